@@ -9,6 +9,7 @@
 #   make bench         the table against the peers
 #   make bench-loops   error against time of mechanisms with loops, beside Exudyn and MuJoCo
 #   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
+#   make bench-loads   what reactions and audits cost beside their runs
 #   make bench-events  what events cost; an arm with friction that sticks, beside MuJoCo
 
 PYTHON  ?= python3
@@ -23,7 +24,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-nightly bench bench-loops bench-circuits bench-events lint stubs docs clean
+.PHONY: help demo test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -49,6 +50,9 @@ bench: $(VENV)/.installed-bench
 
 bench-loops: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/loops.py $(BENCH)
+
+bench-loads: $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/load_costs.py $(BENCH)
 
 bench-circuits: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/circuits.py $(BENCH)

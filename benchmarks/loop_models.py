@@ -21,7 +21,7 @@ import kinode as kn
 from kinode.model.system import joint_frame
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 Array = Any
 TIGHT = {"rtol": 1e-11, "atol": 1e-12}
 
@@ -39,7 +39,7 @@ class Mechanism:
 
 def find_mechanism(name: str) -> Mechanism:
     """By its short name: andrews, four_bars_10, stewart_platform, ..."""
-    from known.mechanisms import andrews, four_bars
+    from mechanisms import andrews, four_bars
 
     if name.startswith("four_bars_"):
         n = int(name.removeprefix("four_bars_"))
@@ -187,7 +187,7 @@ def reference(name: str) -> Array:
 
 def exact_four_bars(n: int, until: float) -> Array:
     """All uprights stay parallel, and the bars on them level."""
-    from known.mechanisms import four_bars_angle
+    from mechanisms import four_bars_angle
 
     angle = -four_bars_angle(n, 1.0, until)
     c, s = np.cos(angle), np.sin(angle)

@@ -24,7 +24,7 @@ from kinode.model.signals.continuous import SignalPart
 from kinode.ode.method_table import write_methods
 
 REFERENCE, HOW_TO = (Path(__file__).resolve().parent / folder for folder in ("reference", "how-to"))
-PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md", HOW_TO / "simulate.md")
+PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md", REFERENCE / "constraints.md", HOW_TO / "simulate.md")
 TABLE = re.compile(r"(<!-- (parts|kinds|table): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # Said of all parts at once: what goes in comes out; a voltage is that between two ports.
 PLAIN = re.compile(r"[\w.]+( \+ [\w.]+)+ = 0|\w+ = -?\w+\.\w+( - \w+\.\w+)?")

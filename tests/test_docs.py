@@ -19,6 +19,7 @@ import pytest
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.registration import is_builtin
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.part import Part
@@ -246,10 +247,17 @@ def test_no_example_of_a_docstring_is_skipped():
 
 
 def test_every_quantity_is_in_the_reference():
-    from kinode.model.quantity_names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, SYSTEM_QUANTITIES
+    from kinode.model.quantity_names import (
+        EFFORT_SHARES,
+        FRAME_QUANTITIES,
+        GROUND_QUANTITIES,
+        JOINT_WRENCHES,
+        POWERS,
+        SYSTEM_QUANTITIES,
+    )
 
     listed = set(re.findall(r"`([\w.]+)`", (DOCS / "reference" / "quantities.md").read_text()))
-    assert {*FRAME_QUANTITIES, *JOINT_WRENCHES} <= listed
+    assert {*FRAME_QUANTITIES, *JOINT_WRENCHES, *POWERS, *(f"ground.{word}" for word in GROUND_QUANTITIES)} <= listed
     assert {f"effort.{share}" for share in EFFORT_SHARES} | {f"system.{word}" for word in SYSTEM_QUANTITIES} <= listed
 
 
@@ -269,3 +277,14 @@ def test_wrong_output_is_found(tmp_path):
     assert "'1.23' is shown" in differ(block.text, real.replace("1.2345", "1.3"))
     assert "words" in differ(block.text, real + "more")
     assert differ(block.text, real.replace("angle", "angel")) is not None
+
+
+def test_every_constraint_is_described_like_a_joint():
+    """A row on the page of constraints, a method with its fields, and the condition that each row of it names."""
+    page = (DOCS / "reference" / "constraints.md").read_text()
+    for kind, cls in CONSTRAINTS.items():
+        if is_builtin(cls):
+            assert page.count(f"| `{kind}` |") == 2, kind
+            text = getattr(kn.System, kind).__doc__
+            assert all(f"\n{name} : " in text for name in cls.specs()), kind
+            assert all(f"`{label}`" in page for label in cls.labels if label), kind

@@ -34,7 +34,7 @@ _FACE = {
     # functions for laws in Python
     **dict.fromkeys(
         ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
-         "sign", "minimum", "maximum", "where", "floor", "absolute"), "kinode.algebra.scalars"),
+         "sign", "minimum", "maximum", "where", "floor", "mod", "absolute"), "kinode.algebra.scalars"),
     **dict.fromkeys(
         ("air_density", "air_pressure", "air_temperature", "air_sound_speed", "air_viscosity"),
         "kinode.model.environment.atmosphere"),
@@ -58,7 +58,8 @@ _FACE = {
     "diagram": "kinode.views.diagram.circuit_diagram",
     # errors
     **dict.fromkeys(
-        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"),
+        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError",
+         "GuessWarning", "LongRunWarning"),
         "kinode.errors"),
     # extend
     "fields": "kinode.model.base.fields",
@@ -81,11 +82,20 @@ __all__ = ["__version__", *_FACE]
 def _find(name: str) -> Any:
     """The public object of a name; found once, it is a global of this module."""
     if name not in _FACE:
-        raise AttributeError(f"module 'kinode' has no attribute {name!r}")
+        raise AttributeError(_unknown(name))
     module = importlib.import_module(_FACE[name])
     value = getattr(module, name, module)  # fields is a module itself
     globals()[name] = value
     return value
+
+
+def _unknown(name: str) -> str:
+    """The message about a name that is not public, with the nearest that are."""
+    from kinode.errors import find_close
+
+    near = [] if name.startswith("_") else find_close(name, _FACE, 2, 0.7)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"module 'kinode' has no attribute {name!r}{hint}"
 
 
 def __dir__() -> list[str]:
@@ -109,6 +119,7 @@ if TYPE_CHECKING:
     from kinode.algebra.scalars import log as log
     from kinode.algebra.scalars import maximum as maximum
     from kinode.algebra.scalars import minimum as minimum
+    from kinode.algebra.scalars import mod as mod
     from kinode.algebra.scalars import sign as sign
     from kinode.algebra.scalars import sin as sin
     from kinode.algebra.scalars import sinh as sinh
@@ -123,7 +134,9 @@ if TYPE_CHECKING:
     from kinode.errors import ArgumentError as ArgumentError
     from kinode.errors import AssemblyError as AssemblyError
     from kinode.errors import Error as Error
+    from kinode.errors import GuessWarning as GuessWarning
     from kinode.errors import LawError as LawError
+    from kinode.errors import LongRunWarning as LongRunWarning
     from kinode.errors import ModelError as ModelError
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError

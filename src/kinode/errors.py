@@ -6,9 +6,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
+
 
 class Error(Exception):
     """Base of everything that kinode raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints: the user's own lines and the message."""
+        from kinode.notebook_traceback import render
+
+        return render(self)
 
 
 class ArgumentError(Error, ValueError):
@@ -21,6 +29,10 @@ class SupportError(ArgumentError):
 
 class LongRunWarning(UserWarning):
     """A run takes so many steps that something in it may be faster than was meant."""
+
+
+class GuessWarning(UserWarning):
+    """A start is far from a joint's guess."""
 
 
 class ModelError(Error):
@@ -108,6 +120,14 @@ class AssemblyError(Error):
         self.residuals = dict(residuals or {})
 
 
+class OtherRowsError(AssemblyError):
+    """The constraint equations that a system was compiled with do not serve; ``rows`` do."""
+
+    def __init__(self, message: str, rows: tuple[int, ...]) -> None:
+        super().__init__(message)
+        self.rows = rows
+
+
 class SimulationError(Error):
     """A simulation ended early; ``run`` is the trajectory up to there."""
 
@@ -117,10 +137,22 @@ class SimulationError(Error):
 
 
 def find_close(name: str, known: Iterable[str], count: int = 1, likeness: float = 0.6) -> list[str]:
-    """Known names that a wrong one may stand for, the likeliest first."""
+    """Known names that a wrong one may stand for, the likeliest first.
+
+    The same letters in another case; the words of other programs; an owner without its quantity; an abbreviation; else
+    the nearest by their letters.
+    """
     from difflib import get_close_matches  # which right models do without
 
-    return get_close_matches(name, list(known), n=count, cutoff=likeness)
+    from kinode.other_words import translate
+
+    names = [x for x in known if x != name]
+    near = [x for x in names if x.lower() == name.lower()] or translate(name, names)
+    if not near and name:
+        near = [x for x in names if x.startswith(f"{name}.")]
+    if not near and len(name) >= SHORTEST_ABBREVIATION:
+        near = [x for x in names if x.startswith(name)]
+    return (near or get_close_matches(name, names, n=count, cutoff=likeness))[:count]
 
 
 def unreadable(file: Path, error: Exception) -> ModelError:

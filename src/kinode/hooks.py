@@ -13,6 +13,10 @@ HOOKS = {
     # of System, and of the kinds of elements
     "save": "kinode.formats.yaml_files",
     "load_builtin_kinds": "kinode.model.builtin_kinds",
+    # of everything that a notebook shows
+    "notebook_html": "kinode.views.notebook",
+    # of kn.load
+    "load_run": "kinode.results.run_files",
     # of Trajectory and its records
     "plot": "kinode.views.plots.time_plots",
     "plot_causes": "kinode.views.plots.load_plots",

@@ -93,6 +93,18 @@ def test_options_reach_the_simulation(model, tmp_path):
     assert run["pivot.q"][0] == pytest.approx(0.17453292519943295)
 
 
+def test_a_saved_run_is_no_model(model, tmp_path):
+    kinode("run", model, "--until", "0.1", "--save", tmp_path / "run.nc")
+    result = kinode("show", tmp_path / "run.nc")
+    assert result.returncode == 2
+    assert "is a saved run, and no model" in " ".join(result.stderr.split())
+
+
+def test_expressions_are_shown(model):
+    assert "180/pi" in kinode("run", model, "--until", "0.1", "--show", "pivot.q*180/pi").stdout
+    assert kinode("run", model, "--show", "2*pivot.torque").returncode != 0
+
+
 def test_show_prints_quantities_even_when_quiet(model):
     done = kinode("run", model, "--quiet", "--show", "pivot.q", "--show", "rod.com.position")
     assert done.returncode == 0 and "pivot.q" in done.stdout and "rod.com.position.z" in done.stdout

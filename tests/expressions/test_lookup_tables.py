@@ -21,6 +21,9 @@ RNG = np.random.default_rng(7)
 def make(dimensions, method="linear", outside="error"):
     axes = AXES[:dimensions]
     values = np.random.default_rng(dimensions).normal(size=[len(axis) for axis in axes])
+    if outside == "repeat":
+        for k in range(dimensions):
+            np.moveaxis(values, k, 0)[-1] = np.moveaxis(values, k, 0)[0]
     return Table("T", axes, values, method, outside)
 
 
@@ -161,6 +164,50 @@ def test_outside():
     assert [continued.derivative(0, x) for x in (-1, 3)] == [2, -1]
 
 
+@pytest.mark.parametrize(("dimensions", "method"), [(n, m) for n, m, outside in CASES if outside == "repeat"])
+def test_a_table_that_repeats(dimensions, method):
+    """Whole periods away, in every direction, values and derivatives are those of the first period."""
+    table = make(dimensions, method, "repeat")
+    periods = np.array([axis[-1] - axis[0] for axis in table.axes])
+    assert [table.period(k) for k in range(dimensions)] == pytest.approx(periods)
+    for x in points(table, 12):
+        away = x + RNG.integers(-3, 4, dimensions) * periods
+        assert table.evaluate(*away) == pytest.approx(table.evaluate(*x), rel=1e-9, abs=1e-9)
+        for k in range(dimensions):
+            assert table.derivative(k, *away) == pytest.approx(table.derivative(k, *x), rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("method", DEGREES)
+def test_a_spline_that_repeats_is_smooth_at_its_seam(method):
+    from scipy.interpolate import make_interp_spline
+
+    axis = np.array([0.0, 0.5, 1.5, 2.0, 2.6, 3.1, 4.0])
+    values = np.array([1.0, 3.0, -2.0, 0.5, 0.0, 2.0, 1.0])
+    table, degree = Table("T", axis, values, method, "repeat"), DEGREES[method]
+    spline = make_interp_spline(axis, values, k=degree, bc_type="periodic")
+    for order in range(degree):
+        along = (0,) * order
+        before, after = (table.evaluate(8.0 + step, along=along) for step in (-1e-9, 1e-9))
+        assert before == pytest.approx(after, rel=1e-5, abs=1e-5)
+        assert table.evaluate(9.7, along=along) == pytest.approx(spline(1.7, nu=order), rel=1e-9, abs=1e-9)
+    assert table.corners(0) == ()
+
+
+def test_each_axis_has_an_outside_of_its_own():
+    table = Table("T", ((0, 90, 360), (0, 10)), [[1, 2], [5, 7], [1, 2]], outside=("repeat", "hold"))
+    assert table.evaluate(360 + 90, 25) == 7
+    assert table.derivative(1, 90, 25) == 0
+    assert table.period(0) == 360
+    assert table.period(1) == math.inf
+    assert Table("T", (0, 1), (2, 3), outside=("hold",)) == Table("T", (0, 1), (2, 3), outside="hold")
+
+
+def test_corners_of_a_table_that_repeats_are_those_of_one_period():
+    linear, nearest = (Table("T", (0, 1, 4), (1, 2, 1), method, "repeat") for method in ("linear", "nearest"))
+    assert linear.corners(0) == (0, 1)
+    assert nearest.corners(0) == (0.5, 2.5)  # at 0 and 4 it has the same value
+
+
 def test_outside_is_refused_or_not_a_number():
     table = Table("torque", ((0, 1, 2), (0, 5)), [[1, 2], [3, 4], [5, 6]])
     with pytest.raises(LawError, match=r"torque: 7 lies outside axis 1, which goes from 0 to 5"):
@@ -215,6 +262,14 @@ WRONG = [
     ({"axes": (0, 1), "values": (1, 2), "method": "liner"}, "T.method: 'liner' is not known; did you mean linear?"),
     ({"axes": (0, 1), "values": (1, 2), "outside": "zero"}, "T.outside: 'zero' is not known; there are error, hold"),
     ({"axes": ((0, 1),) * 3, "values": np.zeros((2, 2, 2)), "method": "cubic"}, "cubic takes one or two axes, not 3"),
+    (
+        {"axes": (0, 90, 350), "values": (1, 2, 4), "outside": "repeat"},
+        "T.outside: axis 0 repeats, but its value at 350, 4, is not that at 0, 1: add the point that closes the period",
+    ),
+    (
+        {"axes": (0, 1), "values": (1, 2), "outside": ("hold", "error")},
+        "T.outside: one word for all axes or one for each of the 1 is expected, not 2",
+    ),
     ({"axes": "abc", "values": (1, 2)}, "T.axes: a table has 1 to 4 axes, not 0"),
 ]
 

@@ -147,9 +147,12 @@ def test_a_wrong_dimension_names_the_field(text, kind, message):
 
 
 def test_a_lead_is_per_turn_however_it_is_given():
-    for text in ("5 mm", "5 mm/rev", "5 mm/turn"):
+    for text in ("5 mm", "5 mm/rev", "5 mm/turn", "5 mm/min/rpm", "300 mm/min/(rev/s)", "5 mm*rev/rev"):
         assert math.isclose(check_dimension(parse_quantity(text), "lead"), 0.005, rel_tol=1e-15)
     assert math.isclose(check_dimension(parse_quantity("1 mm/rad"), "lead"), 0.002 * math.pi, rel_tol=1e-15)
+    for text in ("5 mm*rev", "5 mm/rev^2"):
+        with pytest.raises(UnitError, match="no length for a turn"):
+            check_dimension(parse_quantity(text), "lead")
 
 
 def test_every_named_dimension_has_the_unit_it_claims():

@@ -214,6 +214,17 @@ def test_tables_from_files(tmp_path: Path) -> None:
     assert (Path(caught.value.file or "").name, caught.value.line) == ("curve.csv", 2)
 
 
+@pytest.mark.parametrize("outside", ["repeat", "[repeat, hold]"])
+def test_a_table_says_what_is_outside_of_each_axis(outside: str) -> None:
+    table = f"{{axes: [[0, 1, 2], [0, 5]], values: [[1, 1], [3, 3], [1, 1]], outside: {outside}}}"
+    text = GOOD + f"tables: {{map: {table}}}\n"
+    system = loads(text)
+    assert system.tables["map"].outsides == (("repeat",) * 2 if outside == "repeat" else ("repeat", "hold"))
+    check_round_trip(system)
+    with pytest.raises(ModelError, match="a word is expected"):
+        loads(text.replace("repeat", "3"))
+
+
 TYPOS: list[Any] = [
     "bodies: {a: {masss: 1}}", "joints: {j: {kind: revolut, between: [a, b]}}", "joints: {j: {kind: fixed, axis: x, between: [a, b]}}",
     "joints: {j: {kind: revolute, between: [a]}}", "joints: {j: {kind: revolute, a: b}}", "elements: {e: {kind: spring, on: a}}",

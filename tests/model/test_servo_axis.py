@@ -120,7 +120,7 @@ elements: {supply: {kind: battery, plus: bus, minus: gnd, voltage: 48 V, resista
         ("small", {"load": "4 kg"}, r"axis\.load: .*an inertia is needed"),
         ("small", {"load": "4 kg*m^2", "lead": "5 mm"}, r"axis\.load: .*a mass is needed"),
         ("small", {"load": -4}, r"axis\.load: must be positive, and is -4"),
-        ("small", {"load": 4, "lead": "5 kg"}, r"axis\.lead: .*a length is needed"),
+        ("small", {"load": 4, "lead": "5 kg"}, r"axis\.lead: .*a lead is needed"),
         ("small", {"bandwidth": "20 Hz"}, r"axis\.bandwidth: 20 Hz counts cycles"),
         ("small", {"voltage": "48 A"}, r"axis\.voltage: .*a voltage is needed"),
         ("small", {"peak_current": 0}, r"axis\.peak_current: must be positive"),

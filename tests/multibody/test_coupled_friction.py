@@ -143,28 +143,29 @@ def test_nothing_that_presses_is_no_trouble():
 
 
 class Drawn(JointFriction):
-    """Contacts whose brakes are norms of some components, without a mechanism."""
+    """Contacts whose brakes are norms of some components, without a mechanism; ``apart`` are pushes of teeth."""
 
-    def __init__(self, where, ends):
-        self.where, self.ends = where, ends
+    def __init__(self, where, ends, apart):
+        self.where, self.ends, self.apart = where, ends, apart
 
-    def brakes(self, W):
+    def brakes_of(self, W):
         from kinode.model.joints.coulomb_friction import size
 
         return np.array([size(W[a:b]) for a, b in self.ends])
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0.05, 0.97), st.booleans())
-def test_brakes_are_found_wherever_they_are_unique(seed, joints, radius, kinked):
-    """Against turns of brakes and loads, which converge like radius^n; one component makes kinks, more do not."""
+@given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0.05, 0.97), st.booleans(), st.integers(0, 2))
+def test_brakes_are_found_wherever_they_are_unique(seed, joints, radius, kinked, meshes):
+    """Against turns of brakes and loads, which converge like radius^n; one component and teeth make kinks."""
     rng = np.random.default_rng(seed)
-    rubbing = [Drawn(slice(i, i + 1), [(0, 1) if kinked else (0, int(rng.integers(2, 4)))]) for i in range(joints)]
-    B = [rng.normal(size=(6, joints)) for _ in rubbing]
-    C = np.array([[one.brakes(b[:, k])[0] for k in range(joints)] for one, b in zip(rubbing, B, strict=True)])
+    ends = [(0, 1) if kinked else (0, int(rng.integers(2, 4))) for _ in range(joints)]
+    rubbing = [Drawn(slice(i, i + 1), [end], rng.normal(size=(6, meshes))) for i, end in enumerate(ends)]
+    B = [rng.normal(size=(6 + meshes, joints)) for _ in rubbing]
+    C = np.array([[one.gains(b[:, k])[0] for k in range(joints)] for one, b in zip(rubbing, B, strict=True)])
     scale = radius / max(abs(np.linalg.eigvals(C)))
     B = [b * scale for b in B]
-    W = [rng.normal(size=6) * 10 ** rng.uniform(-2, 2) for _ in rubbing]
+    W = [rng.normal(size=6 + meshes) * 10 ** rng.uniform(-2, 2) for _ in rubbing]
     x, sound = solve_brakes(rubbing, W, B)
     y = np.zeros(joints)
     for _ in range(int(25 / -np.log(radius)) + 1):

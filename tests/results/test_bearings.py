@@ -229,7 +229,8 @@ def test_a_shaft_that_runs_up_passes_through_its_orders():
 
 
 @pytest.mark.parametrize(
-    ("text", "hertz"), [("50 Hz", 50), ("3000 rpm", 50), ("314.159265358979 rad/s", 50), ("1 kHz", 1000)]
+    ("text", "hertz"),
+    [("50 Hz", 50), ("3000 rpm", 50), ("314.159265358979 rad/s", 50), ("1 kHz", 1000), ("50 rev/s", 50)],
 )
 def test_frequencies_are_read_with_their_unit(text, hertz):
     assert read_frequency(text) == pytest.approx(hertz)
@@ -241,6 +242,7 @@ def test_frequencies_are_read_with_their_unit(text, hertz):
         (50, "say the unit"),
         ("50", "say the unit"),
         ("50 1/s", "cycles or radians"),
+        ("50 deg/s/rad", "cycles or radians"),
         ("0 Hz", "above zero"),
         ("5 m", "a length"),
     ],

@@ -100,7 +100,7 @@ def test_constraints_share_with_joints():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("rod", "rod is no number; ask for one of residual, reaction, on.world.force"),
+        ("rod", "rod is a constraint, and no number; .* It has residual, reaction, on.world.force"),
         ("rod.force", "rod has no quantity 'force'"),
         ("rod.on.nobody.force", "did you mean on"),
         ("rod.residual.x", "it is a single number"),

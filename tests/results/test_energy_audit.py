@@ -5,6 +5,7 @@ import pytest
 from run_models import arm, pendulum
 
 import kinode as kn
+from kinode.results import energy_audit
 
 
 def test_conservative():
@@ -126,3 +127,24 @@ def test_the_work_of_impacts_is_given_where_they_are_stored_and_left_out_where_i
     assert "work of impacts" not in str(unseen)
     assert unseen.uncertainty == pytest.approx(0.75 * 2 * 9.81, rel=1e-6)
     assert "known to" in unseen.trust
+
+
+def test_shorter_steps_are_taken_only_where_the_power_has_a_corner(monkeypatch):
+    """A force that sets in, peaks and goes out between stored times: few of 200 intervals need more than one step."""
+    system = kn.System("pushed", gravity=(0, 0, 0))
+    mass = system.body("mass", mass=2.0)
+    system.prismatic("slide", system.world, mass, axis="x", effort="3*max(0, 0.2 - abs(slide.q - 0.5003))", u=1.0)
+    run = kn.simulate(system, 1.0, samples=201, rtol=1e-10, atol=1e-12)
+    steps = []
+
+    def count(run, rows, *given):
+        steps.append(len(rows))
+        return energy_audit_step(run, rows, *given)
+
+    energy_audit_step = energy_audit._step
+    monkeypatch.setattr(energy_audit, "_step", count)
+    audit = run.audit
+    work = 3 * 0.2**2  # of a force over the distance
+    assert audit.work["slide.drive"] == pytest.approx(work, rel=1e-8)
+    assert 200 < sum(steps) < 600
+    assert audit.relative < 1e-7

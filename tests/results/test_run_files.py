@@ -47,6 +47,32 @@ def test_load_gives_the_same_run(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["arm.nc"]
 
 
+@pytest.mark.parametrize("name", ["arm.nc", "arm.NC", "arm.h5", "arm.run", "arm"])
+def test_kn_load_takes_runs(run, tmp_path, name):
+    """By the ending, or by the first bytes where the ending says nothing."""
+    run.save(tmp_path / name)
+    again = kn.load(tmp_path / name)
+    assert isinstance(again, kn.Trajectory)
+    assert np.array_equal(again.y, run.y)
+    assert again.system == run.system
+
+
+def test_kn_load_of_a_run_takes_no_options_of_models(run, tmp_path):
+    run.save(tmp_path / "arm.nc")
+    with pytest.raises(kn.ModelError, match="a saved run is loaded as it is"):
+        kn.load(tmp_path / "arm.nc", base="free")
+    with pytest.raises(kn.ArgumentError, match="a System, a compiled one or a file is expected, not Trajectory"):
+        kn.simulate(tmp_path / "arm.nc", 1.0)
+
+
+def test_kn_load_of_what_is_no_run(tmp_path):
+    (tmp_path / "text.nc").write_text("kinode: 1\n")
+    with pytest.raises(kn.Error, match="cannot be read as NetCDF"):
+        kn.load(tmp_path / "text.nc")
+    with pytest.raises(kn.Error, match="no such file"):
+        kn.load(tmp_path / "missing.nc")
+
+
 def test_the_file_is_plain_netcdf(run, tmp_path):
     run.save(tmp_path / "arm.nc")
     with h5py.File(tmp_path / "arm.nc") as stored:
@@ -110,7 +136,8 @@ def test_csv(run, tmp_path):
     expected = np.column_stack([run.t, run["elbow.q"], run["lower.position@upper"]])
     assert np.array_equal(np.array(rows, dtype=float), expected)
     run.to_csv(tmp_path / "states.csv")
-    assert (tmp_path / "states.csv").read_text().startswith("t [s],elbow.q [rad],elbow.u [rad/s],shoulder.q [rad]\n")
+    head = "t [s],shoulder.q [rad],elbow.q [rad],shoulder.u [rad/s],elbow.u [rad/s],shoulder.effort [N*m],"
+    assert (tmp_path / "states.csv").read_text().startswith(head)
 
 
 def test_xarray(run):
@@ -120,7 +147,33 @@ def test_xarray(run):
     assert np.array_equal(data["lower.position"].sel(xyz="y"), run["lower.position.y"])
     assert data["lower.rotation"].dims == ("time", "row", "column")
     assert data["lower.quaternion"].dims == ("time", "wxyz")
-    assert list(run.to_xarray().data_vars) == ["elbow.q", "elbow.u", "shoulder.q"]
+    assert list(run.to_xarray().data_vars)[:4] == ["shoulder.q", "elbow.q", "shoulder.u", "elbow.u"]
+
+
+def test_tables_of_a_driven_run_hold_all_coordinates_and_loads(tmp_path):
+    """A mechanism whose only freedom is prescribed has no state, and its table is as full as any other."""
+    run = kn.simulate(kn.load("examples/slider_crank.yaml"), 0.02, samples=5)
+    joints = ("main", "crankpin", "wristpin", "bore")
+    data = run.to_xarray()
+    assert [name for name in data if name.endswith((".q", ".u"))] == [f"{j}.{x}" for x in "qu" for j in joints]
+    for joint in joints:
+        np.testing.assert_array_equal(data[f"{joint}.reaction.force"], run.reaction(joint).force)
+        np.testing.assert_array_equal(data[f"{joint}.effort"], run[f"{joint}.effort"])
+    assert data["bore.q"].attrs["units"] == "m"
+    run.to_csv(tmp_path / "run.csv")
+    with open(tmp_path / "run.csv", newline="") as stream:
+        head, *rows = csv.reader(stream)
+    assert head[:3] == ["t [s]", "main.q [rad]", "crankpin.q [rad]"]
+    assert {"main.effort [N*m]", "hub.reaction.moment.z [N*m]", "bore.reaction.force.y [N]"} <= set(head)
+    column = head.index("wristpin.reaction.force.x [N]")
+    np.testing.assert_array_equal([float(row[column]) for row in rows], run["wristpin.reaction.force.x"])
+
+
+def test_tables_name_the_coordinates_of_joints_with_several():
+    system = kn.System("flight")
+    system.free("loose", system.world, system.body("ball", mass=1, inertia=(1, 1, 1)), velocity=(1, 0, 0))
+    data = kn.simulate(system, 0.1, samples=2).to_xarray()
+    assert data["loose.q.x"].attrs == {"units": "m", "role": "q"} and "loose.reaction.force" not in data
 
 
 # -- files from anyone -----------------------------------------------------------------------------

@@ -187,3 +187,35 @@ def test_breaks_are_those_of_the_numbers_of_each_run():
     for T in (0.31, 0.62, 0.62, 0.31):
         run = kn.simulate(dynamics, 1.0, parameters={"T": T}, times=[1.0], rtol=1e-3, atol=1e-3)
         assert run["slide.q"][-1] == pytest.approx(0.5 * T * T + T * (1 - T), rel=1e-12)
+
+
+@pytest.mark.parametrize("argument", ["t", "t - 7.3", "20 - t"])
+@pytest.mark.parametrize("method", ["dopri5", "stiff"])
+def test_a_table_that_repeats_pushes_in_every_period(argument, method):
+    """A triangle of 1 ms and 10 N once in each of 20 periods: each corner ends a step, in both directions of time."""
+    system = kn.System("pushed", gravity=(0, 0, 0))
+    system.table("kick", axes=[0, 0.1, 0.1005, 0.101, 0.5], values=[0, 0, 10, 0, 0], outside="repeat")
+    run = kn.simulate(push(system, f"kick({argument})"), 10.0, method=method)
+    assert run["slide.u"][-1] == pytest.approx(20 * 0.5 * 10 * 0.001, rel=1e-6)
+
+
+def test_breaks_of_a_table_that_repeats_are_known_beforehand():
+    system = kn.System("pushed", gravity=(0, 0, 0))
+    system.table("kick", axes=[0.0, 0.25, 1.0], values=[0, 1, 0], outside="repeat")
+    dynamics = kn.compile(push(system, "kick(2*t)"))
+    law_times = find_law_times(dynamics, np.zeros(0), np.zeros(0), 0.0, 2.0)
+    assert law_times.breaks == pytest.approx(np.sort(np.concatenate([np.arange(5) / 2, np.arange(4) / 2 + 0.125])))
+
+
+def test_a_table_of_an_angle_goes_on_for_many_turns():
+    """Cogging by a table of one turn: the work over whole turns is zero, and the motion that of the same sine."""
+    angle = np.linspace(0, 2 * math.pi, 73)
+    runs = []
+    for law in ("cogging(hub.q)", "0.3*sin(4*hub.q)"):
+        system = kn.System("rotor", gravity=(0, 0, 0))
+        system.table("cogging", axes=angle, values=0.3 * np.sin(4 * angle), method="quintic", outside="repeat")
+        rotor = system.body("rotor", mass=1.0, inertia=(0.1, 0.1, 0.1))
+        system.revolute("hub", system.world, rotor, u="-3 rad/s", effort=law)
+        runs.append(kn.simulate(system, 10.0, samples=101, rtol=1e-10, atol=1e-12)["hub.q"])
+    assert runs[0][-1] < -25
+    assert runs[0] == pytest.approx(runs[1], abs=1e-4)

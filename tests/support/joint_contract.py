@@ -10,13 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from number_kinds import KINDS
 
 from kinode.algebra.scalars import rate, value_and_rate
 from kinode.algebra.spatial import Pose, rotation_from_quaternion, skew
+from kinode.errors import AssemblyError
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.system import System
 from kinode.structure.reversed_joint import Reversed
+from kinode.tasks.assemble import assemble
 
 EXACT = 1e-12  # a few dozen operations on numbers of the order of 1
 SEEDS = range(3)
@@ -187,6 +190,31 @@ def coordinates_are_found_again(kind: str) -> None:
         assert abs(again - q).max(initial=0.0) < 1e-9, seed  # a quaternion comes from square roots of differences
 
 
+def a_loop_closes_in_poses_of_the_joint_alone(kind: str) -> None:
+    """Beside a free joint that stands exactly: in its poses, half turns of them, and any other pose."""
+    joint, form = mechanics_of(kind)
+    rng = np.random.default_rng(7)
+    for axis in (None, *np.eye(3), rng.normal(size=3)):
+        q, _ = random_q(joint, 5)
+        X = plain(joint.transform(q, form))
+        if axis is not None:
+            axis = axis / np.linalg.norm(axis)
+            X = Pose(X.R @ (2 * np.outer(axis, axis) - np.eye(3)), X.p)
+        again = plain(joint.transform(np.asarray(joint.solve_coordinates(X, form), dtype=float), form))
+        allowed = max(abs(again.R - X.R).max(), abs(again.p - X.p).max()) < 1e-9
+        system, record = make_joint(kind)
+        C = Pose(np.asarray(record.axis_rotation(system.nominal, system.nominal), dtype=float), np.zeros(3))
+        placed = plain(C @ X @ C.inverse())
+        pose = {"position": placed.p.tolist(), "matrix": placed.R.tolist()}
+        system.free("beside", system.world, system["body"], **pose)
+        if allowed:
+            closed = assemble(system)
+            assert max(gap.angle + gap.length for gap in closed.residual.values()) < 1e-9
+        else:
+            with pytest.raises(AssemblyError):
+                assemble(system)
+
+
 def efforts_do_the_work_that_speeds_ask_for(kind: str) -> None:
     for way in WAYS:
         joint, form = mechanics_of(kind, way)
@@ -226,7 +254,8 @@ CHECKS: tuple[Callable[[str], None], ...] = (
     sizes_fit, frames_coincide_at_zero, motion_subspace_is_the_derivative_of_the_pose, the_pose_is_rigid,
     the_known_turn_of_a_pose_is_its_rotation, rates_are_linear_in_speeds_and_keep_quaternions_unit,
     closure_vanishes_where_the_joint_allows_and_forbids_the_rest, closure_in_every_kind_of_number,
-    coordinates_are_found_again, efforts_do_the_work_that_speeds_ask_for, both_sides_of_a_joint_see_one_effort,
+    coordinates_are_found_again, a_loop_closes_in_poses_of_the_joint_alone, efforts_do_the_work_that_speeds_ask_for,
+    both_sides_of_a_joint_see_one_effort,
     the_axis_is_carried_to_z,
 )  # fmt: skip
 

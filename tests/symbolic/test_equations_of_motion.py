@@ -501,3 +501,22 @@ def test_laws_in_time_stay_as_typed():
 def test_printed_lines_fit_a_terminal():
     lines = str(kn.equations(robot(), "newton_euler")).splitlines()
     assert 60 < max(map(len, lines)) <= 80
+
+
+def test_reactions_at_gears_with_and_without_teeth():
+    """Without teeth the heading says what is missing; with them, the equations that cannot have them are refused."""
+    system = kn.System("pair", gravity=(0, 0, 0))
+    for name, place in (("a", 0.0), ("b", 0.3)):
+        body = system.body(name, mass=1, inertia=(1, 1, 1))
+        system.revolute(f"j{name}", system.world.at(place, 0, 0), body, effort=1.0)
+    system.constraint("mesh", "gear", input="ja", output="jb", ratio=-2)
+    assert "reaction of ja, without tooth force: zero" in str(kn.equations(system, "recursive", reactions="ja"))
+    assert "joint jb, its reaction without tooth force\n" in str(kn.equations(system, "newton_euler"))
+    system.change("mesh", pressure_angle="20 deg")
+    text = str(kn.equations(system, "recursive", reactions="ja"))
+    assert "without tooth force" not in text
+    assert "ja.reaction.force.y" in text
+    with pytest.raises(kn.Error, match="which flank of the teeth of mesh carries the load is not linear"):
+        kn.equations(system, "newton_euler")
+    with pytest.raises(kn.Error, match="rotators have no tooth forces, as of mesh"):
+        _ = kn.equations(system, "rotators", reactions="ja").terms

@@ -254,7 +254,7 @@ def test_a_motion_that_runs_away():
     (1.0, {"rtol": 0.0}, "rtol: a positive number"),
     (1.0, {"atol": -1.0}, "atol: a positive number"),
     (1.0, {"atol": [1e-6] * 3}, "atol: expected one number or 2"),
-    (1.0, {"method": "rk5"}, "method: there is no 'rk5'; the methods are dopri5"),
+    (1.0, {"method": "rk5"}, "method: there is no 'rk5'; did you mean dopri5. The methods are dopri5"),
     (1.0, {"method": "rk4"}, 'step: method "rk4" needs'),
     (1.0, {"step": 0.1}, "step: .dopri5. chooses its steps itself"),
     (1.0, {"max_step": 0}, "max_step: a positive number"),

@@ -16,6 +16,7 @@ SECTIONS = [
     "Mechanism",
     "Motion",
     "Joint loads",
+    "Drives",
     "Who loads the joints",
     "Energy audit",
     "Equations",

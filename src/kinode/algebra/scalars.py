@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
+
 Scalar = Any
 Array = np.ndarray
 
@@ -47,29 +49,6 @@ def _wraps(type_: type) -> int:
 
 def _sign(x: float) -> float:
     return float(x > 0) - float(x < 0)
-
-
-class NamedData(tuple[float, ...]):
-    """Numbers of a table that are known by a name: code reads them when it is loaded, and serves other numbers too.
-
-    Two of them are equal if their names and sizes are, whatever the numbers.
-    """
-
-    name: str
-
-    def __new__(cls, name: str, numbers: Sequence[float]) -> NamedData:
-        data = super().__new__(cls, numbers)
-        data.name = name
-        return data
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NamedData) and (self.name, len(self)) == (other.name, len(other))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((self.name, len(self)))
 
 
 def find_interval(breaks: Sequence[float], x: float) -> float:
@@ -130,7 +109,7 @@ def _float_power(a: float, b: float) -> float:
 
 
 def apply(name: str, *args: Scalar) -> Scalar:
-    """Apply the named function to scalars of any type; the types may be mixed."""
+    """Apply the named function to scalars of any type, or to each entry of arrays; the types may be mixed."""
     for arg in args:
         type_ = type(arg)
         if type_ is float or type_ is int or type_ is tuple or type_ is NamedData:
@@ -142,6 +121,10 @@ def apply(name: str, *args: Scalar) -> Scalar:
             return handler(name, args)
         if _is_symbolic(arg):
             return _apply_symbolic(name, args)
+        if any(isinstance(x, np.ndarray) for x in args):
+            from kinode.algebra.array_functions import apply_to_arrays
+
+            return apply_to_arrays(name, args)
         if not isinstance(arg, (np.floating, np.integer)):
             raise TypeError(f"{name}() was given {arg!r}, which is no number that kinode knows")
     return FLOAT_FUNCTIONS[name](*args)
@@ -228,6 +211,14 @@ less_equal: Binary = _function("less_equal")
 equal: Binary = _function("equal")
 where: Callable[[Scalar, Scalar, Scalar], Scalar] = _function("where")
 inverse, interval, fetch = _function("inv"), _function("interval"), _function("fetch")
+
+
+def mod(a: Scalar, b: Scalar) -> Scalar:
+    """What is left of a beyond whole multiples of b, with the sign of b, of any scalar type."""
+    if is_zero(b) and is_number(a):
+        return math.nan
+    return a - b * floor(a / b)
+
 
 # Partial derivatives: name -> function of the arguments that gives one partial derivative for each of them.
 # Those of piecewise constant functions are zero.  The callers treat "where", "interval" and "fetch" themselves.

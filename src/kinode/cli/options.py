@@ -99,6 +99,7 @@ def print_result(trajectory: Trajectory, names: list[str], quiet: bool) -> None:
 def load_model(model: Path, base: str = "fixed") -> System:
     """The system in a file; the error about a missing file hints at an example of that name."""
     from kinode.formats.load import load
+    from kinode.model.system import System
 
     if not model.exists():
         from kinode.cli.examples import find_examples
@@ -108,7 +109,12 @@ def load_model(model: Path, base: str = "fixed") -> System:
         raise typer.BadParameter(f"there is no file {model}{hint}", param_hint="MODEL")
     if base not in ("fixed", "free"):
         raise typer.BadParameter("fixed or free", param_hint="--base")
-    return load(model, base)
+    system = load(model, base)
+    if not isinstance(system, System):
+        raise typer.BadParameter(
+            f"{model} is a saved run, and no model; in Python kn.load reads it", param_hint="MODEL"
+        )
+    return system
 
 
 def find_end(system: System, until: str | None) -> float:

@@ -15,7 +15,7 @@ from kinode.cli.terminal_tables import MOST_ROWS, console, make_table
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.results.joint_loads import reactions
-from kinode.results.load_summary import find_wrenches, is_negligible
+from kinode.results.load_summary import describe_left_out, find_wrenches, is_negligible
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.reaction_causes import Causes, causes_or_bodies
 from kinode.views.style import number, pretty_unit
@@ -75,6 +75,7 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
         out.print(f"and {len(joints) - MOST_ROWS} more joints; --joint asks for one")
     if reason:
         _print_reason(out, reason)
+    _print_left_out(out, parts["total"])
 
 
 def print_joint(run: Trajectory, asked: Question) -> None:
@@ -119,10 +120,17 @@ def _print_parts(out: Console, run: Trajectory, asked: Question) -> None:
     out.print(make_table(title, head, rows, left=(0, len(head) - 1)))
     if reason:
         _print_reason(out, reason)
+    _print_left_out(out, {asked.joint: total})
 
 
 def _print_reason(out: Console, reason: str) -> None:
     out.print(Text(f"no static and kinetic parts: {reason.removeprefix('hold: ')} (--hold NAME)"))
+
+
+def _print_left_out(out: Console, wrenches: dict[str, Wrench]) -> None:
+    note = describe_left_out({name: wrench.left_out for name, wrench in wrenches.items()})
+    if note:
+        out.print(Text(note))
 
 
 def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:

@@ -65,6 +65,7 @@ def run(
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
     """
     from kinode.importers import URDF
+    from kinode.model.quantity_expressions import find_expression
     from kinode.model.quantity_names import find_quantity
 
     system = load_model(model, base)
@@ -73,7 +74,8 @@ def run(
             say(note)
     names = list(show or ())
     for name in names:
-        find_quantity(system, name)
+        if find_expression(system, name) is None:
+            find_quantity(system, name)
     options = find_options(system, method, step, rtol, atol, samples, every)
     changes = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kinode.results.load_summary import compute_loads, describe_sharing
+from kinode.results.load_summary import compute_loads, describe_left_out, describe_sharing
 from kinode.views.report.model_section import describe_status
 from kinode.views.style import number, pretty_unit
 
@@ -60,14 +60,15 @@ def print_run(run: Trajectory) -> None:
     if loads:
         rows = [
             [x.joint, number(x.force.peak), number(x.force.time, 3), number(x.moment.peak), number(x.moment.time, 3),
-             "" if x.effort is None else f"{number(x.effort.peak)} {pretty_unit(x.effort_unit)}"]
+             "" if x.driving is None else f"{number(x.driving.peak)} {pretty_unit(x.effort_unit)}"]
             for x in loads[:MOST_ROWS]
         ]  # fmt: skip
         out.print()
         out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
         _rest(out, len(loads), "joints; --report shows them all")
-        if describe_sharing(loads):
-            out.print(Text(describe_sharing(loads)))
+        for note in (describe_sharing(loads), describe_left_out({x.joint: x.left_out for x in loads})):
+            if note:
+                out.print(Text(note))
     _print_ends(out, run)
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.initial_values import read_initial_values
+from kinode.dynamics.compositions import find_composition
+from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
 from kinode.errors import ArgumentError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
-from kinode.kernels.fast_method import Fast, fast, make_builtin
+from kinode.kernels.fast_method import Fast, fast, forget_builtins, make_builtin
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import KERNELS, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.system import System
-from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -155,7 +155,15 @@ class Dynamics:
         if not values and self._is_default(t, p, inputs):
             return self.initial
         wanted = read_initial_values(self.arguments, values or {}, self.arguments.resolver(p))
-        return self.start.solve(wanted, float(t), p, inputs)
+        return self.solve_start(wanted, float(t), p, inputs)
+
+    def solve_start(self, requested: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        """The state nearest to requested initial values in which all loops are closed."""
+        before = self.start.known_rows
+        state = self.start.solve(requested, t, p, inputs)
+        if before is not None and self.start.known_rows != before:
+            forget_builtins(self)
+        return state
 
     def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
         """Whether time, parameters and inputs are those of the initial state."""
@@ -383,15 +391,3 @@ class Dynamics:
             return method  # type: ignore[no-any-return]
         defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.start.initial_values.z, "u": np.zeros(size)}
         return make_builtin(row, self.kernels.machine(kernel), defaults, size, method)
-
-
-def find_composition(formulation: str) -> Composition:
-    """The parts of a snapshot by which a formulation computes motion and reactions."""
-    if formulation == "recursive":
-        return RECURSIVE
-    if formulation != "circuit":
-        names = "'recursive' and 'circuit'"
-        raise ArgumentError(f"compile: the formulations that can be compiled are {names}, not {formulation!r}")
-    from kinode.formulations.circuit.component_circuit import CIRCUIT
-
-    return CIRCUIT

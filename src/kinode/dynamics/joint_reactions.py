@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
-from kinode.model.quantity_names import JOINT_WRENCHES, QuantityName
+from kinode.model.constraints.gear_coupling import find_transmissions
+from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, QuantityName
 from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 PARTS = ("total", "static", "kinetic")
+ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)  # that drives and gears contribute to
 
 
 def read_request(
@@ -68,7 +71,7 @@ def joint_wrenches(
         check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
-    wrenches = {}
+    wrenches, left_out = {}, find_left_out(dynamics.topology)
     overlocked = joints_in_loops(dynamics.topology) if is_overlocked(dynamics, states) else ()
     for k, name in enumerate(wanted.joints):
         joint = dynamics.system.joints[name]
@@ -93,6 +96,7 @@ def joint_wrenches(
             unique=all(unique),
             components=unique if in_own_axes or all(unique) else None,
             shared=shared,
+            left_out=left_out.get(name, ()),
         )
     return wrenches
 
@@ -151,7 +155,7 @@ def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
     if name.sort != "joint":
         return False
     acted_on = dynamics.system.joints[name.owner].driven or name.owner in dynamics.topology.tied
-    return name.quantity in JOINT_WRENCHES or (acted_on and name.quantity in ("effort", "effort.drive", "power"))
+    return name.quantity in JOINT_WRENCHES or (acted_on and name.quantity in ACTED_ON)
 
 
 def by_name(
@@ -162,16 +166,43 @@ def by_name(
         return np.asarray(compiled + _of_constraint(dynamics, name, states, sharing).reshape(compiled.shape))
     if name.quantity in JOINT_WRENCHES:
         return _of_wrench(dynamics, name, states, sharing, compiled.shape)
-    change = sharing.of_effort(name.owner)
-    if name.quantity == "effort.drive":
-        change = sharing.changes.get(f"{name.owner}.effort", np.zeros_like(change))
-        change = change if dynamics.system.joints[name.owner].driven else np.zeros_like(change)
-    if name.quantity == "power":
+    change = _of_effort(dynamics, name.owner, name.quantity, states, sharing)
+    if name.quantity in POWERS:
         u = states.evaluate(dynamics, [f"{name.owner}.u"])[f"{name.owner}.u"]
         change = np.sum(change * u.reshape(change.shape), axis=1)
     elif name.part is not None:
         change = change[:, name.part]
     return np.asarray(compiled + change.reshape(compiled.shape))
+
+
+def _of_effort(dynamics: Dynamics, joint: str, quantity: str, states: StateBatch, sharing: ReactionSharing) -> Array:
+    """The change of a joint's effort or of one of its shares; ``multibody/joint_efforts.py`` defines them."""
+    whole = sharing.of_effort(joint)
+    if quantity in ("effort", "power"):
+        return whole
+    resolve, couplings = dynamics.arguments.resolver(_first(states.p)), dynamics.topology.couplings
+    followers = {coupling.constraint: follower for follower, coupling in couplings.items()}
+    gears = [gear for gear in find_transmissions(dynamics.system) if gear.constraint in followers]
+
+    def of_drive(name: str) -> Array:
+        driven = dynamics.system.joints[name].driven
+        own = sharing.changes[f"{name}.effort"] if driven else np.zeros_like(sharing.of_effort(name))
+        return sum((resolve(gear.ratio) * of_drive(gear.motor) for gear in gears if gear.load == name), own)
+
+    def of_gear(constraint: str, name: str) -> Array:
+        follower = followers[constraint]
+        change = sharing.changes[f"{follower}.effort"]
+        return change if name == follower else -resolve(couplings[follower].ratio) * change
+
+    if quantity in ("effort.drive", "power.drive"):
+        return of_drive(joint)
+    change = np.zeros_like(whole)
+    for gear in gears:
+        if quantity == "effort.gear" and gear.motor == joint:
+            change = change + of_gear(gear.constraint, joint)
+        elif quantity == "effort.rotor" and gear.load == joint:
+            change = change + of_gear(gear.constraint, joint) - resolve(gear.ratio) * of_drive(gear.motor)
+    return change
 
 
 def _of_wrench(

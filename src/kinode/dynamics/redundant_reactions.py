@@ -2,7 +2,8 @@
 
 The compiled reactions come from an independent set of constraint rows; the other rows carry no load.  That is one of
 many solutions, and it depends on where the loops were cut.  The rule of ``formulations/reaction_uniqueness.py`` chooses
-one that does not.  This module computes the change from the first to the second, and which components are unique.
+one that does not.  This module computes the change from the first to the second, and which components are unique:
+by a compiled loop for all states, and by singular values where that loop finds a rank doubtful.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
-from kinode.formulations.reaction_uniqueness import JointConstants, Uniqueness
+from kinode.dynamics.state_batches.compiled_stresses import LARGEST_CHUNK, StressTables, find_stresses
+from kinode.dynamics.state_batches.compliant_sharing import share_by_compliance
+from kinode.errors import ModelError
+from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.kernel_options import Kernel, LoadOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.restraints.loop_statics import Support
@@ -96,53 +100,121 @@ class ReactionSharing:
 
 
 class Analyses:
-    """The uniqueness analysis of each state of a batch; it serves the total, static and kinetic shares alike."""
+    """The uniqueness analysis of each state of a batch; it serves the total, static and kinetic shares alike.
+
+    A compiled loop analyzes all states.  Those whose ranks it finds doubtful are analyzed by singular values.
+    """
 
     def __init__(self, dynamics: Dynamics, states: StateBatch, rows: int) -> None:
-        self.each = list(_analyze(dynamics, states, rows))
-        self.sizes = dynamics.topology.holding
+        self.dynamics, self.states, self.rows = dynamics, states, rows
+        topology = dynamics.topology
+        p = states.p if states.p.ndim == 1 else states.p[0] if rows else np.zeros(states.p.shape[1])
+        self.constants = JointConstants(topology, p, dynamics.arguments.resolver(p))
+        self.tables = StressTables(topology, self.constants)
+        own_constants = bool(topology.couplings) or bool(self.constants.roots)  # that are not in the directions
+        self._is_full = np.full(rows, states.p.ndim == 2 and own_constants)
+        self._full: dict[int, Uniqueness] = {}
+        self._unique = np.ones((rows, self.tables.n), dtype=bool)
+        self._elastic = np.ones((rows, self.tables.n), dtype=bool)
+        self._is_analyzed = False
+
+    @cached_property
+    def directions(self) -> Array:
+        """Frames, freedoms and efforts of all joints in each state."""
+        kernel = Kernel("stress_directions")
+        return np.atleast_2d(self.dynamics.kernels.call(kernel, self.states)).reshape(self.rows, -1)
+
+    @cached_property
+    def unit_loads(self) -> Array | None:
+        """The wrenches of constraint elements for unit multipliers, in each state."""
+        if not self.dynamics.topology.constraints:
+            return None
+        return np.atleast_2d(self.dynamics.kernels.call(Kernel("unit_loads"), self.states)).reshape(self.rows, -1)
 
     def change(self, compiled: Array) -> dict[str, Array]:
         """What the rule adds to compiled values; their columns are in the order of ``topology.holding``."""
-        changes = np.zeros_like(compiled)
-        for k, (analysis, _) in enumerate(self.each):
-            if analysis.redundancy:
-                N, K = analysis.rule
-                order = self._order
-                changes[k, order] = analysis.units * (N @ (K @ (compiled[k, order] / analysis.units)))
-        return {name: changes[:, where] for name, where in self._columns.items()}
+        x = compiled / self.tables.units
+        change = np.vstack([np.zeros((0, self.tables.n)), *(self._analyze(part, x[part]) for part in self._parts)])
+        if not self._is_analyzed:
+            self._take_full()
+        for row, analysis in self._full.items():
+            change[row] = self._in_order(analysis.change(x[row, self._order(analysis)]), analysis)
+        change *= self.tables.units
+        sizes = self.dynamics.topology.holding
+        return {name: change[:, at : at + sizes[name]] for name, at in self.tables.starts.items()}
+
+    @property
+    def _parts(self) -> Iterator[slice]:
+        """Ranges of states; with compliances the stresses of all states of a range are kept at once."""
+        size = max(1, LARGEST_CHUNK // max(1, self.tables.n * self.tables.m)) if self.constants.roots else self.rows
+        return (slice(first, min(first + size, self.rows)) for first in range(0, self.rows, max(1, size)))
+
+    def _analyze(self, part: slice, x: Array) -> Array:
+        """Uniqueness of a range of states, and the change of the components ``x`` by the rule."""
+        unit_loads = None if self.unit_loads is None else self.unit_loads[part]
+        soft = bool(self.constants.roots)
+        stresses = find_stresses(self.tables, self.directions[part], unit_loads, None if soft else x, keep=soft)
+        change, doubtful, unique = stresses.change, stresses.doubtful, stresses.norms < UNIQUE
+        elastic = unique
+        if soft and stresses.N is not None:
+            shared = share_by_compliance(self.tables.energy, stresses.N, stresses.redundancy, x)
+            change, elastic, doubtful = shared.change, shared.elastic, doubtful | shared.doubtful
+        if not self._is_analyzed:
+            self._unique[part], self._elastic[part] = unique, elastic
+            self._is_full[part] |= doubtful
+        return change
+
+    def _take_full(self) -> None:
+        """Analyze the doubtful states by singular values."""
+        self._is_analyzed = True
+        self._full = {row: self.analyze_fully(row) for row in np.flatnonzero(self._is_full).tolist()}
+        for row, analysis in self._full.items():
+            flags = {**analysis.unique, **analysis.unique_multipliers}
+            for name, at in self.tables.starts.items():
+                self._unique[row, at : at + len(flags[name])] = flags[name]
+                self._elastic[row, at : at + len(flags[name])] = analysis.elastic[name]
+
+    def analyze_fully(self, row: int) -> Uniqueness:
+        """The analysis of one state by singular values."""
+        states = self.states if self.states.n_rows is None else StateBatch.of(self.states.row(row))
+        return next(_analyze(self.dynamics, states, 1))[0]
+
+    def _order(self, analysis: Uniqueness) -> Array:
+        """The columns of the compiled values in the order of an analysis: joint by joint, then multipliers."""
+        starts, sizes = self.tables.starts, self.dynamics.topology.holding
+        return np.concatenate([np.arange(starts[name], starts[name] + sizes[name]) for name in analysis.names])
+
+    def _in_order(self, values: Array, analysis: Uniqueness) -> Array:
+        """Values of an analysis in the order of ``topology.holding``."""
+        ordered = np.zeros(self.tables.n)
+        ordered[self._order(analysis)] = values
+        return ordered
+
+    @property
+    def unique_by_state(self) -> Array:
+        """Whether each component is unique, with a row for each state; the columns are those of the compiled values."""
+        if not self._is_analyzed:
+            self.change(np.zeros((self.rows, self.tables.n)))
+        return self._unique
 
     @cached_property
     def unique(self) -> dict[str, tuple[bool, ...]]:
         """Whether each component is unique in all states, by the names of ``topology.holding``."""
-        unique = {name: np.ones(size, dtype=bool) for name, size in self.sizes.items()}
-        for analysis, _ in self.each:
-            for name, flags in {**analysis.unique, **analysis.unique_multipliers}.items():
-                unique[name] &= flags
-        return {name: tuple(bool(x) for x in flags) for name, flags in unique.items()}
+        flags: list[bool] = np.all(self.unique_by_state, axis=0).tolist()
+        sizes = self.dynamics.topology.holding
+        return {name: tuple(flags[at : at + sizes[name]]) for name, at in self.tables.starts.items()}
 
     @cached_property
     def elastic(self) -> dict[str, bool]:
         """Whether compliances alone determine what is not unique, in all states."""
-        return {name: all(analysis.elastic[name] for analysis, _ in self.each) for name in self.sizes}
+        flags: Array = np.asarray(np.all(self._elastic, axis=0))
+        sizes = self.dynamics.topology.holding
+        return {name: bool(flags[at : at + sizes[name]].all()) for name, at in self.tables.starts.items()}
 
     @cached_property
     def along(self) -> dict[str, Array]:
         """Six components of unit efforts of each joint, for each state."""
-        names = self.each[0][0].along if self.each else {}
-        return {name: np.array([analysis.along[name] for analysis, _ in self.each]) for name in names}
-
-    @cached_property
-    def _columns(self) -> dict[str, slice]:
-        """The columns of each name of ``topology.holding`` in the compiled values."""
-        ends = np.cumsum(list(self.sizes.values())).tolist()
-        return {name: slice(end - size, end) for (name, size), end in zip(self.sizes.items(), ends, strict=True)}
-
-    @cached_property
-    def _order(self) -> Array:
-        """The columns of the compiled values in the order of the analyses: joint by joint, then multipliers."""
-        columns = [self._columns[name] for name in self.each[0][0].names]
-        return np.concatenate([np.arange(where.start, where.stop) for where in columns])
+        return self.tables.along(self.directions)
 
 
 def is_redundant(dynamics: Dynamics) -> bool:
@@ -161,8 +233,18 @@ def share(
     """
     compiled = np.atleast_2d(states.call(dynamics, "holding", LoadOptions(part, hold)))
     analyses = Analyses(dynamics, states, len(compiled)) if every is None else every
-    ratios = analyses.each[0][1].efforts if analyses.each else {name: {} for name in dynamics.system.joints}
-    return ReactionSharing(analyses.change(compiled), analyses.unique, analyses.elastic, analyses.along, ratios)
+    _check_teeth(dynamics, analyses)
+    change = analyses.change(compiled)
+    return ReactionSharing(change, analyses.unique, analyses.elastic, analyses.along, analyses.constants.efforts)
+
+
+def _check_teeth(dynamics: Dynamics, analyses: Analyses) -> None:
+    """Refuse tooth forces that are not unique: which flank carries them is not known, and they are not linear."""
+    followers = {coupling.constraint: f"{name}.effort" for name, coupling in dynamics.topology.couplings.items()}
+    for name in dynamics.topology.meshes:
+        if not all(analyses.unique[followers.get(name, name)]):
+            message = "its tooth force is not unique: gears and joints hold the same freedom more than once"
+            raise ModelError(f"{message}; leave pressure_angle out (see kn.mobility)", component=name)
 
 
 def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:

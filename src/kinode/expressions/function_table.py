@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kinode.algebra.scalars import Scalar, apply
-from kinode.expressions.syntax_tree import divide, modulo
+from kinode.algebra.scalars import Scalar, apply, mod
+from kinode.expressions.syntax_tree import divide
 from kinode.expressions.waveforms import WAVEFORMS
 
 CONSTANTS = {"pi": math.pi, "deg": math.pi / 180, "rpm": math.pi / 30}
@@ -85,7 +85,7 @@ FUNCTIONS: dict[str, Function] = {
     "step": Function(1, 1, lambda x: apply("less_equal", 0.0, x), "0 before x = 0, 1 from there on"),
     "ramp": Function(1, 1, lambda x: apply("max", x, 0.0), "0 before x = 0, x after"),
     "clamp": Function(3, 3, _clamp, "x kept between low and high", "clamp(x, low, high)"),
-    "mod": Function(2, 2, modulo, "what is left of a beyond whole multiples of b, with the sign of b", "mod(a, b)"),
+    "mod": Function(2, 2, mod, "what is left of a beyond whole multiples of b, with the sign of b", "mod(a, b)"),
     "smoothstep": Function(
         3, 3, _smoothstep, "from 0 at x0 to 1 at x1 by a cubic, level at both ends", "smoothstep(x, x0, x1)"
     ),

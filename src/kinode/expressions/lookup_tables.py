@@ -9,8 +9,10 @@ Every method is a polynomial on each cell of the grid, in the distances from the
 One formula gives the value and the exact derivatives of any order.  It uses arithmetic, ``interval``, ``fetch`` and
 ``where`` only, and works on every scalar type.
 
-Outside its axes a table is an error ("error"), keeps its edge values ("hold") or continues its outermost polynomials
-("extrapolate").  In compiled code the error is the value NaN.
+Outside its axes a table is an error ("error"), keeps its edge values ("hold"), continues its outermost polynomials
+("extrapolate") or begins again ("repeat"); one word for all axes, or one for each.  In compiled code the error is the
+value NaN.  Along an axis that repeats, the last point is the first one of the next period, and a spline is the periodic
+one: it is as smooth at the seam as elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinode.algebra.scalars import NamedData, Scalar, apply, is_number
+from kinode.algebra.named_data import NamedData
+from kinode.algebra.scalars import Scalar, apply, is_number, mod
 from kinode.errors import LawError, ModelError, find_close
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
@@ -32,10 +35,11 @@ from kinode.expressions.table_files import read_table_file
 __all__ = ["METHODS", "OUTSIDE", "Table", "read_table_file"]
 
 Method = Literal["linear", "cubic", "quintic", "nearest", "previous"]
-Outside = Literal["error", "hold", "extrapolate"]
+Outside = Literal["error", "hold", "extrapolate", "repeat"]
 METHODS = ("linear", "cubic", "quintic", "nearest", "previous")
 DEGREES = {"cubic": 3, "quintic": 5}
-OUTSIDE = ("error", "hold", "extrapolate")
+OUTSIDE = ("error", "hold", "extrapolate", "repeat")
+CLOSED = 1e-9  # difference of the values at both ends of a period, relative to the largest value: rounding
 MOST_AXES = 4
 
 
@@ -53,8 +57,8 @@ class Table:
         The values, nested or flat; the last axis varies fastest.
     method : {"linear", "cubic", "quintic", "nearest", "previous"}
         Interpolation between the grid points.
-    outside : {"error", "hold", "extrapolate"}
-        The value outside the axes.
+    outside : {"error", "hold", "extrapolate", "repeat"}, or one of them for each axis
+        The value outside the axes.  Along an axis that repeats, the values at both ends are equal.
     exchangeable : bool
         Whether compiled code reads the numbers when it is loaded: another table of the same name and size needs no new
         code.  Only with ``outside="extrapolate"``.
@@ -69,24 +73,28 @@ class Table:
     axes: tuple[tuple[float, ...], ...]
     values: tuple[float, ...]
     method: Method = "linear"
-    outside: Outside = "error"
+    outside: Outside | tuple[Outside, ...] = "error"
     exchangeable: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         _choose(self.name, "method", self.method, METHODS)
-        _choose(self.name, "outside", self.outside, OUTSIDE)
         axes = _read_axes(self.name, self.axes)
+        outside = _read_outside(self.name, self.outside, len(axes))
         if self.method in DEGREES and len(axes) > 2:
             message = f"{self.method} takes one or two axes, not {len(axes)}; use linear"
             raise ModelError(message, component=self.name, field="method")
         object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "outside", outside)
         object.__setattr__(self, "values", _read_values(self.name, self.values, tuple(len(axis) for axis in axes)))
+        for k, words in enumerate(self.outsides):
+            if words == "repeat":
+                self._check_closed(k)
 
     @cached_property
     def exchangeable_data(self) -> dict[str, NamedData]:
         """The numbers that compiled code reads when it is loaded, by name; empty if they are part of it."""
         edges, tables = self._pieces
-        if not self.exchangeable or self.outside != "extrapolate" or any(len(breaks) == 2 for breaks in edges):
+        if not self.exchangeable or set(self.outsides) != {"extrapolate"} or any(len(breaks) == 2 for breaks in edges):
             return {}
         named = {f"{self.name}.axis{k}": breaks for k, breaks in enumerate(edges)}
         named |= {f"{self.name}.power{'_'.join(map(str, power))}": values for power, values in tables.items()}
@@ -96,6 +104,15 @@ class Table:
     def shape(self) -> tuple[int, ...]:
         """Number of points along each axis."""
         return tuple(len(axis) for axis in self.axes)
+
+    @property
+    def outsides(self) -> tuple[Outside, ...]:
+        """What is outside of each axis."""
+        return self.outside if isinstance(self.outside, tuple) else (self.outside,) * len(self.axes)
+
+    def period(self, axis: int) -> float:
+        """The length after which the table begins again along an axis; infinite if it does not repeat."""
+        return self.axes[axis][-1] - self.axes[axis][0] if self.outsides[axis] == "repeat" else math.inf
 
     def array(self) -> np.ndarray:
         """The values as an array with one dimension for each axis."""
@@ -112,25 +129,28 @@ class Table:
             args = tuple(float(arg) for arg in args)
             if any(math.isnan(arg) for arg in args):
                 return math.nan
-            if self.outside == "error":
-                self._refuse_outside(args)
-        inside = [self._inside(k, arg) for k, arg in enumerate(args)]
-        points = args if self.outside != "hold" else tuple(self._clamped(k, arg) for k, arg in enumerate(args))
-        value = self._interpolate(points, along)
-        if self.outside == "error":
-            for within in inside:
-                value = apply("where", within, value, math.nan)
-        elif self.outside == "hold":
-            for axis in set(along):
-                value = apply("where", inside[axis], value, 0.0)
+        if all(is_number(arg) or isinstance(arg, np.ndarray) for arg in args):
+            self._refuse_outside(args)
+        value = self._interpolate(tuple(self._moved_inside(k, arg) for k, arg in enumerate(args)), along)
+        for k, outside in enumerate(self.outsides):
+            if outside == "error":
+                value = apply("where", self._inside(k, args[k]), value, math.nan)
+            elif outside == "hold" and k in along:
+                value = apply("where", self._inside(k, args[k]), value, 0.0)
         return value
 
     def corners(self, axis: int) -> tuple[float, ...]:
-        """The points where the value or its slope jumps along an axis; a spline has them at held ends only."""
-        line = self.axes[axis]
-        if self.method not in DEGREES:
-            return line if self.method != "nearest" else (line[0], *(np.convolve(line, (0.5, 0.5), "valid")), line[-1])
-        return (line[0], line[-1]) if self.outside == "hold" else ()
+        """The points where the value or its slope jumps along an axis; a spline has them at held ends only.
+
+        Along an axis that repeats these are the points of one period, without its end.
+        """
+        line, outside = self.axes[axis], self.outsides[axis]
+        if self.method in DEGREES:
+            return (line[0], line[-1]) if outside == "hold" else ()
+        middles = tuple(np.convolve(line, (0.5, 0.5), "valid").tolist())
+        if outside == "repeat":
+            return middles if self.method == "nearest" else line[:-1]
+        return (line[0], *middles, line[-1]) if self.method == "nearest" else line
 
     def derivative(self, axis: int, *args: Scalar) -> Scalar:
         """The exact derivative of the interpolated value along an axis; at a grid point, the one to its right."""
@@ -148,21 +168,40 @@ class Table:
             if not 0 <= axis < count:
                 raise LawError(f"there is no axis {axis}; the first is 0, the last {count - 1}", component=self.name)
 
-    def _refuse_outside(self, args: tuple[float, ...]) -> None:
+    def _refuse_outside(self, args: tuple[float | np.ndarray, ...]) -> None:
         for k, (x, axis) in enumerate(zip(args, self.axes, strict=True)):
-            if not axis[0] <= x <= axis[-1]:
+            values = np.atleast_1d(x)
+            outside = values[(values < axis[0]) | (values > axis[-1])]
+            if self.outsides[k] == "error" and len(outside):
                 raise LawError(
-                    f"{x:.12g} lies outside axis {k}, which goes from {axis[0]:.12g} to {axis[-1]:.12g}; "
-                    "widen the table, or choose outside='hold' or 'extrapolate'",
+                    f"{outside[0]:.12g} lies outside axis {k}, which goes from {axis[0]:.12g} to {axis[-1]:.12g}; "
+                    "widen the table, or choose outside='hold', 'extrapolate' or 'repeat'",
                     component=self.name,
                 )
 
     def _inside(self, k: int, x: Scalar) -> Scalar:
         return apply("less_equal", self.axes[k][0], x) * apply("less_equal", x, self.axes[k][-1])
 
-    def _clamped(self, k: int, x: Scalar) -> Scalar:
+    def _moved_inside(self, k: int, x: Scalar) -> Scalar:
+        """The argument: at the edge if it is outside and held, in the first period if the axis repeats."""
         low, high = self.axes[k][0], self.axes[k][-1]
-        return apply("where", apply("less", x, low), low, apply("where", apply("less", high, x), high, x))
+        if self.outsides[k] == "hold":
+            return apply("where", apply("less", x, low), low, apply("where", apply("less", high, x), high, x))
+        return low + mod(x - low, high - low) if self.outsides[k] == "repeat" else x
+
+    def _check_closed(self, k: int) -> None:
+        """Refuse an axis that repeats and has other values at its end than at its start: a point may be missing."""
+        array, axis = self.array(), self.axes[k]
+        first, last = (array.take(end, axis=k).ravel() for end in (0, -1))
+        worst = int(np.argmax(abs(last - first)))
+        if abs(last[worst] - first[worst]) > CLOSED * abs(array).max():
+            raise ModelError(
+                f"axis {k} repeats, but its value at {axis[-1]:.12g}, {last[worst]:.12g}, is not that at "
+                f"{axis[0]:.12g}, {first[worst]:.12g}: add the point that closes the period; "
+                "a table with a jump there is called with mod(x, period)",
+                component=self.name,
+                field="outside",
+            )
 
     @cached_property
     def _pieces(self) -> tuple[list[tuple[float, ...]], dict[tuple[int, ...], tuple[float, ...]]]:
@@ -170,7 +209,7 @@ class Table:
         array, edges = self.array(), []
         for k, axis in enumerate(self.axes):
             values = np.moveaxis(array, 2 * k, 0)
-            coefficients, breaks = _split(np.array(axis), values, self.method)
+            coefficients, breaks = _split(np.array(axis), values, self.method, self.outsides[k] == "repeat")
             # The points of this axis are replaced by its powers and its cells.
             array = np.moveaxis(coefficients, (0, 1), (2 * k, 2 * k + 1))
             edges.append(tuple(breaks.tolist()))
@@ -217,24 +256,26 @@ def _fetch(values: tuple[float, ...], index: Scalar) -> Scalar:
     return apply("fetch", values, index)
 
 
-def _split(axis: np.ndarray, values: np.ndarray, method: str) -> tuple[np.ndarray, np.ndarray]:
+def _split(axis: np.ndarray, values: np.ndarray, method: str, repeats: bool) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (power, cell, other dimensions) along one axis, and the edges of its cells."""
+    if repeats:
+        values = np.concatenate([values[:-1], values[:1]])  # equal to rounding before, equal now
     if method == "linear":
         widths = np.diff(axis).reshape(-1, *(1,) * (values.ndim - 1))
         return np.stack([values[:-1], np.diff(values, axis=0) / widths]), axis
     if method in DEGREES:
-        return _spline(axis, values, DEGREES[method])
+        return _spline(axis, values, DEGREES[method], repeats)
     if method == "nearest":
         return values[None], np.concatenate([axis[:1], axis[:-1] + np.diff(axis) / 2, axis[-1:]])
     return values[None], np.append(axis, axis[-1] + (axis[-1] - axis[0]))
 
 
-def _spline(axis: np.ndarray, values: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
+def _spline(axis: np.ndarray, values: np.ndarray, degree: int, repeats: bool) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and edges of a spline; the degree is lower if there are few points."""
     from scipy.interpolate import make_interp_spline
 
     k = min(degree, len(axis) - 1)
-    spline = make_interp_spline(axis, values, k=k)
+    spline = make_interp_spline(axis, values, k=k, bc_type="periodic" if repeats else None)
     edges = spline.t[k : len(spline.t) - k]  # knots are repeated at the ends
     return np.stack([spline(edges[:-1], nu=p) / math.factorial(p) for p in range(k + 1)]), edges
 
@@ -244,6 +285,18 @@ def _choose(name: str, field: str, given: object, choices: tuple[str, ...]) -> N
         close = find_close(str(given), choices, likeness=0.7)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(choices)}"
         raise ModelError(f"{given!r} is not known; {hint}", component=name, field=field)
+
+
+def _read_outside(name: str, given: Any, n_axes: int) -> Outside | tuple[Outside, ...]:
+    """One word for all axes, or one for each of them."""
+    words: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    for word in words:
+        _choose(name, "outside", word, OUTSIDE)
+    if len(words) not in (1, n_axes):
+        message = f"one word for all axes or one for each of the {n_axes} is expected, not {len(words)}"
+        raise ModelError(message, component=name, field="outside")
+    one: Outside = words[0]
+    return one if len(set(words)) == 1 else tuple(words)
 
 
 def _read_numbers(name: str, field: str, given: Any) -> np.ndarray:

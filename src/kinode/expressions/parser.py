@@ -42,6 +42,7 @@ LONGEST_TEXT = 10_000  # characters
 DEEPEST_TEXT = 100  # levels of nesting
 # Prefixes written in place of the point, as on resistors and capacitors: 10k, 4k7
 PREFIXES = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
+RATES = frozenset({"der", "ddt", "diff", "deriv", "derivative"})  # how others write a derivative with respect to time
 PREFIX = re.compile(r"([kMGunp])(\d*)")
 _OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
     "<": lambda a, b: build("less", (a, b)),
@@ -237,6 +238,10 @@ class _Parser:
             self.refuse_keyword(token)
         if token.text in CONSTANTS:
             self.fail(f"{token.text!r} is a number: to multiply write {token.text}*(...)", token)
+        if token.text in RATES:
+            self.fail(
+                f"{token.text!r} is no function: the rate of elbow.q is elbow.u, that of elbow.u elbow.u_dot", token
+            )
         close = find_close(token.text, [*FUNCTIONS, *self.tables])
         hint = OTHER_NAMES.get(token.text.lower()) or (close[0] if close else None)
         advice = f"did you mean {hint}?" if hint else f"to multiply write {token.text}*(...)"

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partialmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_number, register_scalar_type
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_number, mod, register_scalar_type
 from kinode.errors import LawError
 from kinode.expressions.units import Dimension
 
@@ -106,8 +106,8 @@ class Expression:
     __rtruediv__ = _operator(lambda a, b: divide(b, a))
     __pow__ = _operator(lambda a, b: build("pow", (a, b)))
     __rpow__ = _operator(lambda a, b: build("pow", (b, a)))
-    __mod__ = _operator(lambda a, b: modulo(a, b))
-    __rmod__ = _operator(lambda a, b: modulo(b, a))
+    __mod__ = _operator(lambda a, b: mod(a, b))
+    __rmod__ = _operator(lambda a, b: mod(b, a))
     __lt__ = _operator(lambda a, b: build("less", (a, b)))
     __le__ = _operator(lambda a, b: build("less_equal", (a, b)))
     __gt__ = _operator(lambda a, b: build("less", (b, a)))
@@ -283,11 +283,6 @@ def divide(a: Scalar, b: Scalar) -> Scalar:
             return a / b
         return a if b == 1 else Expression("mul", (a, Expression("inv", (b,))))
     return build("mul", (a, build("inv", (b,))))
-
-
-def modulo(a: Scalar, b: Scalar) -> Scalar:
-    """The remainder of a/b, with the sign of b."""
-    return a - b * apply("floor", divide(a, b))
 
 
 def _is_constant_inverse(x: Scalar) -> bool:

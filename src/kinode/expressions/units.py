@@ -45,6 +45,7 @@ __all__ = [
     "Quantity",
     "Unit",
     "check_dimension",
+    "check_plain_length",
     "describe",
     "describe_dimension",
     "find_unit_name",
@@ -61,14 +62,15 @@ LARGEST_POWER = 12  # exponent in a unit
 class Unit:
     """One unit: its dimension, and its size in SI, which is ``ratio * pi**turns``.
 
-    ``cycles`` marks Hz, ``angular`` a unit that contains rad, deg, rev or turn.
+    ``cycles`` marks Hz.  ``angular`` is the power of an angle in the unit: 1 for rad, deg, rev, turn and rpm, -1 for
+    mm/rev, 0 for mm.
     """
 
     ratio: Fraction
     dimension: Dimension
     cycles: bool = False
     turns: int = 0
-    angular: bool = False
+    angular: int = 0
 
     @property
     def factor(self) -> float:
@@ -85,11 +87,11 @@ class Unit:
             self.dimension * other.dimension,
             self.cycles or other.cycles,
             self.turns + other.turns,
-            self.angular or other.angular,
+            self.angular + other.angular,
         )
 
     def __pow__(self, power: int) -> Unit:
-        return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power, self.angular)
+        return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power, self.angular * power)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Quantity:
     unit_text: str
     cycles: bool = False
     text: str = ""
-    angular: bool = False
+    angular: int = 0
 
 
 _PREFIXES = {"p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "k": 3, "M": 6, "G": 9}
@@ -138,22 +140,21 @@ _UNIT_ROWS: dict[str, tuple[str, Dimension, str]] = {
     "lb": ("0.45359237", base_dimension(kg=1), ""),
     "lbf": ("4.4482216152605", FORCE, ""),
 }
-# units of angles, with pi: name: (multiple of pi, dimension)
+# units with an angle and pi: name: (multiple of pi, dimension)
 _ANGLE_ROWS: dict[str, tuple[str, Dimension]] = {
     "deg": ("1/180", DIMENSIONLESS),
     "rev": ("2", DIMENSIONLESS),
     "turn": ("2", DIMENSIONLESS),
     "rpm": ("1/30", DIMENSIONLESS / TIME),
 }
-_ANGLE_UNITS = frozenset({"rad", "deg", "rev", "turn"})
 
 
 def _build_units() -> dict[str, Unit]:
     units = {"Hz": Unit(Fraction(1), DIMENSIONLESS / TIME, cycles=True)}
     for name, (size, dimension) in _ANGLE_ROWS.items():
-        units[name] = Unit(Fraction(size), dimension, turns=1, angular=name in _ANGLE_UNITS)
+        units[name] = Unit(Fraction(size), dimension, turns=1, angular=1)
     for name, (size, dimension, _) in _UNIT_ROWS.items():
-        units[name] = Unit(Fraction(size), dimension, angular=name in _ANGLE_UNITS)
+        units[name] = Unit(Fraction(size), dimension, angular=int(name == "rad"))
     for name, prefixes in [("Hz", "mkMG"), *((name, entry[2]) for name, entry in _UNIT_ROWS.items())]:
         for prefix in prefixes:
             factor = Unit(Fraction(10) ** _PREFIXES[prefix], DIMENSIONLESS)
@@ -175,8 +176,7 @@ def find_unit_name(text: str) -> str:
     """The name of the dimension that an SI unit measures, if it has one: "rad/s" is angular_velocity."""
     if text in DIMENSIONS:
         return text
-    unit = text.replace(" ", "")
-    same = [name for name, named in DIMENSIONS.items() if named.unit == unit]
+    same = [name for name, named in DIMENSIONS.items() if named.unit == text.replace(" ", "")]
     dimension = DIMENSIONS[text].dimension if not same else None
     return next(iter(same or (name for name, named in DIMENSIONS.items() if named.dimension == dimension)), text)
 
@@ -279,8 +279,7 @@ _UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minut
 
 def _suggest(name: str) -> str:
     word = _UNIT_WORDS.get(name.lower().removesuffix("s"))
-    same = [word] if word else [unit for unit in UNITS if unit.lower() == name.lower()]
-    close = same or find_close(name, UNITS)
+    close = [word] if word else [x for x in UNITS if x.lower() == name.lower()] or find_close(name, UNITS)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
@@ -293,6 +292,13 @@ def parse_unit(text: str) -> Unit:
     if len(text) > LONGEST_TEXT:
         raise UnitError(f"a unit of {len(text)} characters is too long")
     return _UnitParser(text, fail).read()
+
+
+def check_plain_length(text: str, dimension: Dimension, angular: int) -> None:
+    """Refuse a length for an angle where the angle would be forgotten, and a lead be 2 pi too small."""
+    if dimension == LENGTH and angular:
+        message = f"{text} is a length for an angle, and a parameter keeps a length alone"
+        raise UnitError(f"{message}: write a lead as the length of one turn, a pitch radius as that of a radian")
 
 
 def parse_si_unit(text: str) -> Dimension:
@@ -368,7 +374,7 @@ def check_dimension(
 ) -> float:
     """The SI value of a quantity that has the expected dimension; a UnitError otherwise.
 
-    A lead is a length per turn: 5 mm and 5 mm/rev are the same, and a value in mm/rad is converted.
+    A lead is a length per turn: 5 mm and 5 mm/rev are the same, and a value in mm/rad or mm/min/rpm is converted.
     """
     named = DIMENSIONS[expected] if isinstance(expected, str) else None
     dimension = named.dimension if named else expected
@@ -381,6 +387,8 @@ def check_dimension(
         instead = "; write rpm, rev/s or rad/s" if named.name == "angular_velocity" else ""
         raise UnitError(f"{given} counts cycles; {need}{instead}", field=field, component=component)
     if named and named.name == "lead" and quantity.angular:
+        if quantity.angular != -1:
+            raise UnitError(f"{given} is no length for a turn; {need}", field=field, component=component)
         return quantity.value_si * 2 * math.pi
     return quantity.value_si
 

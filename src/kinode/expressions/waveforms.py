@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from kinode.algebra.scalars import Scalar, apply
-from kinode.expressions.syntax_tree import divide, modulo
+from kinode.algebra.scalars import Scalar, apply, mod
+from kinode.expressions.syntax_tree import divide
 
 
 def pulse(x: Scalar, width: Scalar, period: Scalar | None = None) -> Scalar:
     """1 from 0 to ``width``, else 0; repeated in each period if there is one."""
     begun = apply("less_equal", 0.0, x)
-    return begun * apply("less", x if period is None else modulo(x, period), width)
+    return begun * apply("less", x if period is None else mod(x, period), width)
 
 
 def square(x: Scalar, period: Scalar, duty: Scalar = 0.5) -> Scalar:

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from kinode.expressions.lookup_tables import METHODS, OUTSIDE
+from kinode.expressions.lookup_tables import METHODS, MOST_AXES, OUTSIDE
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_files import VERSION
 from kinode.model.base.bodies import ENTRIES, Body
@@ -136,7 +136,7 @@ def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
 
 def _values() -> Schema:
     """The definitions of the values that fields take."""
-    number, law, text = _ref("number"), _ref("law"), {"type": "string"}
+    number, law, text, outside = _ref("number"), _ref("law"), {"type": "string"}, {"enum": list(OUTSIDE)}
     axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, _ref("vector")]}
     rotation: Schema = {
         "rpy": {**_ref("vector"), "description": "turns about the fixed axes x, y, z"},
@@ -166,7 +166,7 @@ def _values() -> Schema:
             **_object(
                 FIELDS["tables"],
                 {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
-                 "method": {"enum": list(METHODS)}, "outside": {"enum": list(OUTSIDE)}},
+                 "method": {"enum": list(METHODS)}, "outside": {"oneOf": [outside, _array(outside, 1, MOST_AXES)]}},
             ),
             "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
         },

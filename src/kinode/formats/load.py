@@ -1,4 +1,4 @@
-"""``kn.load`` reads a model file, ``kn.loads`` a model as text.
+"""``kn.load`` reads a model or a saved run from a file, ``kn.loads`` a model from text.
 
 The ending of a file decides its format; for an unknown ending its content does.
 """
@@ -10,12 +10,16 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from kinode.errors import ModelError, unreadable
+from kinode.hooks import hook
 from kinode.importers import URDF
 from kinode.model.system import System
 
 YAML = (".yaml", ".yml", ".json")
+RUN = (".nc", ".nc4", ".h5")
+HDF5, CLASSIC_NETCDF = b"\x89HDF\r\n\x1a\n", b"CDF"  # how files of runs, and other NetCDF files, begin
 
 
 def load(
@@ -26,8 +30,8 @@ def load(
     name: str | None = None,
     plugins: Iterable[str | ModuleType] = (),
     trust: bool = False,
-) -> System:
-    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
+) -> Any:
+    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON; or a run that was saved (.nc).
 
     Parameters
     ----------
@@ -46,7 +50,8 @@ def load(
 
     Returns
     -------
-    System
+    System or Trajectory
+        The system; of a saved run, the run, as ``kn.Trajectory.load`` gives it.
 
     Raises
     ------
@@ -64,7 +69,12 @@ def load(
             importlib.import_module(plugin)
     file = Path(path)
     suffix = file.suffix.lower()
-    if suffix in URDF or (suffix not in YAML and _starts_as_xml(file)):
+    start = b"" if suffix in (*YAML, *URDF, *RUN) else _first_bytes(file)
+    if suffix in RUN or start.startswith((HDF5, CLASSIC_NETCDF)):
+        if base != "fixed" or name is not None or not mimic:
+            raise ModelError("a saved run is loaded as it is; base, mimic and name are for models", file=str(file))
+        return hook("load_run")(file)
+    if suffix in URDF or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         from kinode.importers import urdf
 
         return urdf.load(file, base, mimic=mimic, name=name)
@@ -111,10 +121,9 @@ def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool 
     return yaml_files.loads(text, file, trust=trust)
 
 
-def _starts_as_xml(file: Path) -> bool:
+def _first_bytes(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
-            start = stream.read(256)
+            return stream.read(256)
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from None
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"

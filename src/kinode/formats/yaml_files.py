@@ -309,8 +309,10 @@ class _Loader:
         check_fields(fields, FIELDS["tables"], "a table")
         if fields.get("file") is not None:
             fields["file"] = self.find_file(fields["file"], "file")
-        for key in ("method", "outside"):
-            if key in fields and not isinstance(fields[key], str):
+        for key, several in (("method", False), ("outside", True)):
+            words = fields.get(key, "")
+            words = words if several and isinstance(words, List) else [words]
+            if not all(isinstance(word, str) for word in words):
                 raise ModelError(f"a word is expected, not {short(fields[key])}", field=key)
         system.table(name, **fields)
 

@@ -178,7 +178,7 @@ class _YamlWriter:
         if table.method != METHODS[0]:
             fields["method"] = table.method
         if table.outside != OUTSIDE[0]:
-            fields["outside"] = table.outside
+            fields["outside"] = list(table.outside) if isinstance(table.outside, tuple) else table.outside
         return fields
 
 

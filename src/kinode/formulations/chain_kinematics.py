@@ -86,7 +86,7 @@ class ChainKinematics(Kinematics):
         X_WF = X_WA @ near
         X = X_WF @ Pose(turn, slide) @ far.inverse()
         body = self.system.bodies[name]
-        rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
+        rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center_of_mass])
         J = X.R @ (rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))) @ X.R.T
         path = (*(links[carrier].path if carrier >= 0 else ()), len(links))
         pole = X_WF.point(slide)

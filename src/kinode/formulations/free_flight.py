@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
+from kinode.algebra.scalars import Array, Dual, Scalar, new_level, sign, tidy
 from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
 from kinode.multibody.links.link_steps import Spatial
@@ -146,7 +146,7 @@ class FreeFlight:
         return np.array(columns, dtype=object).T
 
     def _center(self, at: Snapshot, name: str) -> Array:
-        return tidy([at.resolve(x) for x in self.system.bodies[name].center()])
+        return tidy([at.resolve(x) for x in self.system.bodies[name].center_of_mass])
 
     @cached_property
     def _moving(self) -> tuple[Array, Array]:
@@ -186,7 +186,7 @@ class FreeFlight:
         for i, (name, body) in enumerate(self.system.bodies.items()):
             r, rho, H, r1, rho1 = range(2 + 5 * i, 7 + 5 * i)
             bodies[name] = ObservedBody(
-                self.snapshot.resolve(body.total_mass()), values[:, r], values[:, rho], values[:, H],
+                self.snapshot.resolve(body.mass), values[:, r], values[:, rho], values[:, H],
                 values[:, r1], values[:, rho1], rates[:, H], rates[:, r1], rates[:, rho1],
             )  # fmt: skip
         return bodies
@@ -268,12 +268,55 @@ class FreeFlight:
 
     def reaction(self, node: TreeLink, u_dot: Array) -> Spatial:
         """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
-        columns, F, M = self.wrench(node)
-        return self._without_effort(node, columns[:, 0] + columns[:, 1:] @ u_dot, F, M)
+        return self._reaction(node, self._with_teeth(self._at(u_dot)))
 
     def static_reaction(self, node: TreeLink) -> Spatial:
-        """The static share of the reaction."""
-        columns, F, M = self.wrench(node, self.borne)
+        """The static share of the reaction; the whole load decides which flank of teeth carries it."""
+        efforts = self._gear_efforts(self._at(self.u_dot)) if self.topology.meshes else {}
+        flanks = {name: sign(effort) for name, effort in efforts.items()}
+        return self._reaction(node, self._with_teeth(self.borne, flanks))
+
+    def _at(self, u_dot: Array) -> dict[str, Array]:
+        """The wrench of each joint for given accelerations, 6 x 1."""
+        rates = np.concatenate([[1.0], u_dot])[:, None]
+        return {name: columns @ rates for name, columns in self.passed.items()}
+
+    def _gear_efforts(self, passed: Mapping[str, Array]) -> dict[str, Scalar]:
+        """The effort of each gear along its follower, by constraint: what the follower needs beyond its own effort."""
+        s, couplings = self.snapshot, self.topology.couplings
+        nodes = {node.joint.name: node for node in self.topology.full.nodes}
+
+        def effort(name: str) -> Scalar:
+            joint = nodes[name].joint
+            S = joint.motion_subspace(s.joint_state(name)[0], joint.form(s.resolve))
+            needed = (S.T @ self.wrench(nodes[name], passed)[0][:, 0])[0] - s.loads.own_effort(name)[0]
+            led = [(s.resolve(c.ratio), follower) for follower, c in couplings.items() if c.leader == name]
+            return needed + sum((ratio * effort(follower) for ratio, follower in led), 0.0)
+
+        return {coupling.constraint: effort(name) for name, coupling in couplings.items()}
+
+    def _with_teeth(
+        self, passed: Mapping[str, Array], flanks: Mapping[str, Scalar] | None = None
+    ) -> Mapping[str, Array]:
+        """The wrench of each joint where tooth forces are loads on the wheels beyond it."""
+        if not self.topology.meshes:
+            return passed
+        X, teeth = self.snapshot.pose(self.frame), self.snapshot.kinematics.tooth_forces
+        each = {name: np.zeros((6, 1)) for name in self.system.bodies}
+        efforts = self._gear_efforts(passed)
+        for name, mesh in self.topology.meshes.items():
+            force = teeth.forces[name].force(efforts[name], None if flanks is None else flanks[name])
+            for load in teeth.loads(mesh, force):
+                if load.on.body in each:
+                    assert load.at is not None
+                    f = X.R.T @ load.force
+                    wrench = np.concatenate([cross(X.R.T @ (load.at - X.p), f), f])
+                    each[load.on.body] = each[load.on.body] - wrench[:, None]
+        beyond = self._beyond(each)
+        return {name: wrench + beyond[name] for name, wrench in passed.items()}
+
+    def _reaction(self, node: TreeLink, passed: Mapping[str, Array]) -> Spatial:
+        columns, F, M = self.wrench(node, passed)
         return self._without_effort(node, columns[:, 0], F, M)
 
     def _without_effort(self, node: TreeLink, wrench: Array, F: Pose, M: Pose) -> Spatial:

@@ -165,10 +165,21 @@ class ChainReactions(Reactions):
         assert isinstance(self.motion, ChainMotion)
         return self.motion
 
-    def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
+    def wrench_without_teeth(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
         """The whole wrench of a joint, and its reaction; there are no loops, so no support is needed."""
         return self.chains.joint_wrench(name, part)
 
-    def joint_effort(self, name: str) -> Array:
+    def gear_effort(self, constraint: str, part: str = "total", hold: Support = None) -> Scalar:
+        """The effort of a gear along the joint that follows."""
+        total = super().gear_effort(constraint)
+        if part == "total":
+            return total
+        k = self.chains.kinematics
+        efforts = k.along(self.chains.static)
+        follower = self.topology.meshes[constraint].follower.joint
+        static = self.instant.efforts.gear_effort(follower, lambda name: efforts[k.node_named[name]])[0]
+        return static if part == "static" else total - static
+
+    def link_effort(self, name: str) -> Array:
         """The effort along a joint's freedom."""
         return self.chains.joint_effort(name)

@@ -144,7 +144,7 @@ class LagrangeMotion(Motion):
 class LagrangeReactions(Reactions):
     """Efforts along joints; reactions across them are not computed."""
 
-    def joint_effort(self, name: str) -> Array:
+    def link_effort(self, name: str) -> Array:
         """The model's own efforts of a joint."""
         return self.loads.own_effort(name)
 

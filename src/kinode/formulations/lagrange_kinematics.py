@@ -133,7 +133,7 @@ class LagrangeKinematics(Kinematics):
             C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
             sides = [joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child")]
             near, far = reversed(sides) if node.reversed else sides
-            rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
+            rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center_of_mass])
             J = rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
             form = joint.form(self.resolve)
             link = LagrangeLink(

@@ -8,9 +8,10 @@ angular part first, B1 = L'M^-1 L and B2 = L'M^-1,
 
 The rows of a joint are the directions of its reaction: N with N'S = 0, where S is its motion subspace.  The wrench N
 lam on b about M is the reaction.  A driven joint has its freedoms T as rows too (T'S = 1); their multipliers are the
-effort of the drive.  A gear is one row across two joints.  Cut joints (``topology.cuts``) are rows like all others, in
-a state in which the loops are closed.  A constraint element has rows of its own: the wrenches of unit multipliers on
-bodies, and its second derivative for v_dot = 0.
+effort of the drive.  A gear is one row across two joints; if its teeth are known, it is the relative velocity of the
+wheels at the pitch point, along the tooth force of the flank that carries the load.  Cut joints (``topology.cuts``) are
+rows like all others, in a state in which the loops are closed.  A constraint element has rows of its own: the wrenches
+of unit multipliers on bodies, and its second derivative for v_dot = 0.
 
 Poses and velocities of bodies, expressions and loads come from the snapshot; the dynamics of the recursion is not used.
 If rows are dependent (redundant constraints), the multipliers of least norm are given, with moments divided by the
@@ -35,6 +36,7 @@ from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
 from kinode.model.base.frames import Frame
 from kinode.model.base.lock import Lock
 from kinode.model.constraints.constraint import ANGULAR
+from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.multibody.restraints import loop_constraints
@@ -64,14 +66,28 @@ class NewtonEuler(Absolute):
     """The equations of one evaluation in absolute coordinates, solved.
 
     ``u_dot`` prescribes the accelerations of the state: the multipliers of these rows are the efforts needed.
-    ``friction`` is given by joint, or follows from the reactions.
+    ``friction`` is given by joint, or follows from the reactions.  ``flanks`` are the signs of the efforts of gears
+    with known teeth; they follow from a solution without separating forces, which do not change the efforts.
     """
 
     def __init__(
-        self, snapshot: Snapshot, u_dot: Array | None = None, friction: Mapping[str, Array] | None = None
+        self,
+        snapshot: Snapshot,
+        u_dot: Array | None = None,
+        friction: Mapping[str, Array] | None = None,
+        flanks: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(snapshot, friction=friction)
-        self.given = u_dot
+        self.given, self._given_flanks = u_dot, flanks
+
+    @cached_property
+    def flanks(self) -> Mapping[str, float]:
+        """The flank of each mesh that carries its load: the sign of the gear's effort."""
+        meshes = self.topology.meshes
+        if self._given_flanks is not None or not meshes:
+            return self._given_flanks or {}
+        undecided = NewtonEuler(self.snapshot, self.given, self.friction, dict.fromkeys(meshes, 0.0))
+        return {name: float(np.sign(undecided.constraint_multipliers(name)[0])) for name in meshes}
 
     @cached_property
     def length(self) -> float:
@@ -105,8 +121,11 @@ class NewtonEuler(Absolute):
         x, start = np.zeros(m), wrenches(np.zeros(m))
         gains = [[w - w_0 for w, w_0 in zip(wrenches(unit), start, strict=True)] for unit in np.eye(m)]
         for _ in range(MOST_ITERATIONS):
-            W = [w_0 + sum(g[i] * b for g, b in zip(gains, x, strict=True)) for i, w_0 in enumerate(start)]
-            old, x = x, plain(np.concatenate([friction.brakes(w) for friction, w in zip(frictions, W, strict=True)]))
+            if self.topology.meshes:  # the flank of teeth may change with friction: not linear
+                W = wrenches(x)
+            else:
+                W = [w_0 + sum(g[i] * b for g, b in zip(gains, x, strict=True)) for i, w_0 in enumerate(start)]
+            old, x = x, plain(np.concatenate([friction.brakes_of(w) for friction, w in zip(frictions, W, strict=True)]))
             if abs(x - old).max(initial=0.0) <= 1e-15 * abs(x).max(initial=0.0):
                 break
         return {friction.name: plain(friction.efforts(x)) for friction in frictions}
@@ -131,13 +150,17 @@ class NewtonEuler(Absolute):
             L = self.wrench_columns(follower, follower.T) - ratio * self.wrench_columns(leader, leader.T)
             gamma = follower.T.T @ follower.bias - ratio * (leader.T.T @ leader.bias)
             rows[f"{name}.gear"] = ConstraintRows(L, gamma, self.effort_units(follower.joint))
+            if coupling.constraint in self.topology.meshes:
+                rows[f"{name}.gear"] = self._mesh_row(self.topology.meshes[coupling.constraint])
         for lock in self.locks:
             each = [(self.joint_constraints[name], float(factor)) for name, factor in lock.joints]
             columns = plain(sum(factor * self.wrench_columns(constraint, constraint.T) for constraint, factor in each))
             rates = plain(sum(factor * (constraint.T.T @ constraint.bias) for constraint, factor in each))
             rows[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self.effort_units(each[0][0].joint))
         for element in self.topology.constraints:
-            rows[element.name] = self._element_rows(loop_constraints.loop_constraint_of(self.topology, element))
+            mesh = self.topology.meshes.get(element.name)
+            constraint_rows = loop_constraints.loop_constraint_of(self.topology, element)
+            rows[element.name] = self._element_rows(constraint_rows) if mesh is None else self._mesh_row(mesh)
         return rows
 
     @cached_property
@@ -165,6 +188,28 @@ class NewtonEuler(Absolute):
         each, gamma = self.element_rows(constraint)
         units = np.array([self.length if unit in ANGULAR else 1.0 for unit in constraint.units])
         return ConstraintRows(self._stacked(each, len(constraint.units)), plain(gamma), units)
+
+    def _mesh_row(self, mesh: ToothMesh) -> ConstraintRows:
+        """The row of a gear with known teeth: n . (velocity of one wheel - velocity of the other) at P, of the bodies.
+
+        n and P are fixed in the carrier.  Its rate for v_dot = 0 of all bodies, in their axes, is -gamma.
+        """
+        s, teeth = self.snapshot, self.snapshot.kinematics.tooth_forces
+        force = teeth.forces[mesh.constraint]
+        P, n = plain(force.point), plain(force.force(1.0, self.flanks[mesh.constraint]))
+        w_C, v_C = (plain(x) for x in s.velocity(mesh.follower.carrier))
+        P_dot = v_C + np.cross(w_C, P - plain(s.pose(mesh.follower.carrier).p))
+        L, rate = np.zeros((6 * len(self.bodies), 1)), 0.0
+        for side, sense in ((mesh.follower, 1.0), (mesh.leader, -1.0)):
+            frame = Frame(side.wheel)
+            X, (w, v) = s.pose(frame), (plain(x) for x in s.velocity(frame))
+            R, arm = plain(X.R), P - plain(X.p)
+            if side.wheel in self.bodies:
+                column = np.concatenate([R.T @ np.cross(arm, n), R.T @ n])
+                L[self.bodies[side.wheel] :][:6, 0] += sense * column
+            rate += sense * (np.cross(w_C, n) @ (v + np.cross(w, arm)) + n @ (np.cross(w, v) + np.cross(w, P_dot - v)))
+        follower = self.system.joints[mesh.follower.joint]
+        return ConstraintRows(L, np.array([-rate]), self.effort_units(follower))
 
     def _wanted(self, name: str) -> Array | None:
         """The prescribed acceleration along a joint's freedoms; None if it is unknown."""
@@ -329,5 +374,5 @@ def characteristic_length(system: System) -> float:
     """The characteristic length: the largest coordinate of a joint or mass center on its body; 1 m if all are zero."""
     sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
     arms = [frame.pose(system.nominal).p for frame in sides]
-    arms += [plain([system.nominal(x) for x in body.center()]) for body in system.bodies.values()]
+    arms += [plain([system.nominal(x) for x in body.center_of_mass]) for body in system.bodies.values()]
     return max((float(abs(plain(arm)).max()) for arm in arms), default=0.0) or 1.0

@@ -27,6 +27,8 @@ def check_breakdown(topology: Topology, by: str) -> None:
     if by not in REACTION_BREAKDOWNS:
         raise ArgumentError(f"by: {', '.join(REACTION_BREAKDOWNS[:-1])} or {REACTION_BREAKDOWNS[-1]}, not {by!r}")
     reason = None if by == "body" else FORMULATIONS["rotators"].applies(topology)
+    if by != "body" and reason is None and topology.meshes:
+        reason = f"it does not know tooth forces ({', '.join(topology.meshes)})"
     if reason is not None:
         raise ArgumentError(f"by: {by}s are told apart by the method of rotators, and {reason}; by='body' always works")
 
@@ -36,11 +38,19 @@ def bodies_behind(topology: Topology, joint: str) -> tuple[str, ...]:
     tree = topology.full
     if joint in joints_in_loops(topology):
         return tuple(body for body in topology.system.bodies if tree.node_of[body] != WORLD)
-    top, carried = next(node.index for node in tree.nodes if node.joint.name == joint), set[int]()
+    tops, carried = _loading_joints(topology, joint), set[int]()
     for node in tree.nodes:
-        if node.index == top or node.parent in carried:
+        if node.joint.name in tops or node.parent in carried:
             carried.add(node.index)
     return tuple(body for body in topology.system.bodies if tree.node_of[body] in carried)
+
+
+def _loading_joints(topology: Topology, joint: str) -> set[str]:
+    """A joint of the tree, and the followers of gears whose tooth forces load it: what these move loads it too."""
+    followers = [mesh.follower.joint for mesh in topology.meshes.values() if joint in mesh.loaded]
+    for name in followers:
+        followers += [follower for follower, coupling in topology.couplings.items() if coupling.leader == name]
+    return {joint, *followers}
 
 
 def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None) -> dict[str, Spatial]:

@@ -73,13 +73,17 @@ class Uniqueness:
         ``given`` has six components for each joint, and multipliers by their names ("joint.effort", a constraint).
         """
         scaled = self._scaled(given)
-        if not self.redundancy:
-            return {name: np.asarray(given[name], dtype=float) for name in scaled}
         x = np.concatenate(list(scaled.values()))
-        N, K = self.rule
         ends = np.cumsum([len(values) for values in scaled.values()])[:-1]
-        shared = np.split(x + N @ (K @ x), ends)
+        shared = np.split(x + self.change(x), ends)
         return {name: values * self._scale(name) for name, values in zip(scaled, shared, strict=True)}
+
+    def change(self, x: Array) -> Array:
+        """What the rule adds to components in the order of ``names``, with moments over the length."""
+        if not self.redundancy:
+            return np.zeros_like(x)
+        N, K = self.rule
+        return np.asarray(N @ (K @ x))
 
     @property
     def names(self) -> list[str]:
@@ -258,7 +262,7 @@ class JointConstants:
             name: np.vstack([joint.R_FM @ joint.T[3:], joint.R_FM @ joint.T[:3]]) / self._units(joint.joint)
             for name, joint in joints.items()
         }
-        return Uniqueness(unique, multipliers, null_space, rows_of, scales, directions, along, self._roots, self.length)
+        return Uniqueness(unique, multipliers, null_space, rows_of, scales, directions, along, self.roots, self.length)
 
     @cached_property
     def efforts(self) -> dict[str, dict[str, float]]:
@@ -273,7 +277,7 @@ class JointConstants:
         return efforts
 
     @cached_property
-    def _roots(self) -> dict[str, Array]:
+    def roots(self) -> dict[str, Array]:
         """Square roots of the compliances of joints, for moments divided by the length."""
         roots = {}
         for name, joint in self.system.joints.items():

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinode.algebra.scalars import FLOAT_FUNCTIONS, NamedData, Scalar
+from kinode.algebra.named_data import NamedData
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import NamedData
+from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, NamedData
+from kinode.algebra.named_data import NamedData
+from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.jit import compiler, kernel_call
 from kinode.jit.compiler import Machine

@@ -38,6 +38,12 @@ def fast(method: Callable[..., Any]) -> Any:
     return Fast(method)
 
 
+def forget_builtins(owner: Any) -> None:
+    """Let the built-in functions of an object be made anew, since what they were compiled from has changed."""
+    for name in [name for name in owner.__dict__ if isinstance(getattr(type(owner), name, None), Fast)]:
+        del owner.__dict__[name]
+
+
 def make_builtin(
     row: KernelRow, machine: Machine, defaults: Mapping[str, Array], n_u: int, method: Callable[..., Any]
 ) -> Callable[..., Any]:

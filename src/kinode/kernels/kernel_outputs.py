@@ -12,8 +12,8 @@ from kinode.algebra.trace import Tape, replay
 from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions
 from kinode.model.quantity_names import find_quantity
+from kinode.model.system import joint_frame
 from kinode.multibody import power
-from kinode.multibody.dependent_joints import measures
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 
@@ -106,6 +106,22 @@ def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
     return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
 
 
+def stress_directions(snapshot: Snapshot, options: Any) -> Outputs:
+    """R_WM, p_WM, R_FM, freedoms S and unit efforts T of each joint; then the origin of each body."""
+    system, resolve = snapshot.system, snapshot.resolve
+    outputs: list[Scalar] = []
+    for name, joint in system.joints.items():
+        axes, form = joint.axis_rotation(resolve, system.nominal), joint.form(resolve)
+        X_WF, X_WM = (snapshot.pose(joint_frame(joint, side)) for side in ("parent", "child"))
+        q = snapshot.kinematics.joint_state(name)[0]
+        S, T = joint.motion_subspace(q, form), joint.effort_wrench(q, form)
+        for part in (X_WM.R @ axes, X_WM.p, X_WF.R.T @ X_WM.R @ axes, S, T):
+            outputs += flat(part)
+    for body in system.bodies:
+        outputs += flat(snapshot.pose(system.find_frame(body)).p)
+    return outputs
+
+
 # -- accelerations by cause ------------------------------------------------------------------------
 def tiers(snapshot: Snapshot, options: Names) -> Outputs:
     """The acceleration of a point by cause and chain segment."""
@@ -127,11 +143,6 @@ def closure(snapshot: Snapshot, options: Any) -> Outputs:
     constraints = snapshot.constraints
     residuals_and_rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
     return [*residuals_and_rates, *(x for row in constraints.all_rows for x in row.values())]
-
-
-def measured_joints(snapshot: Snapshot, options: Any) -> Outputs:
-    """Coordinates, speeds and Jacobian of the joints that are not in the state."""
-    return np.concatenate([part.ravel() for part in measures(snapshot)])
 
 
 def projection(snapshot: Snapshot, options: Any) -> Outputs:

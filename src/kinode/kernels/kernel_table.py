@@ -19,6 +19,7 @@ from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
+from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -101,6 +102,10 @@ def _slope(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -
     return outputs.directional_derivative(snapshot, tape, sizes, options)
 
 
+def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
+    return np.concatenate(pose_errors(snapshot, x))
+
+
 def _always(options: Any) -> bool:
     return True
 
@@ -126,7 +131,7 @@ _ROWS = (
     KernelRow("mass_matrix", lambda s, _: s.mass_matrix, modes=Modes.UNUSED, lanes=True, arguments=("t", "q"),
               square=True),
     KernelRow("energy", outputs.energy, rolled=_always, lanes=True, arguments=_STATE),
-    KernelRow("power", outputs.power_of_all, rolled=_always),
+    KernelRow("power", outputs.power_of_all, rolled=_always, lanes=True),
     KernelRow("pose", outputs.pose, modes=Modes.UNUSED, rolled=_always),
     # by name
     KernelRow("evaluate", outputs.evaluate, modes=Modes.FITTED, rolled=_always),
@@ -139,12 +144,14 @@ _ROWS = (
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),
     KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
+    KernelRow("stress_directions", outputs.stress_directions, modes=Modes.UNUSED),
     # accelerations by cause
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
     # loops
     KernelRow("closure", outputs.closure, modes=Modes.UNUSED, open=True, rare=True),
-    KernelRow("measures", outputs.measured_joints, modes=Modes.UNUSED, open=True, rare=True),
+    KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED, open=True,
+              rare=True),
     KernelRow("projection", outputs.projection),
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),

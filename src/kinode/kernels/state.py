@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.hooks import hook
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,8 @@ class Wrench:
 
     ``unique`` tells whether the wrench is determined by equilibrium alone.  If only some components are, ``components``
     has a flag for each of force x, y, z and moment x, y, z (None if the components are not distinguished), and
-    ``shared`` says how the others were chosen: by the compliance of joints, or as the least norm.
+    ``shared`` says how the others were chosen: by the compliance of joints, or as the least norm.  ``left_out`` names
+    loads that are not in it, as "tooth force" of a gear whose teeth are not given.
     """
 
     force: Array
@@ -41,3 +43,22 @@ class Wrench:
     unique: bool = True
     components: tuple[bool, ...] | None = None
     shared: str = ""
+    left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Wrench on {self.on}, about {self.at}, in the axes of {self.frame}: {self._describe()}>"
+
+    def _describe(self) -> str:
+        several = np.ndim(self.force) > 1
+        parts = []
+        for word, values, unit in (("force", self.force, "N"), ("moment", self.moment, "N*m")):
+            if several:
+                largest = np.linalg.norm(values, axis=-1).max(initial=0.0)
+                parts.append(f"{word} up to {largest:.5g} {unit}")
+            else:
+                parts.append(f"{word} ({', '.join(f'{float(x):.5g}' for x in values)}) {unit}")
+        times = f"{len(self.force)} times, " if several else ""
+        return f"{times}{', '.join(parts)}{'' if self.unique else ', not unique'}"
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))

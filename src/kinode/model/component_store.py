@@ -128,7 +128,7 @@ class ComponentStore:
         if not isinstance(name, str) or not NAME.match(name):
             raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
         if name in RESERVED:
-            raise ModelError(f"the name {name!r} is reserved; choose another", component=name)
+            raise ModelError(f"the name {name!r} is reserved: it is {_meaning(name)}; choose another", component=name)
         if name in self.components:
             taken = self.components[name].sort()
             raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
@@ -172,3 +172,10 @@ def _prefixes(name: str) -> list[str]:
     """The names of subsystems that a dotted name stands in."""
     words = name.split(".")
     return [".".join(words[:count]) for count in range(1, len(words))]
+
+
+def _meaning(name: str) -> str:
+    """What a reserved name is."""
+    meanings = {"world": "the ground", "system": "the whole system", "t": "the time", "gnd": "the reference node"}
+    meanings |= {"pi": "the number pi"}
+    return meanings.get(name) or ("a unit" if name in CONSTANTS else "a function of laws")

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
+from kinode.expressions.function_table import CONSTANTS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
@@ -16,10 +17,12 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
-from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
 from kinode.model.network.nodes import COORDINATES
 from kinode.model.network.part import DOMAINS, Part
+from kinode.other_words import translate
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -51,6 +54,11 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "com": ("length", XYZ, "position"),
     "gravity": ("acceleration", XYZ, "position"),
 }
+# What the whole system does to the world: the shaking force, and the shaking moment about the world's origin.
+GROUND_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "force": ("force", XYZ, "acceleration"),
+    "moment": ("moment", XYZ, "acceleration"),
+}
 JOINT_WRENCHES = {
     "reaction.force": ("force", XYZ),
     "reaction.moment": ("moment", XYZ),
@@ -61,7 +69,8 @@ JOINT_WRENCHES = {
 }
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
-EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts")
+EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts", "rotor", "gear")
+POWERS = ("power", "power.drive")
 
 
 class QuantityName(NamedTuple):
@@ -69,7 +78,7 @@ class QuantityName(NamedTuple):
 
     text: str
     owner: str
-    sort: str  # joint, frame, observer, element, part, node, constraint, system, held, parameter, input, signal, time
+    sort: str  # a key of multibody.quantity_values.VALUES: joint, frame, element, part, node, system, ground, ...
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -95,6 +104,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
             axes = system.find_frame(frame_name)
         except ModelError as error:
             raise LawError(str(error), text=text, position=len(head) + 1) from None
+    if head in CONSTANTS or head.startswith(("t.", *(f"{name}." for name in CONSTANTS))):
+        raise LawError(explain_constant(head), text=text, position=0)
     if head == "t":
         return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
     owner, rest = split_owner(system, head, text)
@@ -104,6 +115,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
         if rest.partition(".")[0] == "com" and not system.bodies:
             raise LawError(f"{system.name} has no bodies, and so no mass center", text=text, position=len("system."))
         return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
+    if owner == "ground" and owner not in system:
+        return _pick(text, owner, "ground", rest, GROUND_QUANTITIES, None, axes)
     component = system[owner]
     if isinstance(component, Parameter | Input | Signal):
         if rest:
@@ -117,11 +130,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
             if rest.startswith(side + "."):
                 frame = system.find_frame(f"{owner}.{side}")
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
-        gears = (c for c in system.constraints.values() if isinstance(c, CoordinateCoupling))
-        tied = any(owner in gear.joints().values() for gear in gears)
-        tied = tied or any(node.joint == owner for node in system.nodes.values())
         rest = link_quantity(component, rest)
-        return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
+        return _joint_quantity(text, component, rest, axes, _effort_needs(system, component))
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
     if isinstance(component, Observer):
@@ -161,7 +171,7 @@ def _network_quantity(
         raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
     if rest not in units:
         if not rest:
-            raise LawError(f"{owner} is no number; ask for one of {', '.join(units)}", text=text, position=0)
+            raise LawError(explain_owner(owner, "a part" if sort == "part" else "a node", units), text=text, position=0)
         raise LawError(unknown(f"{owner} has no quantity", rest, units), text=text, position=len(owner) + 1)
     needs = "position" if units[rest] in ("angle", "length") else "velocity"
     return QuantityName(text, owner, sort, rest, (), None, None, None, units[rest], needs)
@@ -195,7 +205,7 @@ def _constraint_quantity(
                     text, constraint.name, "constraint", quantity, XYZ, index, point, axes, what, "acceleration"
                 )
     if not rest:
-        raise LawError(f"{constraint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+        raise LawError(explain_owner(constraint.name, "a constraint", known), text=text, position=0)
     message = unknown(f"{constraint.name} has no quantity", rest, known)
     raise LawError(message, text=text, position=min(len(constraint.name) + 1, len(text) - 1))
 
@@ -209,7 +219,12 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
         if rest == frame.name or rest.startswith(f"{frame.name}."):
             tail = rest[len(frame.name or "") + 1 :]
             return _pick(text, f"{body.name}.{frame.name}", "frame", tail, FRAME_QUANTITIES, frame, axes)
+    if body.name == "ground" and first in GROUND_QUANTITIES:
+        message = f"ground is a body here; under another name it leaves ground.{first} to the load on the world"
+        raise LawError(message, text=text, position=0)
     known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
+    components = [f"{quantity}.{axis}" for quantity in ("position", "velocity") for axis in XYZ]
+    known = translate(first, components) or known  # arm.x
     message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
     raise LawError(message, text=text, position=len(body.name) + 1)
 
@@ -223,11 +238,12 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
             return ".".join(words[:-1]), words[-1]  # the reference of shafts: world.angle.speed
         if owner in ("system", "world") or owner in system.components:
             return owner, ".".join(words[count:])
+    if words[0] == "ground" and "ground" not in system.nodes:
+        return "ground", ".".join(words[1:])
     for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):
         if node in system.nodes:
             return node, rest
-    known = [*system.components, *system.nodes, "system", "t"]
-    raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
+    raise LawError(explain_unknown(system, words), text=text, position=0)
 
 
 def _pick(
@@ -238,7 +254,8 @@ def _pick(
     if quantity not in table:
         position = len(text.partition("@")[0]) - len(rest)
         if not rest:
-            raise LawError(f"{owner} is no number; ask for one of {', '.join(table)}", text=text, position=0)
+            what = {"frame": "a body" if frame and frame.is_plain else "a frame", "system": "the whole system"}
+            raise LawError(explain_owner(owner, what.get(sort, f"an {sort}"), table), text=text, position=0)
         raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=position)
     unit, parts, needs = table[quantity]
     return QuantityName(text, owner, sort, quantity, parts, _part(text, part, parts), frame, axes, unit, needs)
@@ -254,11 +271,28 @@ def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
     return parts.index(part)
 
 
-def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led: bool) -> QuantityName:
-    """A quantity of a joint.
+def _effort_needs(system: System, joint: Joint) -> Callable[[str], str]:
+    """What has to be known for the effort of a joint, or for one of its shares (``effort.drive``).
 
-    ``led``: a drive, a gear or friction contributes to the joint's effort, which then depends on accelerations.
+    A prescribed motion, a gear, the parts of a network and friction contribute efforts that depend on accelerations.
     """
+    gears = find_transmissions(system)
+    geared = any(joint.name == gear.load for gear in gears)
+    tied = geared or any(joint.name == gear.motor for gear in gears)
+    tied = tied or any(node.joint == joint.name for node in system.nodes.values())
+    led = joint.driven or tied or joint.friction is not None
+    depends = {"effort.spring": False, "effort.damping": False, "effort.drive": joint.driven or geared}
+    fields = (
+        (element, field) for element in system.elements.values() for field in getattr(element, "joint_fields", ())
+    )
+    depends["effort.parts"] = led or any(getattr(element, field) == joint.name for element, field in fields)
+    return lambda quantity: "acceleration" if depends.get(quantity, led) else "velocity"
+
+
+def _joint_quantity(
+    text: str, joint: Joint, rest: str, axes: Frame | None, effort_needs: Callable[[str], str]
+) -> QuantityName:
+    """A quantity of a joint."""
 
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:
@@ -287,15 +321,14 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led:
             quantity, tail = f"effort.{share}", part
         table = DERIVED.get(units[head]) or {"angle": "angular_acceleration", "length": "acceleration"}
         each = tuple(table[kind] for kind in kinds)
-        needs = "velocity" if head == "u" or quantity in ("effort.spring", "effort.damping") else "acceleration"
-        if head == "effort" and (not led or (quantity == "effort.drive" and not joint.driven)):
-            needs = "velocity"
+        needs = effort_needs(quantity) if head == "effort" else "velocity" if head == "u" else "acceleration"
         return make(quantity, _parts(names), tail, _units(each, "moment"), needs)
-    if rest == "power":
-        return make("power", (), "", "power", "acceleration")
-    known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, "power"]
+    if rest in POWERS:
+        return make(rest, (), "", "power", "acceleration")
+    known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, *POWERS]
     if not rest:
-        raise LawError(f"{joint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+        what = "a joint" if joint.n_u == 1 else f"a joint of {joint.n_u} freedoms"
+        raise LawError(explain_owner(joint.name, what, known if joint.n_u else JOINT_WRENCHES), text=text, position=0)
     position = min(len(joint.name) + 1, len(text) - 1)
     raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=position)
 

@@ -134,7 +134,7 @@ def _declare(system: System, key: str, value: Any, dimension: str, note: str) ->
         raise reader.fail(key, f"must be positive, and is {number:g}")
     if key in NOT_ZERO and number == 0.0:
         raise reader.fail(key, "must not be zero")
-    system.parameter(key, value, note=note)
+    system.parameter(key, f"{number!r} m" if dimension == "lead" else value, note=note)
 
 
 def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
@@ -145,7 +145,7 @@ def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
     if lead is None:
         system.parameter("reduction", "ratio", note="angle of the rotor for a unit of the joint's coordinate")
     else:
-        _declare(system, "lead", lead, "length", "travel for a turn of the gear's output")
+        _declare(system, "lead", lead, "lead", "travel for a turn of the gear's output")
         system.parameter("reach", "lead/(2*pi)")
         system.parameter("reduction", "ratio/reach", note="angle of the rotor for a unit of the joint's coordinate")
     if bandwidth == "":

@@ -32,6 +32,13 @@ from kinode.model.base.field_types import (
     VisualsLike,
     WordsLike,
 )
+from kinode.model.constraints.angle import AngleConstraint
+from kinode.model.constraints.distance import Distance
+from kinode.model.constraints.gear_coupling import GearConstraint, RackConstraint
+from kinode.model.constraints.knife_edge import KnifeEdge
+from kinode.model.constraints.point_on_line import PointOnLine
+from kinode.model.constraints.point_on_plane import PointOnPlane
+from kinode.model.constraints.rolling import Rolling
 from kinode.model.elements.applied_loads import Force, Moment
 from kinode.model.elements.brakes import Brake, Clutch, SlideBrake
 from kinode.model.elements.lugre import LuGre, SlideLuGre
@@ -524,7 +531,7 @@ class Shortcuts:
             Parent side: a body, a named frame or a place on a body.
         b : frame
             Child side.
-        lead : number, m
+        lead : number, m/rev
             Advance for one whole turn.
         at : 3 numbers, m, default (0, 0, 0)
             The joint's point, the same in both bodies' axes.
@@ -869,6 +876,249 @@ class Shortcuts:
         -------
         Free
             The joint as the system holds it.
+        """
+
+    def distance(
+        self,
+        name: str,
+        a: FrameLike,
+        b: FrameLike,
+        distance: LawLike,
+    ) -> Distance:
+        """Two points keep a distance, as if a massless rod held them; the multiplier is its force, positive pushing.
+
+        With a law of time it is an actuator of prescribed length.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        a : frame
+            One point.
+        b : frame
+            The other point.
+        distance : law, m
+            Distance of the two points, or a law of time for it.
+
+        Returns
+        -------
+        Distance
+            The constraint as the system holds it.
+        """
+
+    def point_on_line(
+        self,
+        name: str,
+        point: FrameLike,
+        line: FrameLike,
+        *,
+        axis: AxisLike = "z",
+    ) -> PointOnLine:
+        """The origin of a frame stays on a line of another; turning is free.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        point : frame
+            The point.
+        line : frame
+            Frame through whose origin the line goes.
+        axis : axis, default 'z'
+            Direction of the line, in that frame's axes.
+
+        Returns
+        -------
+        PointOnLine
+            The constraint as the system holds it.
+        """
+
+    def point_on_plane(
+        self,
+        name: str,
+        point: FrameLike,
+        plane: FrameLike,
+        *,
+        normal: AxisLike = "z",
+        height: LawLike = 0.0,
+    ) -> PointOnPlane:
+        """The origin of a frame stays in a plane of another, or at a height over it; turning is free.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        point : frame
+            The point.
+        plane : frame
+            Frame through whose origin the plane goes.
+        normal : axis, default 'z'
+            Normal of the plane, in that frame's axes.
+        height : law, m, default 0
+            Height of the point over the plane, along the normal, or a law of time.
+
+        Returns
+        -------
+        PointOnPlane
+            The constraint as the system holds it.
+        """
+
+    def angle(
+        self,
+        name: str,
+        a: FrameLike,
+        b: FrameLike,
+        *,
+        axes: AxesLike = ("z", "z"),
+        angle: LawLike = 1.5707963267948966,
+    ) -> AngleConstraint:
+        """Directions of two frames keep an angle, neither parallel nor opposite; the multiplier is the moment.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        a : frame
+            One frame.
+        b : frame
+            The other frame.
+        axes : 2 axes, default ('z', 'z')
+            The direction in each frame.
+        angle : law, rad, default 1.5708
+            Angle between the two directions, or a law of time for it.
+
+        Returns
+        -------
+        AngleConstraint
+            The constraint as the system holds it.
+        """
+
+    def rolling(
+        self,
+        name: str,
+        wheel: FrameLike,
+        radius: NumberLike,
+        *,
+        axis: AxisLike = "z",
+        ground: FrameLike = ...,
+        normal: AxisLike = "z",
+        shape: Literal["disc", "ball"] = "disc",
+    ) -> Rolling:
+        """A thin disc or a ball rolls on a plane: it touches, and its lowest point does not slip.
+
+        The disc may tilt but not lie flat, since then it would touch everywhere.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        wheel : frame
+            Frame at the center of the wheel.
+        radius : number, m
+            Radius of the wheel.
+        axis : axis, default 'z'
+            Axle of the wheel, in that frame's axes; a ball needs none.
+        ground : frame, default world
+            Frame through whose origin the plane goes.
+        normal : axis, default 'z'
+            Normal of the plane on the side of the wheel, in that frame's axes.
+        shape : {'disc', 'ball'}, default 'disc'
+            What rolls.
+
+        Returns
+        -------
+        Rolling
+            The constraint as the system holds it.
+        """
+
+    def knife_edge(
+        self,
+        name: str,
+        blade: FrameLike,
+        *,
+        axis: AxisLike = "x",
+        ground: FrameLike = ...,
+        normal: AxisLike = "z",
+    ) -> KnifeEdge:
+        """A blade, skate or wheel of no size: its point moves along the blade, not across it in the plane.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        blade : frame
+            Frame at the point of contact.
+        axis : axis, default 'x'
+            Direction of the blade, in that frame's axes.
+        ground : frame, default world
+            What the blade moves on.
+        normal : axis, default 'z'
+            Normal of the plane, in the ground's axes.
+
+        Returns
+        -------
+        KnifeEdge
+            The constraint as the system holds it.
+        """
+
+    def gear(
+        self,
+        name: str,
+        input: JointLike,
+        output: JointLike,
+        ratio: NumberLike,
+        *,
+        offset: NumberLike = 0.0,
+    ) -> GearConstraint:
+        """input.q = ratio * output.q + offset, for two joints of one freedom.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        input : joint
+            The joint that follows.
+        output : joint
+            The joint that leads.
+        ratio : number
+            Input.q for a unit of output.q.
+        offset : number, default 0
+            Input.q where output.q is 0.
+
+        Returns
+        -------
+        GearConstraint
+            The constraint as the system holds it.
+        """
+
+    def rack(
+        self,
+        name: str,
+        rack: JointLike,
+        pinion: JointLike,
+        radius: NumberLike,
+        *,
+        offset: NumberLike = 0.0,
+    ) -> RackConstraint:
+        """rack.q = radius * pinion.q + offset, for a slide and a hinge; a negative radius turns the other way.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        rack : joint
+            The joint that travels.
+        pinion : joint
+            The joint that turns.
+        radius : number, m
+            Travel for a radian of the pinion: its pitch radius.
+        offset : number, m, default 0
+            Travel where the pinion's angle is 0.
+
+        Returns
+        -------
+        RackConstraint
+            The constraint as the system holds it.
         """
 
     def spring(

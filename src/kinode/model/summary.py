@@ -33,9 +33,24 @@ _STARTS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_veloc
 def summarize(system: System) -> str:
     """The summary of a system."""
     lines = [system.name, "=" * min(len(system.name), WIDTH)]
-    lines += _wrap("gravity  ", f"{_values(system.gravity)} m/s^2" + ("" if _any(system.gravity) else "  (none)"))
-    lines += _totals(system)
-    for title, rows in (
+    gravity, *totals = list_totals(system)
+    lines += [*_wrap("gravity  ", gravity.removeprefix("gravity ")), *totals]
+    for title, rows in list_sections(system):
+        lines += ["", title, *_table_lines(rows)]
+    if system.notes:
+        lines += ["", "notes", *(line for note in system.notes for line in _wrap("  - ", note))]
+    return "\n".join(lines) + "\n"
+
+
+def list_totals(system: System) -> list[str]:
+    """What a system is as a whole, in a few lines: gravity, numbers of components, mass, freedoms."""
+    gravity = f"gravity {_values(system.gravity)} m/s^2" + ("" if _any(system.gravity) else "  (none)")
+    return [gravity, *_totals(system)]
+
+
+def list_sections(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The components in sections that are not empty: each with its name and what it is."""
+    sections: list[tuple[str, list[tuple[str, str]]]] = [
         ("parameters", _quantities(system, system.parameters.values())),
         ("inputs", _quantities(system, system.inputs.values())),
         ("tables", [_table(name, table) for name, table in system.tables.items()]),
@@ -53,19 +68,15 @@ def summarize(system: System) -> str:
             [(name, LOCKS) for name, c in system.components.items() if c.locks_itself(system.nominal)],
         ),
         ("run", [(key, _value(value)) for key, value in system.run_defaults.items()]),
-    ):
-        if rows:
-            lines += ["", title, *_table_lines(rows)]
-    if system.notes:
-        lines += ["", "notes", *(line for note in system.notes for line in _wrap("  - ", note))]
-    return "\n".join(lines) + "\n"
+    ]
+    return [(title, rows) for title, rows in sections if rows]
 
 
 def _totals(system: System) -> list[str]:
     count = f"{_count(len(system.bodies), 'body', 'bodies')}, {_count(len(system.joints), 'joint')}"
     lines = [f"{count}, {_count(len(system.elements), 'element')}"]
     try:
-        lines.append(f"total mass {sum(system.nominal(b.total_mass()) for b in system.bodies.values()):.6g} kg")
+        lines.append(f"total mass {sum(system.nominal(b.mass) for b in system.bodies.values()):.6g} kg")
     except ModelError:
         lines.append("total mass unknown")
     loops = len(system.joints) - len(system.bodies)
@@ -109,14 +120,15 @@ def _quantities(system: System, records: Iterable[Any]) -> list[tuple[str, str]]
 def _table(name: str, table: Any) -> tuple[str, str]:
     size = " x ".join(str(n) for n in table.shape)
     spans = ", ".join(f"{axis[0]:.6g} to {axis[-1]:.6g}" for axis in table.axes)
-    return name, f"{size} values over {spans}; {table.method}, outside: {table.outside}"
+    outside = table.outside if isinstance(table.outside, str) else ", ".join(table.outside)
+    return name, f"{size} values over {spans}; {table.method}, outside: {outside}"
 
 
 def _body(system: System, body: Body) -> tuple[str, str]:
-    inertia, about = body.inertia_entries()
-    parts = [f"mass {_number(system, body.total_mass())} kg"]
-    if _any(body.center()):
-        parts.append(f"com {_numbers(system, body.center())} m")
+    inertia, about = body.inertia, body.about
+    parts = [f"mass {_number(system, body.mass)} kg"]
+    if _any(body.center_of_mass):
+        parts.append(f"com {_numbers(system, body.center_of_mass)} m")
     if inertia != NO_INERTIA:
         entries = inertia if _any(inertia[3:]) else inertia[:3]
         parts.append(f"inertia {_numbers(system, entries)} kg*m^2{' about its origin' if about == 'origin' else ''}")

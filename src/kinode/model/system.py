@@ -7,11 +7,11 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinode.errors import ModelError, find_close
+from kinode.errors import ModelError, UnitError, find_close
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
@@ -109,6 +109,9 @@ class System(ComponentStore, Shortcuts):
         counts = ((len(self._section(many)), many, one) for many, one in sections)
         return f"<System {self.name!r}: {', '.join(f'{n} {one if n == 1 else many}' for n, many, one in counts)}>"
 
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
     # -- adding ------------------------------------------------------------------------------------
     def reader(self, component: str) -> Reader:
         """What reads the fields of one component."""
@@ -123,7 +126,10 @@ class System(ComponentStore, Shortcuts):
     def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""
         value = self.reader(name).number(raw, None, "value")
-        dimension = find_dimension(raw, value, self.parameters)
+        try:
+            dimension = find_dimension(raw, value, self.parameters)
+        except UnitError as error:
+            raise error.located(component=name, field="value") from None
         if expected is not None and dimension is not None and dimension != expected:
             message = f"{raw if isinstance(raw, str) else short(raw)} is in {dimension.unit}; {expected.unit} is needed"
             raise ModelError(message, component=name, field="value")
@@ -157,11 +163,12 @@ class System(ComponentStore, Shortcuts):
 
     def table(
         self, name: str, *, axes: Any = None, values: Any = None, file: Any = None, column: Any = None,
-        method: str = "linear", outside: str = "error", exchangeable: bool = False,
+        method: str = "linear", outside: str | Sequence[str] = "error", exchangeable: bool = False,
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws.
 
-        ``column`` picks one of several columns of values in a file, by name or number.  With ``exchangeable`` and
+        ``column`` picks one of several columns of values in a file, by name or number.  ``outside`` is "error",
+        "hold", "extrapolate" or "repeat", one word for all axes or one for each.  With ``exchangeable`` and
         ``outside="extrapolate"`` other numbers, as many, need no new compilation.
         """
         self.check_quantity_name(name)
@@ -234,7 +241,8 @@ class System(ComponentStore, Shortcuts):
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
         """Add a constraint between frames or joints.
 
-        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.
+        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.  Each is a method
+        too, with its fields in ``help(kn.System.rolling)``.
         """
         constraint: Constraint = self.add_kind("constraints", name, kind, fields)
         return constraint

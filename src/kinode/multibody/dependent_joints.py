@@ -1,7 +1,8 @@
-"""Joints whose coordinates are not in the state: cut joints, and followers of gears.
+"""Joints whose coordinates are no entries of the state: those that close loops, and those that follow others.
 
-Their coordinates q follow from the poses of their frames or from the leading joint, and their speeds are linear in
-those of the state: u_joint = H u + contributions of drives.
+The coordinates of a cut joint are unknowns of their own while loops are being closed: a loop is closed where the pose
+of the joint's frames, as the tree carries them, is the pose that these coordinates stand for.  The difference of the
+two poses vanishes nowhere else, whatever the joint.
 """
 
 from __future__ import annotations
@@ -10,62 +11,94 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import ZERO3, cross
-from kinode.model.base.frames import Frame
-from kinode.structure.link_geometry import WORLD
+from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.spatial import Pose, cross
+from kinode.model.system import joint_frame
+from kinode.multibody.restraints.loop_constraints import CutJointConstraint, freedoms
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
     from kinode.multibody.snapshot import Snapshot
+    from kinode.structure.spanning_tree import Cut
     from kinode.structure.topology import Topology
 
-
-def measured_joints(topology: Topology) -> tuple[str, ...]:
-    """Joints that move, are not prescribed, and are not in the state, in order of declaration."""
-    joints = topology.system.joints
-    return tuple(name for name, joint in joints.items() if joint.n_u and not joint.driven and name not in topology.q_of)
+SIDES = ("parent", "child")
 
 
-def measures(snapshot: Snapshot) -> tuple[Array, Array, Array]:
-    """Coordinates and speeds of all measured joints, and the matrix H, one column for each speed of the state."""
-    kinematics, names = snapshot.kinematics, measured_joints(snapshot.topology)
-    states = [kinematics.joint_state(name) for name in names]
-    rows = [_along_state(kinematics, name) for name in names]
-    q, u = (np.concatenate([state[k] for state in states]).astype(object) for k in (0, 1))
-    return q, u, np.vstack(rows)
+def followers(topology: Topology) -> tuple[str, ...]:
+    """Joints that a gear lets follow another joint, in order of declaration."""
+    return tuple(name for name in topology.system.joints if name in topology.couplings)
 
 
-def _along_state(kinematics: Kinematics, name: str) -> Array:
-    """Speeds of a joint for unit speeds of the state."""
-    topology = kinematics.topology
-    H = np.zeros((kinematics.system.joints[name].n_u, topology.n_u), dtype=object)
-    H[:] = 0.0
-    if name in topology.couplings:
-        state = kinematics.state_of(name)
-        if state is not None:
-            H[0, state[0]] = state[1]
-        return H
-    loop = next(cut.loop for cut in topology.cuts if cut.joint.name == name)
-    for i, node in enumerate(kinematics.tree.nodes):
-        state = kinematics.state_of(node.joint.name)
-        if node.joint.name not in loop or state is None:
-            continue
-        for k in range(node.joint.n_u):
-            column = state[0] + k
-            H[:, column] = H[:, column] + _speeds_of(kinematics, name, i, k) * state[1]
-    return H
+def n_cut_coordinates(topology: Topology) -> int:
+    """Number of coordinates of all cut joints."""
+    return sum(cut.joint.n_q for cut in topology.cuts)
 
 
-def _speeds_of(kinematics: Kinematics, name: str, i: int, k: int) -> Array:
-    """Speeds of a cut joint for a unit speed of freedom k of node i."""
-    S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
-    w, v = X.R @ S[:3, k], X.R @ S[3:, k]
+def loop_columns(kinematics: Kinematics, cut: Cut) -> list[int]:
+    """The speeds of the state that move a cut joint."""
+    return list(dict.fromkeys(column for _, _, column, _ in freedoms(kinematics, CutJointConstraint(cut))))
 
-    def velocity(frame: Frame) -> tuple[Array, Array]:
-        node, _ = kinematics.locate_frame(frame)
-        while node not in (i, WORLD):
-            node = kinematics.tree.nodes[node].parent
-        return (w, v + cross(w, kinematics.pose(frame).p - X.p)) if node == i else (ZERO3, ZERO3)
 
-    return kinematics.relative_speeds(name, kinematics.joint_state(name)[0], velocity)
+def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
+    """How far each cut joint is from the pose that its coordinates stand for, and how speeds change that.
+
+    E = T(cut_q)^-1 X, with X the pose of the joint's frames.  For each cut joint, one after the other: E as rotation
+    matrix and position; [angular velocity of E in its own axes; velocity of its origin] for the motion of the state,
+    for unit speeds of the state (``loop_columns``), and for unit speeds of the cut joint.  Then coordinate, speed and
+    ratio of each follower.
+    """
+    kinematics = snapshot.kinematics
+    parts: list[Array] = []
+    start = 0
+    for cut in snapshot.topology.cuts:
+        parts += _pose_error(kinematics, cut, cut_q[start : start + cut.joint.n_q])
+        start += cut.joint.n_q
+    for name in followers(snapshot.topology):
+        way = kinematics.state_of(name)
+        q, u, _ = kinematics.joint_state(name)
+        parts.append(tidy([q[0], u[0], 0.0 if way is None else way[1]]))
+    return parts
+
+
+def _pose_error(kinematics: Kinematics, cut: Cut, q: Array) -> list[Array]:
+    joint = cut.joint
+    form = joint.form(kinematics.resolve)
+    F, M, X = kinematics.cut_pose(joint.name)
+    E = joint.transform(q, form).inverse() @ X
+
+    def of_state(relative: tuple[Array, Array]) -> Array:
+        w, v = relative
+        return np.concatenate([M.R.T @ w, E.R @ (M.R.T @ v)])
+
+    (w_F, v_F), (w_M, v_M) = (kinematics.velocity(joint_frame(joint, side)) for side in SIDES)
+    moving = of_state((w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p)))
+    columns = _columns(kinematics, cut, M)
+    own = np.asarray(joint.motion_subspace(q, form), dtype=object)
+    of_joint = [np.concatenate([E.R.T @ S[:3], S[3:] + cross(S[:3], E.p)]) for S in own.T]
+    return [E.R.ravel(), E.p, moving, *(of_state(twist) for twist in columns.values()), *(-x for x in of_joint)]
+
+
+def _columns(kinematics: Kinematics, cut: Cut, M: Pose) -> dict[int, tuple[Array, Array]]:
+    """Velocity of M relative to F for unit speeds of the state, in world axes, by the speed."""
+    child = _carriers(kinematics, cut)
+    columns: dict[int, tuple[Array, Array]] = {}
+    for i, k, column, ratio in freedoms(kinematics, CutJointConstraint(cut)):
+        S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
+        w, v = X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio
+        v = v + cross(w, M.p - X.p)  # at the origin of M, of whichever side moves
+        if i not in child:
+            w, v = -w, -v
+        if column in columns:
+            w, v = columns[column][0] + w, columns[column][1] + v
+        columns[column] = w, v
+    return columns
+
+
+def _carriers(kinematics: Kinematics, cut: Cut) -> set[int]:
+    """The links between the root and the child side of a cut joint."""
+    node, carriers = kinematics.locate_frame(joint_frame(cut.joint, "child"))[0], set[int]()
+    while node >= 0:
+        carriers.add(node)
+        node = kinematics.tree.nodes[node].parent
+    return carriers

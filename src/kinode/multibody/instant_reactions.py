@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.scalars import Array, Scalar, sign, tidy
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.errors import ModelError
 from kinode.model.base.frames import Frame
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.system import joint_frame
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.motion import along
@@ -60,11 +62,48 @@ class Reactions:
 
         ``part`` as in ``balances``.  In loops the freedoms ``hold`` support the mechanism.
         """
+        whole, reaction = self.wrench_without_teeth(name, part, hold)
+        for mesh in self.kinematics.tooth_forces.at(name):
+            change = self.tooth_reaction(name, mesh, part, hold)
+            whole, reaction = _plus(whole, change), _plus(reaction, change)
+        return whole, reaction
+
+    def wrench_without_teeth(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
+        """The same with gears that act along the joints alone."""
         first, *rest = (self.balanced_wrench(name, balance) for balance in self.balances(part, hold))
         return first if not rest else (_less(first[0], rest[0][0]), _less(first[1], rest[0][1]))
 
+    def tooth_reaction(self, name: str, mesh: ToothMesh, part: str = "total", hold: Support = None) -> Spatial:
+        """What the tooth force of a mesh adds to the reaction of a joint.
+
+        The whole load decides which flank carries it, also for its shares.  Where nothing can move, the share does.
+        """
+        teeth, effort = self.kinematics.tooth_forces, self.gear_effort(mesh.constraint, part, hold)
+        motionless = self.topology.unmoved is not None and self.motion.given.u_dot is None
+        flank = None if part == "total" or motionless else sign(self.gear_effort(mesh.constraint))
+        return teeth.reaction(name, mesh, teeth.forces[mesh.constraint].force(effort, flank))
+
+    def gear_effort(self, constraint: str, part: str = "total", hold: Support = None) -> Scalar:
+        """The effort of a gear along the joint that follows."""
+        first, *rest = (self.instant.efforts.multipliers_of(constraint, x)[0] for x in self.balances(part, hold))
+        return first - rest[0] if rest else first
+
+    def pressing_wrench(self, name: str) -> tuple[Spatial, Array]:
+        """The reaction of a joint without separating forces of teeth, and the efforts of the gears that have them.
+
+        Both are linear in the efforts of friction.
+        """
+        reaction, teeth = self.wrench_without_teeth(name)[1], self.kinematics.tooth_forces
+        efforts = []
+        for mesh in teeth.at(name):
+            efforts.append(self.gear_effort(mesh.constraint))
+            reaction = _plus(
+                reaction, teeth.reaction(name, mesh, teeth.forces[mesh.constraint].force(efforts[-1], 0.0))
+            )
+        return reaction, tidy(efforts)
+
     def balanced_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
-        """The whole wrench of a joint, and its reaction, in one balance."""
+        """The whole wrench of a joint, and its reaction, in one balance; without the tooth forces of gears."""
         if balance is not None and not balance.closed and name in joints_in_loops(self.topology):
             message = "it is part of a loop: its static part depends on which joints hold the mechanism"
             raise ModelError(message, component=name)
@@ -76,10 +115,11 @@ class Reactions:
         moment, force = (full.motion if balance is None else balance).link_wrenches[i]
         T = node.mechanics.effort_wrench(full.kinematics.node_states[i][0], full.kinematics.geometry.forms[i])
         own = T @ along(link.S, (moment, force)) if node.joint.n_u else np.zeros(6)
+        geared = self._gear_wrench(name, T, balance)
         C = node.joint.axis_rotation(self.kinematics.resolve, self.system.nominal)
         p_FM = link.X.inverse().p
         wrenches = []
-        for m, f in ((moment, force), (moment - own[:3], force - own[3:])):
+        for m, f in ((moment + geared[:3], force + geared[3:]), (moment - own[:3], force - own[3:])):
             if node.reversed:  # the tree's child is a and its axes are F's; b takes the opposite, about its own origin
                 wrenches.append((C @ (cross(p_FM, f) - m), C @ -f))
             else:
@@ -100,6 +140,9 @@ class Reactions:
         moment = sum((load.moment for load in reaction), ZERO3)
         force = sum((load.force for load in reaction), ZERO3)
         whole = (moment + sum((load.moment for load in own), ZERO3), force + sum((load.force for load in own), ZERO3))
+        T = joint.effort_wrench(self.kinematics.joint_state(name)[0], joint.form(self.kinematics.resolve))
+        geared, R_M = self._gear_wrench(name, T, balance), self.kinematics.cut_pose(name)[1].R
+        whole = (whole[0] + R_M @ geared[:3], whole[1] + R_M @ geared[3:])
         return (R.T @ whole[0], R.T @ whole[1]), (R.T @ moment, R.T @ force)
 
     def seen(
@@ -123,6 +166,28 @@ class Reactions:
     # -- efforts -----------------------------------------------------------------------------------
     def joint_effort(self, name: str) -> Array:
         """The effort along a joint's freedoms, including the drive of a prescribed motion and efforts of gears."""
+        effort, geared = self.link_effort(name), self.coupling_effort(name)
+        return effort if geared is None else effort + geared
+
+    def coupling_effort(self, name: str, balance: Statics | None = None) -> Scalar | None:
+        """The effort along a joint of gears that have constraint rows; None if it has none."""
+        rows = [c for c in self.topology.constraints if isinstance(c, CoordinateCoupling)]
+        relations = [(c.name, c.relation(self.system)) for c in rows if name in c.joints().values()]
+        if not relations:
+            return None
+        multipliers, total = self.kinematics.constraints.scatter(self.multipliers(balance)), 0.0
+        for constraint, relation in relations:
+            factor = 1.0 if name == relation.follower else -self.kinematics.resolve(relation.ratio)
+            total = total + factor * multipliers[constraint][0]
+        return total
+
+    def _gear_wrench(self, name: str, T: Array, balance: Statics | None) -> Array:
+        """The same as a wrench; ``T`` is that of a unit effort."""
+        effort = self.coupling_effort(name, balance)
+        return np.zeros(6) if effort is None else T[:, 0] * effort
+
+    def link_effort(self, name: str) -> Array:
+        """The effort along a joint's freedoms, without that of gears that have constraint rows."""
         joint, topology = self.system.joints[name], self.topology
         if joint.n_u == 0:
             return EMPTY
@@ -134,6 +199,10 @@ class Reactions:
         if joint.driven or heavy or name in topology.tied or self.motion.given.u_dot is not None:
             return along(full.kinematics.link_kinematics[i].S, full.motion.link_wrenches[i])
         return full.motion.efforts[i]
+
+
+def _plus(left: Spatial, right: Spatial) -> Spatial:
+    return left[0] + right[0], left[1] + right[1]
 
 
 def _less(left: Spatial, right: Spatial) -> Spatial:

@@ -1,15 +1,22 @@
-"""Efforts along joints by share: drive, spring, damping, friction, stop, and efforts of gears.
+"""Efforts along joints by share: drive, spring, damping, friction, stop, parts, rotor, gear; they add up to the effort.
 
 The drive of a prescribed joint, and the effort of a gear, are the whole effort less all other shares.
+
+A gear has a motor side and a load side: with the ratio i the shaft of the motor turns i times as fast as the load
+moves.  At the load, ``drive`` is i times what drives the shaft (T-6.11), and ``rotor`` is the rest of what the gear
+transmits: inertia, weight and losses of the shaft, negative where they take from the drive.  At the shaft, ``gear`` is
+what the gear takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
+from kinode.model.base.lock import Lock
+from kinode.model.constraints.gear_coupling import Transmission, find_transmissions
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.loads import Loads
 from kinode.multibody.networks.network_motion import NetworkMotion
@@ -22,7 +29,7 @@ class JointEfforts:
     """The efforts along the joints of an instant.
 
     ``friction_efforts`` are those of friction, with the locking efforts of sticking friction; ``held_effort`` gives the
-    locking effort of a joint's lock.
+    locking effort of one of the locks ``find_locks``.
     """
 
     def __init__(
@@ -32,10 +39,11 @@ class JointEfforts:
         reactions: Reactions,
         friction_efforts: Callable[[], Mapping[str, Array]],
         held_effort: Callable[[str, str], Scalar],
+        find_locks: Callable[[], Sequence[Lock]],
     ) -> None:
         self.loads, self.network, self.reactions = loads, network, reactions
         self.kinematics, self.topology = loads.kinematics, loads.kinematics.topology
-        self._friction_efforts, self._held_effort = friction_efforts, held_effort
+        self._friction_efforts, self._held_effort, self._find_locks = friction_efforts, held_effort, find_locks
 
     def shares(self, name: str) -> dict[str, Array]:
         """A joint's own efforts: drive (its expression), spring, damping, friction, stop; locking efforts included."""
@@ -51,18 +59,57 @@ class JointEfforts:
         nodes = self.kinematics.tree.nodes
         return self.kinematics.collect([self.shares(node.joint.name)["friction"] for node in nodes])
 
-    def share(self, name: str, share: str, effort: Efforts | None = None) -> Array:
-        """One share of a joint's effort; ``effort`` gives the whole effort, by default that of the motion."""
-        shares, effort = self.shares(name), effort or self.reactions.joint_effort
+    def own_share(self, name: str, share: str, effort: Efforts | None = None) -> Array:
+        """A share of the joint itself, without gears; ``effort`` gives whole efforts, else those of the motion."""
+        shares, effort = self.shares(name), effort or self.reactions.link_effort
         if share == "drive" and self.kinematics.system.joints[name].driven:
             own = shares["spring"] + shares["damping"] + shares["friction"] + shares["stop"]
             drive: Array = effort(name) - own - self._outer(name) + self._passed_on(name, effort)
             return drive
-        return self.network.effort_on(name) if share == "parts" else shares[share]
+        return self._outer(name) if share == "parts" else shares[share]
+
+    def share(self, name: str, share: str) -> Array:
+        """One share of a joint's effort, as the drives geared to it see it; all shares add up to the effort."""
+        if share == "drive":
+            return self._motor_effort(name, parts=False)
+        if share == "rotor":
+            rotor: Array = np.zeros(self.kinematics.system.joints[name].n_u)
+            for gear in self._gears_at(name, "load"):
+                ratio = self.kinematics.resolve(gear.ratio)
+                rotor = rotor + self._effort_of_gear(gear, name) - ratio * self._motor_effort(gear.motor, parts=True)
+            return rotor
+        if share == "gear":
+            zero: Array = np.zeros(self.kinematics.system.joints[name].n_u)
+            return sum((self._effort_of_gear(gear, name) for gear in self._gears_at(name, "motor")), zero)
+        return self.own_share(name, share)
+
+    def _motor_effort(self, name: str, *, parts: bool) -> Array:
+        """What drives a joint: its own drive, network parts if wanted, and what drives the shafts geared to it."""
+        total = self.own_share(name, "drive")
+        if parts:
+            total = total + self.network.effort_on(name)
+        for gear in self._gears_at(name, "load"):
+            total = total + self.kinematics.resolve(gear.ratio) * self._motor_effort(gear.motor, parts=True)
+        return total
+
+    def _gears_at(self, name: str, side: str) -> list[Transmission]:
+        """The gears that have a joint on their motor side or on their load side."""
+        return [gear for gear in find_transmissions(self.kinematics.system) if getattr(gear, side) == name]
+
+    def _effort_of_gear(self, gear: Transmission, name: str) -> Array:
+        """The effort of a gear along one of its joints."""
+        relation = self.kinematics.system.constraints[gear.constraint].relation(self.kinematics.system)
+        assert relation is not None
+        along = self.multipliers_of(gear.constraint)
+        return along if name == relation.follower else -self.kinematics.resolve(relation.ratio) * along
 
     def _outer(self, name: str) -> Array:
-        """The efforts of networks and elements along a joint."""
+        """The efforts of networks and elements along a joint, with those of the elements' locks."""
         outer: Array = self.network.effort_on(name) + self.loads.element_efforts.get(name, 0.0)
+        for lock in self._find_locks() if self.kinematics.system.joints[name].n_u == 1 else ():
+            factor = dict(lock.joints).get(name)
+            if factor is not None and lock.owner != name:
+                outer = outer + factor * self._held_effort(lock.owner, lock.part)
         return outer
 
     def _passed_on(self, name: str, effort: Efforts) -> Scalar:
@@ -70,10 +117,10 @@ class JointEfforts:
         total: Scalar = 0.0
         for follower, coupling in self.topology.couplings.items():
             if coupling.leader == name:
-                total = total + self.kinematics.resolve(coupling.ratio) * self._gear_effort(follower, effort)
+                total = total + self.kinematics.resolve(coupling.ratio) * self.gear_effort(follower, effort)
         return total
 
-    def _gear_effort(self, follower: str, effort: Efforts) -> Array:
+    def gear_effort(self, follower: str, effort: Efforts) -> Array:
         """The effort of a gear along its following joint."""
         needed = effort(follower) - sum(self.shares(follower).values()) - self._outer(follower)
         gear: Array = needed + self._passed_on(follower, effort)
@@ -82,26 +129,28 @@ class JointEfforts:
     # -- load-bearing constraints ------------------------------------------------------------------
     def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
+        if origin in self.kinematics.system.joints:
+            moment, force = self.reactions.joint_wrench(origin, part, hold)[1]
+            return np.concatenate([force, moment])
         first, *rest = (self._in_balance(origin, balance) for balance in self.reactions.balances(part, hold))
         difference: Array = first - rest[0] if rest else first
         return difference
 
     def _in_balance(self, origin: str, balance: Statics | None) -> Array:
-        """``holding`` in one balance."""
-        if origin in self.kinematics.system.joints:
-            moment, force = self.reactions.balanced_wrench(origin, balance)[1]
-            return np.concatenate([force, moment])
+        """``holding`` of efforts and multipliers in one balance."""
         if origin in self.kinematics.system.constraints:
             return self.multipliers_of(origin, balance)
         name, effort = origin.removesuffix(".effort"), self._efforts_in(balance)
-        return self._gear_effort(name, effort) if name in self.topology.couplings else self.share(name, "drive", effort)
+        return (
+            self.gear_effort(name, effort) if name in self.topology.couplings else self.own_share(name, "drive", effort)
+        )
 
     def multipliers_of(self, constraint: str, balance: Statics | None = None) -> Array:
         """The multipliers of a constraint: a force or moment for each of its rows."""
         for follower, coupling in self.topology.couplings.items():
             if coupling.constraint == constraint:
-                return self._gear_effort(follower, self._efforts_in(balance))
+                return self.gear_effort(follower, self._efforts_in(balance))
         return self.kinematics.constraints.scatter(self.reactions.multipliers(balance))[constraint]
 
     def _efforts_in(self, balance: Statics | None) -> Efforts:
-        return self.reactions.joint_effort if balance is None else balance.passed_effort
+        return self.reactions.link_effort if balance is None else balance.passed_effort

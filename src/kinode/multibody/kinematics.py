@@ -27,6 +27,7 @@ from kinode.multibody.laws import Laws
 from kinode.multibody.links import recursive_dynamics, tree_inertia
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.multibody.restraints.constraint_forces import Constraints
+from kinode.multibody.restraints.tooth_forces import ToothForces
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.structure.topology import Topology
@@ -230,6 +231,11 @@ class Kinematics:
         """The loop constraints."""
         return Constraints(self)
 
+    @cached_property
+    def tooth_forces(self) -> ToothForces:
+        """The forces of gears whose teeth are known."""
+        return ToothForces(self)
+
     # -- between the state and the tree ------------------------------------------------------------
     def state_of(self, name: str) -> tuple[int, Scalar] | None:
         """Index in u of the speed that a joint follows, and the ratio to it; None for driven and cut joints."""
@@ -278,7 +284,7 @@ class Kinematics:
     def solids(self) -> list[Solid]:
         """Every body with its mass and its inertia about its mass center."""
         bodies = self.system.bodies.values()
-        return [Solid(b.com, self.resolve(b.total_mass()), b.central_inertia(self.resolve)) for b in bodies]
+        return [Solid(b.com, self.resolve(b.mass), b.central_inertia(self.resolve)) for b in bodies]
 
     @cached_property
     def mass_rows(self) -> list[Row]:

@@ -68,7 +68,7 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
         elif cause in system.constraints:
             values.append(constraint_power(snapshot, system.constraints[cause]))
         else:
-            values.append(dot(snapshot.efforts.share(owner, share), snapshot.joint_state(owner)[1]))
+            values.append(dot(snapshot.efforts.own_share(owner, share), snapshot.joint_state(owner)[1]))
     return values
 
 

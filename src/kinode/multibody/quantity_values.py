@@ -16,6 +16,7 @@ from kinode.algebra.scalars import Array, Scalar, sqrt
 from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.quantity_names import QuantityName
 from kinode.multibody.power import element_power
 from kinode.multibody.restraints import loop_constraints
@@ -65,6 +66,26 @@ def _whole(snapshot: Snapshot, name: QuantityName) -> Any:
     return _in_axes(snapshot, vector, name.axes)
 
 
+def _ground(snapshot: Snapshot, name: QuantityName) -> Array:
+    """Force on the world, or moment about its origin: of the joints, constraints and elements that hold on to it."""
+    world, system = Frame("world"), snapshot.system
+    moment, force = ZERO3, ZERO3
+    for joint in system.joints.values():
+        if "world" in (joint.a.body, joint.b.body):
+            own = snapshot.reaction(joint.name, whole=True, on="world", about=world, expressed_in=world)
+            moment, force = moment + own[0], force + own[1]
+    loads = [load for load in snapshot.loads.outer_loads if load.on.body == "world"]
+    for constraint in snapshot.topology.constraints:
+        if not isinstance(constraint, CoordinateCoupling):  # the effort of a gear is in the wrenches of its joints
+            rows = loop_constraints.loop_constraint_of(snapshot.topology, constraint)
+            each = snapshot.constraints.loads_of(rows, snapshot.multipliers_of(constraint.name))
+            loads += [load for load in each if load.on.body == "world"]
+    for load in loads:
+        at = snapshot.pose(load.on).p if load.at is None else load.at
+        moment, force = moment + load.moment + cross(at, load.force), force + load.force
+    return _in_axes(snapshot, force if name.quantity == "force" else moment, name.axes)
+
+
 def _element(snapshot: Snapshot, name: QuantityName) -> Any:
     element = snapshot.system.elements[name.owner]
     if name.quantity == "power":
@@ -82,8 +103,9 @@ def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
     value: Array
     if key == "u_dot":
         value = snapshot.joint_acceleration(joint.name)
-    elif key == "power":
-        return dot(snapshot.joint_effort(joint.name), snapshot.joint_state(joint.name)[1]) if joint.n_u else 0.0
+    elif key in ("power", "power.drive"):
+        effort = snapshot.joint_effort(joint.name) if key == "power" else snapshot.efforts.share(joint.name, "drive")
+        return dot(effort, snapshot.joint_state(joint.name)[1]) if joint.n_u else 0.0
     elif key == "effort":
         value = snapshot.joint_effort(joint.name)
     elif key.startswith("effort."):
@@ -134,12 +156,17 @@ def _wrench_on(snapshot: Snapshot, name: QuantityName, lam: Array) -> Array:
     """Force of a constraint on a body, or moment about the constraint's frame on it, in world axes or others."""
     constraint, about = snapshot.system.constraints[name.owner], name.frame
     assert about is not None
-    loads = snapshot.constraints.loads_of(loop_constraints.loop_constraint_of(snapshot.topology, constraint), lam)
-    loads = [load for load in loads if load.on.body == about.body]
-    total = sum((load.force for load in loads), ZERO3)
-    if name.quantity.endswith("moment"):
-        at = snapshot.pose(about).p
-        total = sum((load.moment + cross(snapshot.pose(load.on).p - at, load.force) for load in loads), ZERO3)
+    mesh, teeth = snapshot.topology.meshes.get(name.owner), snapshot.kinematics.tooth_forces
+    if mesh is None:
+        loads = snapshot.constraints.loads_of(loop_constraints.loop_constraint_of(snapshot.topology, constraint), lam)
+    else:
+        loads = teeth.loads(mesh, teeth.forces[mesh.constraint].force(lam[0]))
+    total = ZERO3
+    for load in loads:
+        if load.on.body == about.body:
+            arm = (snapshot.pose(load.on).p if load.at is None else load.at) - snapshot.pose(about).p
+            moment = name.quantity.endswith("moment")
+            total = total + (load.moment + cross(arm, load.force) if moment else load.force)
     return _in_axes(snapshot, total, name.axes)
 
 
@@ -154,6 +181,7 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "node": lambda snapshot, name: snapshot.network.quantity(name.owner, name.quantity),
     "frame": _frame,
     "system": _whole,
+    "ground": _ground,
     "element": _element,
     "joint": _joint,
     "constraint": _constraint,

@@ -174,7 +174,10 @@ class Snapshot(InstantScene):
     @cached_property
     def efforts(self) -> JointEfforts:
         """Efforts along joints, by share."""
-        return JointEfforts(self.loads, self.network, self.reactions, lambda: self.friction_efforts, self.held_effort)
+        return JointEfforts(
+            self.loads, self.network, self.reactions, lambda: self.friction_efforts, self.held_effort,
+            lambda: self.lock_rows.locks,
+        )  # fmt: skip
 
     # -- other instants ----------------------------------------------------------------------------
     def at(self, point: EvaluationPoint) -> Snapshot:
@@ -343,6 +346,10 @@ class Snapshot(InstantScene):
     def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
         """The whole wrench of a joint, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
         return self.reactions.joint_wrench(name, part, hold)
+
+    def pressing_wrench(self, name: str) -> tuple[Spatial, Array]:
+        """The reaction of a joint without separating forces of teeth, and the efforts of the gears that have them."""
+        return self.reactions.pressing_wrench(name)
 
     def reaction(
         self, name: str, part: str = "total", *, hold: Support = None, whole: bool = False,

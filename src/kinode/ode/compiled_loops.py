@@ -67,10 +67,10 @@ def _load(names: tuple[str, ...]) -> dict[str, Loop]:
     code = compiler.keep(source and f"loop {names[0]} {source}", lambda: _compile(names))
     engine = compiler.load_object(code)
     _ENGINES.append(engine)
-    return {name: _function(engine.get_function_address(PREFIX + name)) for name in names}
+    return {name: loop_at(engine.get_function_address(PREFIX + name)) for name in names}
 
 
-def _function(address: int) -> Loop:
+def loop_at(address: int) -> Loop:
     """The machine code at an address as a function of a record; it releases Python's lock."""
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
 

@@ -86,6 +86,8 @@ class Bearing:
         Times in s, and speed of the shaft in rad/s.
     unique : bool
         Whether the reactions are unique (False in redundant loops).
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     at: float
@@ -97,6 +99,7 @@ class Bearing:
     t: Array
     speed: Array
     unique: bool = True
+    left_out: tuple[str, ...] = ()
 
     def equivalent(self, X: float | None = None, Y: float | None = None, e: float = 0.0) -> Array:
         """The equivalent load P over time.
@@ -169,6 +172,7 @@ class Bearing:
         parts = [f"{name} peak {format_number(m.peak)} N, mean {format_number(m.mean)} N, rms {format_number(m.rms)} N"
                  for name, m in (("radial", radial), ("axial", axial)) if name == "radial" or m.peak > 0]  # fmt: skip
         note = "" if self.unique else "; not unique: joints of its loop are redundant"
+        note += "".join(f"; without {load}" for load in self.left_out)
         return f"bearing at {format_number(self.at)} m: {'; '.join(parts)}; on {self.on}{note}"
 
 
@@ -194,7 +198,7 @@ def bearings(
     first, second = (
         Bearing(
             z, across + along[:, None] * e, np.linalg.norm(across, axis=1), along, wrench.on, wrench.frame,
-            shaft.t, shaft.speed, wrench.unique,
+            shaft.t, shaft.speed, wrench.unique, wrench.left_out,
         )
         for z, across, along in forces
     )  # fmt: skip

@@ -3,8 +3,8 @@
     defect(t) = E(t) - E(0) - sum over causes of work(t)
 
 vanishes for the exact motion.  The work between two stored states is computed along the exact motion that starts at the
-first one: all intervals are integrated in parallel with one step of order 8 [Dormand, Prince 1981], then with two and
-more until the work no longer changes.  So the defect is the error of the run's own steps, whatever its output times.
+first one: all intervals are integrated in parallel with one step of order 8 [Dormand, Prince 1981], and with shorter
+ones where its lower orders do not agree.  So the defect is the error of the run's own steps, whatever its output times.
 If the motion is too stiff for that, the work is computed along cubics through the states; ``uncertainty`` estimates its
 error.
 
@@ -14,15 +14,17 @@ run, not sufficient.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.state_batches.trial_steps import TrialSteps, take_trial_steps
+from kinode.hooks import hook
 from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
-from kinode.ode.tableaus import dop853
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.simulation.time_events import TIME_ROUNDING
 
@@ -30,9 +32,14 @@ if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
-MAX_STEPS = 64  # per interval between two stored states
-MAX_TOTAL_STEPS = 1 << 21  # in one pass over all intervals
-MAX_STAGE_NUMBERS = 1 << 22  # numbers in the stages of one pass, which bounds the memory
+MAX_STEPS = 64  # the shortest step is this part of an interval between two stored states
+MAX_TOTAL_STEPS = 1 << 21  # of the shortest steps in all intervals
+SHARE_OF_STEP = 0.25  # of the error that an interval may have, for each of its steps
+REFINEMENT = 1e-3  # by which the error of all work falls from one refinement to the next
+UNKNOWN = 1e300  # J: an error that is not finite
+FAR = 100.0  # times that error: the next step is an eighth as long, else half
+GROW = 4e-3  # share of that error below which the next step is twice as long
+MAX_STATE_NUMBERS = 1 << 20  # numbers in the states of one pass, which bounds the memory
 TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number of ticks
 CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
 CONVERGED_DEFECT = 1e-3  # the same change, relative to the defect: fine enough to judge it
@@ -115,6 +122,12 @@ class Audit:
         width = max(len(name) for name, _ in rows)
         return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
 
+    def __repr__(self) -> str:
+        return f"<Audit: {self.trust.removeprefix('trust: ')}>"
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
 
 @IGNORE_OVERFLOW
 def compute_audit(run: RunQuantities) -> Audit:
@@ -174,52 +187,82 @@ def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
     ``change`` is the change of the energy since the start; an uncertainty well below the defect is fine enough.
     """
     n_causes = len(find_causes(run.dynamics.topology))
-    max_steps = max(2, min(MAX_STEPS, MAX_TOTAL_STEPS // len(run)))
-    steps, difference, scale = 1, np.inf, 0.0
     with np.errstate(all="ignore"):
-        work = _integrated(run, steps, n_causes)
-        while steps < max_steps:
-            steps *= 2
-            finer = _integrated(run, steps, n_causes)
-            difference, scale = _largest(finer - work), float(np.abs(finer).sum())
-            work = finer
-            defect = float(np.abs(change[1:] - np.cumsum(finer.sum(axis=1))).max())
-            if difference <= max(CONVERGED_WORK * scale, CONVERGED_DEFECT * defect):
-                return finer, difference
-    if np.isfinite(difference) and difference <= USABLE_WORK * scale:
-        return work, difference
-    other, uncertainty = _interpolated(run, n_causes)
-    use_other = uncertainty < difference or not np.isfinite(difference)
-    return (other, uncertainty) if use_other else (work, difference)
+        work, errors = _one_step_each(run, n_causes)
+        uncertainty, before, stuck = _finite(errors.sum()), np.inf, np.zeros(len(errors), dtype=bool)
+        while True:
+            scale = float(np.abs(work[np.isfinite(work)]).sum())
+            defect = float(np.abs(change[1:] - np.cumsum(work.sum(axis=1))).max()) - uncertainty
+            allowed = max(CONVERGED_WORK * scale, CONVERGED_DEFECT * defect if defect > 0.0 else 0.0)
+            if uncertainty <= allowed or before <= 2.0 * uncertainty:
+                break
+            _refine(run, work, errors, stuck, max(allowed, REFINEMENT * uncertainty if uncertainty < UNKNOWN else 0.0))
+            before, uncertainty = uncertainty, _finite(errors.sum())
+    if uncertainty <= max(allowed, USABLE_WORK * scale):
+        return work, uncertainty
+    other, uncertainty_of_other = _interpolated(run, n_causes)
+    use_other = uncertainty_of_other < uncertainty or uncertainty >= UNKNOWN
+    return (other, uncertainty_of_other) if use_other else (work, uncertainty)
 
 
-def _largest(works: Array) -> float:
-    """The largest partial sum over time, J."""
-    return float(np.abs(np.cumsum(works.sum(axis=1))).max())
+def _finite(error: float) -> float:
+    """The error; ``UNKNOWN`` if it is not finite."""
+    return float(error) if np.isfinite(error) else UNKNOWN
 
 
-def _integrated(run: RunQuantities, steps: int, n_causes: int) -> Array:
-    """The work along the motions that start at the stored states, with ``steps`` equal steps of order 8, J."""
-    table = dop853()
-    last, nodes, weights = table.last, table.nodes, table.stages
-    chunk = max(1, MAX_STAGE_NUMBERS // ((last + 1) * (run.y.shape[1] + n_causes)))
-    work = np.zeros((len(run) - 1, n_causes))
-    for first in range(0, len(work), chunk):
-        intervals = slice(first, min(first + chunk, len(work)))
-        t, y, h = run.t[intervals].copy(), run.y[intervals].copy(), np.diff(run.t)[intervals] / steps
-        begin, end = (times[intervals] for times in _sides(run))
-        for _ in range(steps):
-            rates: list[Array] = []
-            for s in range(last):
-                stage = y + h[:, None] * sum(
-                    (weights[s, j] * rates[j][:, : y.shape[1]] for j in range(s)), np.zeros_like(y)
-                )
-                rates.append(_rates(run, np.clip(t + nodes[s] * h, begin, end), stage))
-            total = sum((weights[last, j] * rates[j] for j in range(last)), np.zeros((len(y), y.shape[1] + n_causes)))
-            y = y + h[:, None] * total[:, : y.shape[1]]
-            work[intervals] += h[:, None] * total[:, y.shape[1] :]
-            t = t + h
-    return work
+def _one_step_each(run: RunQuantities, n_causes: int) -> tuple[Array, Array]:
+    """Work in each interval by one step from its first state, and its estimated error, J."""
+    work, errors = np.zeros((len(run) - 1, n_causes)), np.zeros(len(run) - 1)
+    for rows in _chunks(run, np.arange(len(work)), n_causes):
+        step = _step(run, rows, run.t[rows], run.y[rows], np.diff(run.t)[rows])
+        work[rows], errors[rows] = step.work, step.work_error.sum(axis=1)
+    return work, errors
+
+
+def _refine(run: RunQuantities, work: Array, errors: Array, stuck: Array, allowed: float) -> None:
+    """Compute the work anew, with steps of their own, in the intervals whose error is not negligible.
+
+    The steps of an interval are halved where the power has a corner or changes fast, down to 1 / ``MAX_STEPS`` of it.
+    Intervals in which even that does not suffice become ``stuck`` and are not tried again.
+    """
+    share = 0.5 * allowed / len(errors)
+    n_most = max(2, min(MAX_STEPS, 1 << ((MAX_TOTAL_STEPS // len(run)).bit_length() - 1)))
+    tolerance = max(allowed / max(float(np.abs(work).sum()), 1e-300), CONVERGED_WORK)
+    scales = np.abs(run.y).max(axis=0) * tolerance
+    for rows in _chunks(run, np.flatnonzero(~(errors <= share) & ~stuck), work.shape[1]):
+        t, y, lengths = run.t[rows].copy(), run.y[rows].copy(), np.diff(run.t)[rows]
+        work[rows], errors[rows] = 0.0, 0.0
+        done, size = np.zeros(len(rows)), np.full(len(rows), 0.5)  # shares of the intervals
+        left = np.arange(len(rows))
+        while len(left):
+            step = _step(run, rows[left], t[left], y[left], size[left] * lengths[left])
+            error = step.work_error.sum(axis=1)
+            fine = (error <= SHARE_OF_STEP * share) & (step.state_error <= scales).all(axis=1)
+            take = fine | (size[left] * n_most <= 1.0)
+            taken = left[take]
+            stuck[rows[left[take & ~fine]]] = True
+            t[taken] += size[taken] * lengths[taken]
+            y[taken], done[taken] = step.y[take], done[taken] + size[taken]
+            work[rows[taken]] += step.work[take]
+            errors[rows[taken]] += error[take]
+            far = error[~take] > FAR * SHARE_OF_STEP * share
+            size[left[~take]] *= np.where(far, 0.125, 0.5)
+            size = np.maximum(size, 1.0 / n_most)
+            size[left[fine & (error <= GROW * SHARE_OF_STEP * share)]] *= 2.0
+            size = np.minimum(size, 1.0 - done)
+            left = left[(done[left] < 1.0) & np.isfinite(errors[rows[left]])]
+
+
+def _chunks(run: RunQuantities, rows: Array, n_causes: int) -> Iterator[Array]:
+    """The rows in portions that fit in the memory that is allowed."""
+    size = max(1, MAX_STATE_NUMBERS // (run.y.shape[1] + n_causes))
+    return (rows[first : first + size] for first in range(0, len(rows), size))
+
+
+def _step(run: RunQuantities, rows: Array, t: Array, y: Array, h: Array) -> TrialSteps:
+    """Steps of lengths ``h`` within the intervals ``rows``."""
+    begin, end = (times[rows] for times in _sides(run))
+    return take_trial_steps(run.dynamics, t, y, h, (begin, end), run.p, run.inputs)
 
 
 def _interpolated(run: RunQuantities, n_causes: int) -> tuple[Array, float]:

@@ -93,6 +93,8 @@ class Spectrum:
         Lines closer than this on the abscissa are one.
     frame : str
         The axes.
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     joint: str
@@ -105,6 +107,7 @@ class Spectrum:
     lines: tuple[SpectralLine, ...]
     resolution: float
     frame: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -130,6 +133,7 @@ class Spectrum:
 
     def __str__(self) -> str:
         title = f"{self.joint}, spectrum of the {self.part} {self.of}, in axes of {self.frame}"
+        title += "".join(f", without {load}" for load in self.left_out)
         size, strongest = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
         mean = f"mean {format_number(size)} {self.unit}" if size > NEGLIGIBLE_MEAN * strongest else "no mean"
         changes = float(self.amplitude.max(initial=0.0)) > LOAD_ROUNDING * size
@@ -218,7 +222,10 @@ def compute_spectrum(run: RunQuantities, joint: Any, part: str, of: str, over: s
         low, high = (float(f(np.abs(shaft.speed))) / (2.0 * math.pi) for f in (np.min, np.max))
         pairs = _peaks(x, amplitude, values) if windowed else _orders(x, amplitude, values)
         lines = [SpectralLine(k * low, k * high, a, k) for k, a in pairs]
-    return Spectrum(record.name, part, of, over, x, amplitude, mean, tuple(lines), resolution, wrench.frame)
+    strongest = tuple(lines)
+    return Spectrum(
+        record.name, part, of, over, x, amplitude, mean, strongest, resolution, wrench.frame, wrench.left_out
+    )
 
 
 def check_times(t: Array, values: Array, joint: str) -> None:
@@ -377,7 +384,7 @@ def read_frequency(value: Any) -> float:
         natural = check_dimension(quantity, "frequency", field="frequency")
     else:
         natural = check_dimension(quantity, "angular_velocity", field="frequency") / (2.0 * math.pi)
-        if not any(word in quantity.unit_text for word in ("rpm", "rad", "rev", "deg", "°", "turn")):
+        if quantity.angular != 1:
             raise ArgumentError(f"frequency: {value!r} is cycles or radians? Write Hz, rpm or rad/s")
     if not natural > 0:
         raise ArgumentError(f"frequency: a frequency above zero is expected, not {value!r}")

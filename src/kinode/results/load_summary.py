@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import given_axis
 from kinode.results.joint_loads import reactions
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW, Measure, measure
+from kinode.results.sizing.drive_sizing import Drives
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -35,9 +36,13 @@ class JointLoads:
     axial, radial : float or None
         Peaks along and across its axis, N, if it has one.
     effort : Measure or None
-        Of a joint with one freedom, in ``effort_unit``.
+        Of a joint with one freedom, in ``effort_unit``: all that reaches the links along the freedom.
+    drive : Measure or None
+        What its drive gives at the joint, rotor and gear losses included, if it has one.
     unique : bool
         Whether the reactions are unique (False in redundant loops).
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     joint: str
@@ -50,6 +55,13 @@ class JointLoads:
     effort: Measure | None
     effort_unit: str = ""
     unique: bool = True
+    left_out: tuple[str, ...] = ()
+    drive: Measure | None = None
+
+    @property
+    def driving(self) -> Measure | None:
+        """What its drive gives, else its effort."""
+        return self.effort if self.drive is None else self.drive
 
 
 @IGNORE_OVERFLOW
@@ -84,7 +96,9 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
     """The loads of all joints except free ones, in order of declaration."""
     resolve = run.dynamics.arguments.resolver(run.p)
     wrenches = find_wrenches(run) if wrenches is None else wrenches
-    efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
+    drives, single = Drives(run.system), [name for name in wrenches if run.system.joints[name].n_u == 1]
+    driven = [name for name in single if drives.is_driven(name)]
+    efforts = run.evaluate([*(f"{name}.effort" for name in single), *(f"{name}.effort.drive" for name in driven)])
     loads = []
     for name, wrench in wrenches.items():
         joint = run.system.joints[name]
@@ -99,7 +113,23 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
         unit = "" if values is None else str(run.units(f"{name}.effort"))
         parts = [_clean(x, wrench) for x in (wrench.force, wrench.moment)]
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
-        loads.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
+        given = measure(run.t, efforts[f"{name}.effort.drive"]) if name in driven else None
+        loads.append(
+            JointLoads(
+                name,
+                joint.kind,
+                wrench.on,
+                force,
+                moment,
+                axial,
+                radial,
+                effort,
+                unit,
+                wrench.unique,
+                wrench.left_out,
+                given,
+            )
+        )
     return loads
 
 
@@ -111,6 +141,18 @@ def describe_sharing(loads: Sequence[JointLoads]) -> str:
     return (
         f"Not unique in every component: {', '.join(names)}. Joints of their loops are redundant, and one "
         "of the ways to share the load is shown."
+    )
+
+
+def describe_left_out(left_out: Mapping[str, tuple[str, ...]]) -> str:
+    """A sentence on loads that are left out of the reactions of joints; empty if none is."""
+    words = sorted({word for each in left_out.values() for word in each})
+    if not words:
+        return ""
+    names = ", ".join(name for name, each in left_out.items() if each)
+    return (
+        f"Without {' and '.join(words)}: {names}. Their gears have no pressure_angle, so that it is not known where "
+        "the force acts."
     )
 
 

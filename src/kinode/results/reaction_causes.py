@@ -17,6 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import transform_change
+from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
@@ -70,6 +71,8 @@ class Causes:
         Contributions (time, 3) by name, N and N*m.
     on, at, frame : str
         The body that they act on, the reference point and the axes.
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     joint: str
@@ -80,6 +83,7 @@ class Causes:
     on: str
     at: str
     frame: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,6 +132,7 @@ class Causes:
     def __str__(self) -> str:
         title = f"{self.joint}, kinetic part of the reaction by {self.by}: peaks, rms, share of the sum's peak"
         where = f"on {self.on}, about {self.at}, in axes of {self.frame}"
+        where += "".join(f"; without {load}" for load in self.left_out)
         return "\n".join([title, *format_table(self.head, self.rows), where])
 
     def plot(self, **options: Any) -> Any:
@@ -173,7 +178,8 @@ def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: An
     halves = (slice(3), slice(3, 6))
     forces, moments = ({name: _clean(x[:, half], largest) for name, x in wrenches.items()} for half in halves)
     at, frame = about or f"{record.name}.child", axes or f"{record.name}.parent"
-    return Causes(record.name, by, run.t, forces, moments, record.b.body, at, frame)
+    left_out = find_left_out(dynamics.topology).get(record.name, ())
+    return Causes(record.name, by, run.t, forces, moments, record.b.body, at, frame, left_out)
 
 
 def causes_or_bodies(run: RunQuantities, joint: str, hold: Any = None) -> Causes:

@@ -21,8 +21,8 @@ from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes, writing
 from kinode.dynamics.compile import compile as compile_system
 from kinode.errors import ArgumentError, Error
-from kinode.model.quantity_names import find_quantity
 from kinode.ode.ending import Ending, EndKind
+from kinode.results.known_names import table_names
 from kinode.results.run_file_reader import finite, read_column, read_dataset, read_flat, read_named, read_records
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
@@ -41,7 +41,7 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
 
     from kinode.formats import yaml_files
 
-    data = to_xarray(run, None)
+    data = _states_to_xarray(run)
     for names, values, role in (
         (run.dynamics.topology.parameters, run.p, "parameter"), (run.dynamics.topology.inputs, run.inputs, "input"),
     ):  # fmt: skip
@@ -93,7 +93,7 @@ def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
     )
 
 
-def load(path: str | os.PathLike[str]) -> Trajectory:
+def load_run(path: str | os.PathLike[str]) -> Trajectory:
     """A run from a NetCDF file that ``save`` wrote."""
     from kinode.formats import yaml_files
 
@@ -146,31 +146,41 @@ def _event(record: dict[str, Any]) -> Event:
     return Event(time, str(record["kind"]), names, str(record["message"]), *words)
 
 
-def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
-    """Quantities over time with their units; the states if no names are given."""
+def _empty_dataset(run: Trajectory) -> xarray.Dataset:
+    """A dataset with the times of a run alone."""
     import xarray
 
-    data = xarray.Dataset(coords={"time": ("time", run.t, {"units": "s", "long_name": "time"})})
-    if names is None:
-        for k, coordinate in enumerate(run.dynamics.coordinates):
-            attrs = {"units": _unit_text(run, coordinate.name), "role": coordinate.role}
-            data[coordinate.name] = ("time", run.y[:, k], attrs)
-        return data
-    for name, values in run.evaluate(_listed(names)).items():
-        quantity = find_quantity(run.system, name)
+    return xarray.Dataset(coords={"time": ("time", run.t, {"units": "s", "long_name": "time"})})
+
+
+def _states_to_xarray(run: Trajectory) -> xarray.Dataset:
+    """The entries of the state over time with their units and roles."""
+    data = _empty_dataset(run)
+    for k, coordinate in enumerate(run.dynamics.coordinates):
+        attrs = {"units": _unit_text(run, coordinate.name), "role": coordinate.role}
+        data[coordinate.name] = ("time", run.y[:, k], attrs)
+    return data
+
+
+def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
+    """Quantities over time with their units; without names those of ``table_names``."""
+    data, roles = _empty_dataset(run), {c.name: {"role": c.role} for c in run.dynamics.coordinates}
+    for name, values in run.evaluate(table_names(run.dynamics) if names is None else _listed(names)).items():
+        parts = run.parts(name)
         dims: tuple[str, ...] = ("time",)
         if values.ndim == 3:
             dims, data = (*dims, "row", "column"), data.assign_coords(row=list("xyz"), column=list("xyz"))
         elif values.ndim == 2:
-            part = ("" if max(map(len, quantity.parts)) == 1 else "_").join(quantity.parts)
-            dims, data = (*dims, part), data.assign_coords({part: list(quantity.parts)})
-        data[name] = (dims, values, {"units": _unit_text(run, name)})
+            part = ("" if max(map(len, parts)) == 1 else "_").join(parts)
+            dims, data = (*dims, part), data.assign_coords({part: list(parts)})
+        left_out = {"left_out": ", ".join(run.left_out(name))} if run.left_out(name) else {}
+        data[name] = (dims, values, {"units": _unit_text(run, name), **left_out, **roles.get(name, {})})
     return data
 
 
 def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] | None) -> None:
     """Write a table with a row for each time; the header of a column is its name and unit: ``elbow.q [rad]``."""
-    listed = [c.name for c in run.dynamics.coordinates] if names is None else _listed(names)
+    listed = table_names(run.dynamics) if names is None else _listed(names)
     values = run.evaluate(listed)
     headers, columns = ["t [s]"], [run.t]
     for name in listed:
@@ -185,14 +195,15 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
 
 def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:
     """Header and values of each column of a quantity."""
-    units, parts = run.units(name), find_quantity(run.system, name).parts
+    units, parts = run.units(name), run.parts(name)
+    less = "".join(f", without {load}" for load in run.left_out(name))
     if values.ndim == 1:
-        yield f"{name} [{units}]", values
+        yield f"{name} [{units}{less}]", values
         return
     head, at, axes = name.partition("@")
     flat = values.reshape(len(values), -1)
     for k, part in enumerate(parts):
-        yield f"{head}.{part}{at}{axes} [{units if isinstance(units, str) else units[k]}]", flat[:, k]
+        yield f"{head}.{part}{at}{axes} [{units if isinstance(units, str) else units[k]}{less}]", flat[:, k]
 
 
 def _unit_text(run: Trajectory, name: str) -> str:

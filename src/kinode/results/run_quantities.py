@@ -1,6 +1,7 @@
 """The states of a run, and every quantity that follows from them, by name.
 
     run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["system.energy"]
+    run["elbow.q*180/pi"]; run["elbow.effort*elbow.u"]
 
 The states are stored.  Other quantities are computed when they are requested, by compiled code, for all times at once,
 and kept.
@@ -16,12 +17,12 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.left_out_loads import left_out_of
 from kinode.dynamics.named_quantities import evaluate_names
 from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
 from kinode.errors import ArgumentError
-from kinode.expressions.units import DIMENSIONS
 from kinode.kernels.state import State
-from kinode.model.base.parameters import Input, Parameter
+from kinode.model.quantity_expressions import QuantityExpression, find_expression, find_unit, unit_of
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.multibody.restraints.loop_statics import Support
@@ -51,6 +52,7 @@ class RunQuantities:
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
+        self._expressions: dict[str, QuantityExpression | None] = {}
         self._shared: dict[tuple[str, Support], ReactionSharing] = {}
 
     @classmethod
@@ -144,7 +146,8 @@ class RunQuantities:
         Parameters
         ----------
         names : str or iterable of str
-            Names of quantities, such as "elbow.q" or "lower.velocity.y@upper".
+            Names of quantities, such as "elbow.q" or "lower.velocity.y@upper", or expressions of scalar ones, such as
+            "elbow.q*180/pi", which are parsed as laws are.
 
         Returns
         -------
@@ -162,7 +165,30 @@ class RunQuantities:
         for name in requested:
             if not isinstance(name, str):
                 raise ArgumentError(f"the name of a quantity is expected, not {name!r}")
-        missing = [name for name in dict.fromkeys(requested) if name not in self._known]
+        expressions = [self._expression(name) for name in requested]
+        self._evaluate_names(
+            dict.fromkeys(
+                name
+                for text, expression in zip(requested, expressions)
+                for name in ([text] if expression is None else expression.names)
+            )
+        )
+        for expression in expressions:
+            if expression is not None and expression.text not in self._known:
+                array = expression.evaluate(self.system, self._known, len(self))
+                array.setflags(write=False)
+                self._known[expression.text] = array
+        return {name: self._known[name] for name in requested}
+
+    def _expression(self, text: str) -> QuantityExpression | None:
+        """The expression that a text is; None if it is the name of one quantity."""
+        if text not in self._expressions:
+            self._expressions[text] = find_expression(self.system, text)
+        return self._expressions[text]
+
+    def _evaluate_names(self, names: Iterable[str]) -> None:
+        """Compute the quantities that are not known yet."""
+        missing = [name for name in names if name not in self._known]
         for name in list(missing):
             stored = self._stored(find_quantity(self.system, name))
             if stored is not None:
@@ -174,7 +200,6 @@ class RunQuantities:
                 array = self._continuous(find_quantity(self.system, name), value)
                 array.setflags(write=False)
                 self._known[name] = array
-        return {name: self._known[name] for name in requested}
 
     @property
     def arguments(self) -> dict[str, Array]:
@@ -246,12 +271,13 @@ class RunQuantities:
         return known_names(self.system)
 
     def units(self, name: str) -> str | tuple[str, ...]:
-        """The SI unit of a quantity.
+        """The SI unit of a quantity, or of an expression of quantities.
 
         Parameters
         ----------
         name : str
-            Name of a quantity.
+            Name of a quantity, or an expression.  Plain factors in an expression leave its unit open, as in
+            "elbow.q*180/pi".
 
         Returns
         -------
@@ -264,14 +290,54 @@ class RunQuantities:
         >>> run.units("elbow.effort")
         'N*m'
         """
-        quantity = find_quantity(self.system, name)
-        if quantity.sort in ("parameter", "input"):
-            record: Any = self.system[quantity.owner]
-            known = isinstance(record, Parameter | Input) and record.dimension is not None
-            return str(record.dimension.unit) if known else ""
-        if quantity.sort == "signal":
-            return ""
-        if isinstance(quantity.dimension, str):
-            return DIMENSIONS[quantity.dimension].unit
-        each = tuple(DIMENSIONS[part].unit for part in quantity.dimension)
-        return each[0] if len(set(each)) == 1 else each
+        expression = self._expression(name)
+        return unit_of(self.system, name) if expression is None else find_unit(self.system, expression)
+
+    def left_out(self, name: str) -> tuple[str, ...]:
+        """Loads that a quantity leaves out because the model does not say where they act.
+
+        Parameters
+        ----------
+        name : str
+            Name of a quantity, or an expression.
+
+        Returns
+        -------
+        tuple of str
+            ("tooth force",) for the reactions at a gear or rack without ``pressure_angle``, else ().
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.left_out("elbow.reaction.force")
+        ()
+        """
+        expression = self._expression(name)
+        names = [name] if expression is None else expression.names
+        each = (left_out_of(self.dynamics.topology, find_quantity(self.system, one)) for one in names)
+        return tuple(dict.fromkeys(load for loads in each for load in loads))
+
+    def parts(self, name: str) -> tuple[str, ...]:
+        """The names of the components of a vector; none of a number.
+
+        Parameters
+        ----------
+        name : str
+            Name of a quantity, or an expression.
+
+        Returns
+        -------
+        tuple of str
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.parts("lower.velocity"), run.parts("elbow.q")
+        (('x', 'y', 'z'), ())
+        """
+        quantity = find_quantity(self.system, name) if self._expression(name) is None else None
+        return quantity.parts if quantity is not None and quantity.part is None else ()
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What completion in a notebook offers inside ``run["..."]``."""
+        return self.names()

@@ -95,6 +95,8 @@ class Pressure:
         Across the axis, (time, 2), N, in fixed and in rotating axes.
     axial : array
         Along the axis, (time,), N.
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     shaft: Shaft
@@ -102,6 +104,7 @@ class Pressure:
     fixed: Array
     turning: Array
     axial: Array
+    left_out: tuple[str, ...] = ()
 
     @property
     def t(self) -> Array:
@@ -165,6 +168,7 @@ class Pressure:
             words.append(f"mean vector in {name} axes: {shown}")
         zero = ", ".join(f"{x + 0.0:.3g}" for x in s.axes[:, 0])
         where = f"by {s.child} on {s.parent}; angles about the axis from ({zero}) in axes of {s.joint}.parent"
+        where += "".join(f"; without {load}" for load in self.left_out)
         return "\n".join(
             [f"{s.joint}, {self.part} pressure over {format_number(float(np.ptp(self.t)))} s", *lines, *words, where]
         )
@@ -177,7 +181,8 @@ class Pressure:
 def compute_pressure(run: RunQuantities, joint: Any, part: str, hold: Any) -> Pressure:
     """The force of a shaft on its parent."""
     shaft = find_shaft(run, joint, "pressure")
-    force = -reaction(run, shaft.joint, part, None, None, None, whole=False, hold=hold).force @ shaft.axes
+    wrench = reaction(run, shaft.joint, part, None, None, None, whole=False, hold=hold)
+    force = -wrench.force @ shaft.axes
     x, y, c, s = force[:, 0], force[:, 1], np.cos(shaft.angle), np.sin(shaft.angle)
     turning = np.column_stack([c * x + s * y, c * y - s * x])
-    return Pressure(shaft, part, force[:, :2], turning, force[:, 2])
+    return Pressure(shaft, part, force[:, :2], turning, force[:, 2], wrench.left_out)

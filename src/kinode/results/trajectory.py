@@ -1,8 +1,8 @@
 """Trajectory: the result of a simulation.
 
 The states and all named quantities are in ``run_quantities``.  Loads in joints are computed in ``joint_loads``; their
-evaluation for design in ``reaction_causes``, ``shaft_loads``, ``bearings`` and ``load_spectra``; motion relative to
-moving frames in ``relative_motion``; the energy audit in ``energy_audit``; files in ``run_files``.
+evaluation for design in ``reaction_causes``, ``shaft_loads``, ``bearings``, ``load_spectra``, ``sizing``; motion
+relative to moving frames in ``relative_motion``; the energy audit in ``energy_audit``; files in ``run_files``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from kinode.results.load_spectra import Resonance, Spectrum, compute_resonance, 
 from kinode.results.reaction_causes import Causes, compute_causes
 from kinode.results.run_quantities import RunQuantities
 from kinode.results.shaft_loads import Pressure, compute_pressure
+from kinode.results.sizing.drive_sizing import Sizing, compute_sizing
 
 if TYPE_CHECKING:
     import xarray
@@ -55,6 +56,9 @@ class Trajectory(RunQuantities):
     >>> run["pivot.q"].shape, run.units("pivot.q"), run.status
     ((101,), 'rad', 'done')
     """
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
 
     @cached_property
     def audit(self) -> Audit:
@@ -235,6 +239,19 @@ class Trajectory(RunQuantities):
         """
         return compute_resonance(self, joint, frequency, part, of, within, expressed_in, hold)
 
+    def sizing(self) -> Sizing:
+        """What motor and gear of each drive have to give; prints as a table.
+
+        On the motor's side the inertia and losses of the rotor count; on the output side is what reaches the links.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/slider_crank.yaml"), 0.02, samples=101)
+        >>> round(run.sizing()["main"].motor.effort.peak, 1)
+        18.2
+        """
+        return compute_sizing(self)
+
     def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Position of the origin of a body or frame relative to another.
 
@@ -303,8 +320,7 @@ class Trajectory(RunQuantities):
 
         Returns
         -------
-        Figure
-            A matplotlib figure.
+        matplotlib.figure.Figure
         """
         return hook("plot")(self, *names, **options)
 
@@ -321,11 +337,9 @@ class Trajectory(RunQuantities):
         Returns
         -------
         Path
-            The file.
         """
         return hook("report")(self, folder, **options)
 
-    # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file; ``kn.Trajectory.load`` needs nothing else.
 
@@ -351,9 +365,9 @@ class Trajectory(RunQuantities):
         -------
         Trajectory
         """
-        from kinode.results.run_files import load
+        from kinode.results.run_files import load_run
 
-        return load(path)
+        return load_run(path)
 
     def to_xarray(self, names: Iterable[str] | None = None) -> xarray.Dataset:
         """Quantities over time as an xarray Dataset, with units.
@@ -361,7 +375,7 @@ class Trajectory(RunQuantities):
         Parameters
         ----------
         names : iterable of str, optional
-            Names of quantities; default are the states.
+            Names of quantities; default are coordinates and speeds of all joints, other states, and the joint loads.
 
         Returns
         -------
@@ -379,7 +393,7 @@ class Trajectory(RunQuantities):
         path : str or path
             The file.
         names : iterable of str, optional
-            Names of quantities; default are the states.
+            Names of quantities; default as in ``to_xarray``.
         """
         from kinode.results.run_files import to_csv
 

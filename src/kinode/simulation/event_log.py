@@ -25,8 +25,9 @@ TURNED_SHARE = 0.1  # change of a constraint row from one sample to the next, sh
 class Event:
     """An event of a run: its time in s, its kind, the components in it, and a message.
 
-    ``kind`` is "mode" (a component changed its mode), "jump" (its states were reset, its mode stayed) or "singular"
-    (a singular position was passed).  For the first two ``was`` and ``becomes`` describe the state before and after.
+    ``kind`` is "mode" (a component changed its mode), "jump" (its states were reset, its mode stayed), "singular" (a
+    singular position was passed) or "guess" (a joint starts far from its guess).  For the first two ``was`` and
+    ``becomes`` describe the state before and after.
     """
 
     time: float

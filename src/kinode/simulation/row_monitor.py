@@ -13,10 +13,9 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.ode.solution import OdeSolution
-from kinode.structure.loop_closure import choose_rows
+from kinode.structure.loop_closure import LOST_RANK, choose_rows
 
 OPEN_ERROR = 1e-8  # closure error, share of the characteristic length: a row that was left out is violated
-LOST_RANK = 1e-3  # share of the smallest singular value of all rows: below it the rows in use are a bad choice
 MIN_GAIN = 10.0  # factor in the smallest singular value that justifies another choice
 SAMPLES = 12  # states of a run from which another choice is made
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
+from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
@@ -84,7 +84,9 @@ class StateHistory:
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
     """The options of the method as plain numbers; raises ``ArgumentError`` for impossible ones."""
     if method not in METHODS:
-        raise ArgumentError(f"method: there is no {method!r}; the methods are {', '.join(METHODS)}")
+        near = find_close(str(method), METHODS)
+        hint = f"; did you mean {near[0]}? The" if near else "; the"
+        raise ArgumentError(f"method: there is no {method!r}{hint} methods are {', '.join(METHODS)}")
     relative = _positive("rtol", rtol)
     try:
         absolute = np.asarray(atol, dtype=float)

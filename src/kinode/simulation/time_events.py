@@ -17,13 +17,14 @@ in models with events.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
+from kinode.algebra.array_functions import ARRAY_FUNCTIONS
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
@@ -46,14 +47,6 @@ MIN_INTERVALS = 64  # of the grid on which crossings of a nonlinear argument are
 INTERVALS_PER_PERIOD = 16  # of that grid, for each period of the fastest sine
 BISECTIONS = 60  # of an interval with a crossing, down to rounding
 TIME_ROUNDING = 16.0 * float(np.finfo(float).eps)  # accuracy of a break, as a share of the largest time
-ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal, "pow": np.power,
-    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp,
-    "log": np.log, "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum, "floor": np.floor,
-    "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
-    "where": lambda c, a, b: np.where(c != 0, a, b),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,22 +134,35 @@ def _find_sines(law: Expression) -> Iterator[Expression]:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Values of an argument at which a function of it breaks: all integers (None), or sorted numbers."""
+    """Values of an argument at which a function of it breaks: sorted numbers, again in each period if there is one."""
 
-    numbers: Array | None = None
+    numbers: Array
+    period: float = math.inf
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:
         """The index of the first level from low to high, and how many there are."""
-        if self.numbers is None:
-            return np.ceil(low), np.floor(high) - np.ceil(low) + 1.0
-        first = np.searchsorted(self.numbers, low, "left")
-        return first.astype(float), (np.searchsorted(self.numbers, high, "right") - first).astype(float)
+        first = self._count_below(low, "left")
+        return first, self._count_below(high, "right") - first
+
+    def _count_below(self, x: Array, side: Literal["left", "right"]) -> Array:
+        """The number of levels below x, counted from the first number; with the side "right", also one at x."""
+        if not len(self.numbers) or not math.isfinite(self.period):
+            turns = np.zeros_like(x)
+        else:
+            turns = np.floor((x - self.numbers[0]) / self.period)
+            x = x - turns * self.period
+        count: Array = turns * len(self.numbers) + np.searchsorted(self.numbers, x, side)
+        return count
 
     def value(self, index: Array) -> Array:
-        return index if self.numbers is None else self.numbers[index.astype(np.int64)]
+        turns = np.floor(index / len(self.numbers))
+        numbers = self.numbers[(index - turns * len(self.numbers)).astype(np.int64)]
+        values: Array = numbers + turns * self.period if math.isfinite(self.period) else numbers
+        return values
 
 
 ZERO = _Levels(np.zeros(1))
+INTEGERS = _Levels(np.zeros(1), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,10 +238,11 @@ class _TimeAnalysis:
     def shortest_period(self, law: Expression, with_sines: bool) -> float:
         """The shortest period in s that steps have to resolve.
 
-        It is that of sawtooths (``floor``) which are compared with a state, and of sines if they count.  Signals have
-        periods of their own: only what is compared is looked through.
+        It is that of sawtooths (``floor``) which are compared with a state, and of sines and of tables that repeat if
+        they count.  Signals have periods of their own: only what is compared is looked through.
         """
         periods = [self.period(node.args[0]) for node in _find_sines(law)] if with_sines else []
+        periods += [self.period(x, turn) for x, turn in self._find_repeating(law)] if with_sines else []
         for node in walk(law):
             for argument, _ in self._find_break_arguments(node):
                 x = self._written_out(argument)
@@ -243,6 +250,14 @@ class _TimeAnalysis:
                     floors = (inner.args[0] for inner in walk(x) if inner.op == "floor")
                     periods += [self.period(turns, 1.0) for turns in floors]
         return min(periods, default=math.inf)
+
+    def _find_repeating(self, law: Expression) -> Iterator[tuple[object, float]]:
+        """The arguments of tables along axes that repeat, with their periods."""
+        for node in walk(law):
+            table = self.system.tables.get(node.args[0]) if node.op in ("call", "call_derivative") else None
+            if table is not None:
+                arguments = enumerate(node.args[1 if node.op == "call" else 2 :])
+                yield from ((x, table.period(axis)) for axis, x in arguments if math.isfinite(table.period(axis)))
 
     def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
         """The shortest time in s in which an argument grows by a turn; infinite if it depends on more than time."""
@@ -276,7 +291,7 @@ class _TimeAnalysis:
     def _find_break_arguments(self, node: Expression) -> Iterator[tuple[object, _Levels]]:
         """The arguments at which an operation breaks, with the values at which it does."""
         if node.op == "floor":
-            yield node.args[0], _Levels()
+            yield node.args[0], INTEGERS
         elif node.op in COMPARISONS:
             yield node.args[0] - node.args[1], ZERO
         elif node.op in SIGN_FUNCTIONS:
@@ -284,7 +299,8 @@ class _TimeAnalysis:
         elif node.op in ("call", "call_derivative"):
             table = self.system.tables.get(node.args[0])
             for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]):
-                yield x, _Levels(np.array(table.corners(axis) if table is not None else ()))
+                if table is not None:
+                    yield x, _Levels(np.array(table.corners(axis)), table.period(axis))
 
     def _find_crossings(self, x: Expression, levels: _Levels, breaks: Array) -> Array:
         """Times at which an argument crosses one of its levels; ``breaks`` are those of the argument itself."""

@@ -23,6 +23,7 @@ RANK = 1e-8  # singular values below this share of the largest are zero
 CLEAR_RANK = 1e-5  # a position whose least singular value is below this share of the largest does not show its rank
 WALK_STEPS = 8  # positions at which the rank is sampled
 WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last one is nearly twice as long
+LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
 
@@ -52,19 +53,21 @@ def characteristic_length(topology: Topology) -> float:
     return largest or 1.0
 
 
-def close(rows: RowFunction, advance: Advance, q: Array, free: Array) -> tuple[Array, float]:
+def close(rows: RowFunction, advance: Advance, q: Array, free: Array, ease: Array | None = None) -> tuple[Array, float]:
     """Coordinates near q where all residuals vanish, and the largest that is left; ``free`` marks what may move.
 
-    Gauss-Newton, with Levenberg-Marquardt damping where a step does not reduce the residuals.  Where the residuals
-    cannot all vanish, it ends where the sum of their squares is least.
+    Where several steps serve, the one with the least sum of (step / ease)^2 is taken.  Gauss-Newton, with
+    Levenberg-Marquardt damping where a step does not reduce the residuals.  Where the residuals cannot all vanish, it
+    ends where the sum of their squares is least.
     """
     r, A = rows(q)
     damping = 0.0
+    eased = np.ones(len(free)) if ease is None else ease
     for _ in range(100):
         error = float(abs(r).max(initial=0.0))
         if error <= CLOSED or not np.isfinite(error):
             break
-        step, top = _damped(A[:, free], r)
+        step, top = _damped(A[:, free], r, eased[free])
         while True:
             move = np.zeros(len(free))
             move[free] = step(damping)
@@ -80,17 +83,17 @@ def close(rows: RowFunction, advance: Advance, q: Array, free: Array) -> tuple[A
     return q, float(abs(r).max(initial=0.0))
 
 
-def _damped(A: Array, r: Array) -> tuple[Callable[[float], Array], float]:
+def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], float]:
     """The step s that minimizes r + A s, as a function of the damping, and the largest singular value of A.
 
     No entry of the step is larger than 0.5 rad or characteristic lengths.
     """
-    U, sizes, V = np.linalg.svd(A, full_matrices=False)
+    U, sizes, V = np.linalg.svd(A * ease, full_matrices=False)
     top = float(sizes.max(initial=0.0))
     right, counts = U.T @ r, sizes > 1e-10 * top
 
     def step(damping: float) -> Array:
-        s: Array = -V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2))
+        s: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
         longest = float(abs(s).max(initial=0.0))
         return s * (0.5 / longest) if longest > 0.5 else s
 
@@ -194,6 +197,15 @@ def _clarity(G: Array) -> float:
     sizes = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
     kept = sizes[sizes > RANK * sizes.max(initial=0.0)]
     return float(kept[-1] / kept[0]) if len(kept) else 1.0
+
+
+def rows_serve(G: Array, rows: Sequence[int]) -> bool:
+    """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
+    rank = find_rank(G)
+    if rank != len(rows):
+        return False
+    whole, chosen = (np.linalg.svd(part, compute_uv=False) for part in (G, G[list(rows)]))
+    return rank == 0 or bool(chosen[rank - 1] > LOST_RANK * whole[rank - 1])
 
 
 def find_rank(G: Array) -> int:

@@ -27,33 +27,63 @@ def find_massless_freedom(
     ``moving`` are the joints to check: neither driven, nor geared, nor with inertia from a network.
     """
     nodes = tree.nodes
-    heavy = [False] * len(nodes)  # whether anything beyond the link has inertia
+    if all(_has_inertia(inertia) for inertia in geometry.inertias):  # each link resists by itself
+        return None
+    carried = [np.zeros((6, 6)) for _ in nodes]  # articulated inertia of what each link carries
     for node in reversed(nodes):
         i, inertia = node.index, geometry.inertias[node.index]
-        own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
-        if node.joint.name in moving and not heavy[i] and not _resists(node, inertia, geometry.forms[i]):
-            what = "inertia about its axis" if own else "mass"
-            message = (
-                f"{node.bodies[0]} has no {what} and carries nothing: the joint would give it infinite acceleration"
-            )
-            if any(node.joint.name in cut.loop for cut in cuts):
-                message = (
-                    f"{node.bodies[0]} has no {what} and its loop is cut behind it, where kinode needs some; "
-                    "give it a little, or put a distance constraint in place of a massless rod"
-                )
-            return ModelError(message, component=node.joint.name)
+        I = carried[i] + _matrix(inertia)
+        q = node.joint.advance(node.joint.neutral_q(), GENERIC_Q * (1.0 + 0.3 * np.arange(node.joint.n_u) + 0.1 * i))
+        S = np.asarray(node.mechanics.motion_subspace(q, geometry.forms[i]), dtype=float)
+        if node.joint.name in moving and node.joint.n_u:
+            if not _resists(I, S):
+                return _error(node, inertia, bool(carried[i].any()), cuts)
+            U = I @ S
+            I = I - U @ np.linalg.solve(S.T @ U, U.T)
         if node.parent != WORLD:
-            heavy[node.parent] = heavy[node.parent] or heavy[i] or own
+            X = geometry.placements[i] @ node.mechanics.transform(q, geometry.forms[i])
+            B = _motion_transform(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
+            carried[node.parent] = carried[node.parent] + B.T @ I @ B
     return None
 
 
-def _resists(node: TreeLink, inertia: RigidInertia, form: Array) -> bool:
-    """Whether a link alone has inertia along every freedom of its joint, at a generic position."""
-    q = node.joint.neutral_q()
-    if node.joint.quaternion is None:
-        q = q + GENERIC_Q
-    S = np.asarray(node.mechanics.motion_subspace(q, form), dtype=float)
+def _error(node: TreeLink, inertia: RigidInertia, carries: bool, cuts: Iterable[Cut]) -> ModelError:
+    own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
+    what = "inertia about its axis" if own else "mass"
+    if carries:
+        message = (
+            f"{node.bodies[0]} has no {what}, and nothing that it carries resists every freedom of the joint: it would "
+            "get infinite acceleration; give it a little, or put a distance constraint in place of a massless rod"
+        )
+    elif any(node.joint.name in cut.loop for cut in cuts):
+        message = (
+            f"{node.bodies[0]} has no {what} and its loop is cut behind it, where kinode needs some; "
+            "give it a little, or put a distance constraint in place of a massless rod"
+        )
+    else:
+        message = f"{node.bodies[0]} has no {what} and carries nothing: the joint would give it infinite acceleration"
+    return ModelError(message, component=node.joint.name)
+
+
+def _has_inertia(inertia: RigidInertia) -> bool:
+    """Whether a link resists every motion by itself."""
+    I = _matrix(inertia)
+    return bool(np.linalg.eigvalsh(I)[0] > ZERO_INERTIA * abs(I).max())
+
+
+def _matrix(inertia: RigidInertia) -> Array:
+    """6 x 6, angular before linear."""
     whole = inertia.articulated()
-    I = np.asarray(np.block([[whole.J, whole.H], [whole.H.T, whole.M]]), dtype=float)
+    return np.asarray(np.block([[whole.J, whole.H], [whole.H.T, whole.M]]), dtype=float)
+
+
+def _motion_transform(R: Array, p: Array) -> Array:
+    """Velocity of a frame at R, p for that of the frame it is given in."""
+    K = np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+    return np.block([[R.T, np.zeros((3, 3))], [-R.T @ K, R.T]])
+
+
+def _resists(I: Array, S: Array) -> bool:
+    """Whether an inertia resists every freedom of a joint."""
     inertias = np.linalg.eigvalsh(S.T @ I @ S)
     return bool(inertias[0] > ZERO_INERTIA * max(inertias[-1], abs(I).max(), 1e-300))

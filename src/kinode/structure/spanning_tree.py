@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+import numpy as np
+
 from kinode.errors import ModelError
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
@@ -95,7 +97,7 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
 
 
 def _preferred_joints(system: System) -> set[str]:
-    """Joints that are driven, geared or have efforts of their own, as far as they form no loop: tree joints."""
+    """Joints that the tree keeps as far as they form no loop: drives, what cannot be cut, light bodies, laws."""
     group = {name: name for name in ("world", *system.bodies)}
 
     def find(body: str) -> str:
@@ -109,16 +111,31 @@ def _preferred_joints(system: System) -> set[str]:
     }
     geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # a network acts on them
 
-    def has_law(joint: Joint) -> bool:
-        own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping, joint.ends)
-        return any(law is not None for law in own) or joint.name in geared
+    light = _light_bodies(system)
 
-    for joint in sorted(filter(has_law, system.joints.values()), key=lambda joint: not joint.driven):  # drives first
+    def rank(joint: Joint) -> int:
+        """Drives first, then what cannot be cut, then what light bodies hang on, then laws; 4 where none applies."""
+        own = (joint.effort, joint.stiffness, joint.damping)
+        through_light = joint.n_u < FREE and not light.isdisjoint((joint.a.body, joint.b.body))
+        has_law = any(law is not None for law in own) or joint.name in geared
+        return [joint.driven, joint.ends is not None, through_light, has_law, True].index(True)
+
+    for joint in sorted((j for j in system.joints.values() if rank(j) < 4), key=rank):
         a, b = find(joint.a.body), find(joint.b.body)
         if a != b:
             group[a] = b
             kept.add(joint.name)
     return kept
+
+
+def _light_bodies(system: System) -> set[str]:
+    """Bodies without mass or without inertia: a loop that is cut beside one leaves it to move by itself."""
+    light = set()
+    for name, body in system.bodies.items():
+        inertia = np.asarray(body.central_inertia(system.nominal), dtype=float)
+        if float(system.nominal(body.mass)) == 0.0 or not inertia.any():
+            light.add(name)
+    return light
 
 
 def _loop(joint: Joint, parent_of: dict[str, tuple[Joint, str]]) -> tuple[str, ...]:

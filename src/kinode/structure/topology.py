@@ -19,6 +19,8 @@ from kinode.model.base.events import EventTable, find_events
 from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
 from kinode.model.constraints.constraint import Constraint, Relation
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.constraints.tooth_mesh import ToothMesh, find_sides
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
@@ -115,11 +117,7 @@ class Topology:
         """Coordinates after a step along the speeds of the state; quaternions stay unit."""
         advanced = q.copy()
         for name, where in self.q_of.items():
-            joint = self.system.joints[name]
-            advanced[where] = q[where] + np.asarray(joint.rate_map(q[where], step[self.u_of[name]]), dtype=float)
-            if joint.quaternion is not None:
-                turn = slice(where.start + joint.quaternion, where.start + joint.quaternion + 4)
-                advanced[turn] /= np.linalg.norm(advanced[turn])
+            advanced[where] = self.system.joints[name].advance(q[where], step[self.u_of[name]])
         return advanced
 
     # -- constants ---------------------------------------------------------------------------------
@@ -169,6 +167,38 @@ class Topology:
         efforts = [name for name, joint in joints.items() if joint.driven and joint.n_u] + list(self.couplings)
         sizes = {**dict.fromkeys(joints, 6), **{f"{name}.effort": joints[name].n_u for name in efforts}}
         return {**sizes, **{c.name: len(c.rows(self.system)) for c in self.constraints}}
+
+    @cached_property
+    def meshes(self) -> dict[str, ToothMesh]:
+        """The gears whose teeth are known, by the names of their constraints."""
+        gears = [c for c in self.system.constraints.values() if isinstance(c, CoordinateCoupling)]
+        return {gear.name: mesh for gear in gears if (mesh := gear.mesh(self.system)) is not None}
+
+    @cached_property
+    def joints_without_teeth(self) -> frozenset[str]:
+        """The joints that would take the forces of gears whose teeth are not given.
+
+        They are the two joints and fixed ones between their carriers; without a common carrier, all joints between the
+        four bodies.
+        """
+        joints, loaded = self.system.joints, set[str]()
+        for gear in self.system.constraints.values():
+            if isinstance(gear, CoordinateCoupling) and gear.pressure_angle is None:
+                one, two = gear.joints().values()
+                sides = find_sides(self.system, one, two)
+                bodies = [side.body for name in (one, two) for side in (joints[name].a, joints[name].b)]
+                carriers = [self.carriers(body) for body in bodies]
+                between = set[str]().union(*carriers) - set[str].intersection(*carriers)
+                loaded |= {one, two} | (between if sides is None else sides[2].keys())
+        return frozenset(loaded)
+
+    def carriers(self, body: str) -> set[str]:
+        """The joints of the tree between the world and a body."""
+        node, carriers = self.full.node_of[body], set()
+        while node != WORLD:
+            carriers.add(self.full.nodes[node].joint.name)
+            node = self.full.nodes[node].parent
+        return carriers
 
     @cached_property
     def tied(self) -> frozenset[str]:

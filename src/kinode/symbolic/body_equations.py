@@ -27,6 +27,7 @@ from kinode.algebra.normal_form import TooLongError
 from kinode.algebra.scalars import Array, Scalar, is_number, is_zero, tidy
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, count_operations, replay
+from kinode.dynamics.left_out_loads import find_left_out
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.model.base.frames import Frame
@@ -349,7 +350,10 @@ class BodyEquations(Printed):
         for group, line in self._lines:
             groups.setdefault(group, []).append(line)
         named = [Section("velocities" if self.shape == "expanded" else "", self._named_lines())]
-        return named * bool(self.intermediates) + [Section(group, lines) for group, lines in groups.items()]
+        left_out = {f"joint {name}": loads for name, loads in find_left_out(self.topology).items()}
+        less = {group: f", its reaction without {' and '.join(loads)}" for group, loads in left_out.items()}
+        sections = [Section(group + less.get(group, ""), lines) for group, lines in groups.items()]
+        return named * bool(self.intermediates) + sections
 
 
 def _identifier(name: str) -> str:

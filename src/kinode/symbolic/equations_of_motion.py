@@ -116,6 +116,9 @@ def equations(
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
     if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
+    if method == NEWTON_EULER and topology.meshes:
+        message = f"which flank of the teeth of {', '.join(topology.meshes)} carries the load is not linear"
+        raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
     try:
         return _written(topology, method, shape, names, formulation is not None)
     except TooLongError:
@@ -307,6 +310,8 @@ class Equations(Printed):
         """The kinetic share of each reaction as named terms without zeros; of the formulation ``rotators`` only."""
         if self.formulation != "rotators":
             raise ArgumentError("terms: only the formulation rotators gives reactions term by term")
+        if self.topology.meshes:
+            raise ArgumentError(f"terms: rotators have no tooth forces, as of {', '.join(self.topology.meshes)}")
         terms_of_joint: dict[str, list[tuple[str, Reaction]]] = {}
         for joint, terms in self._derivation.terms.items():
             rows = []

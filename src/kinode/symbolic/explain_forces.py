@@ -105,6 +105,8 @@ class ForceSteps:
             "Inward: the joint under a body passes on what the body's motion asks for, less the loads on it (P, and L "
             "about the pole: weight, elements, constraints), and what it has to pass on to the bodies above."
         )
+        if self.topology.couplings:
+            words += " Gears act along their joints here: forces of teeth, which do no work, are not part of F."
         law = (
             "F = Fi - P + sum A_above F_above\nM = Mi - L + sum (A_above M_above + d_above x A_above F_above)",
             r"F_k = F_k^{in} - P_k + A_{k+1}F_{k+1},\quad "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinode.dynamics.left_out_loads import find_left_out
 from kinode.symbolic.equation_code import write_c, write_python
 from kinode.symbolic.formula_text import write_latex, write_text
 from kinode.symbolic.notation import Namer, Notation, SymbolStyle, SymbolWriter
@@ -179,7 +180,8 @@ class Printed:
                     self.notation.styles[name] = SymbolStyle(letter, 0, axis, joint)
                     lines.append(EquationLine([sympy.Symbol(name)], terms_of(entry)))
         rest = "" if len(lines) == 6 else ", the rest is zero" if lines else ": zero"
-        return Section(f"reaction of {joint}{rest}", lines)
+        left_out = "".join(f", without {load}" for load in find_left_out(self.topology).get(joint, ()))
+        return Section(f"reaction of {joint}{left_out}{rest}", lines)
 
 
 def terms_of(expr: Any) -> list[Any]:

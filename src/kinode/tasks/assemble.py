@@ -82,24 +82,26 @@ def assemble(
     joints = {n: replace(w, exact_u=w.exact_u | w.has_u) for n, w in joints.items()}
     initial = replace(initial, joints={**initial.joints, **joints}, weights=_weights(initial, weights))
     assembler = dynamics.start.assembler(initial, t, p, given)
-    return _assembly(dynamics, assembler, dynamics.start.solve(initial, t, p, given))
+    return _assembly(dynamics, assembler, dynamics.solve_start(initial, t, p, given))
 
 
 def _assembly(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
     """The assembled state with its values by name, closure errors and distances from the requested values."""
     values: dict[str, float] = {}
-    snapshot = dynamics.snapshot(state, assembler.point.p, assembler.point.inputs)
+    snapshot = dynamics.snapshot(state, assembler.problem.point.p, assembler.problem.point.inputs)
     for name, joint in dynamics.system.joints.items():
         if joint.n_u:
             coordinates = (coordinate_names(joint)[0], tuple(word for word, _ in joint.coordinates))
             for role, names, numbers in zip("qu", coordinates, snapshot.joint_state(name)[:2], strict=False):
                 keys = [f"{name}.{role}"] if len(names) == 1 else [f"{name}.{role}.{word}" for word in names]
                 values.update(zip(keys, map(float, numbers), strict=True))
-    offsets = assembler.offsets(state.q)[0] * assembler.units
-    kinds = [kind for name in assembler.names for _, kind in dynamics.system.joints[name].coordinates]
-    distances = {name: _distance(offsets, assembler.owners, kinds, name) for name in assembler.names}
-    closure_errors = find_closure_errors(assembler, state.q, least=0.0)
-    fixed = tuple(name for name in assembler.names if assembler.requested.joints[name].exact_q.all())
+    problem = assembler.problem
+    x = problem.position_of(state.q)
+    offsets = problem.offsets(x)[0] * problem.units
+    kinds = [kind for name in problem.names for _, kind in dynamics.system.joints[name].coordinates]
+    distances = {name: _distance(offsets, problem.owners, kinds, name) for name in problem.names}
+    closure_errors = find_closure_errors(problem, x, least=0.0)
+    fixed = tuple(name for name in problem.names if problem.requested.joints[name].exact_q.all())
     return Assembly(dynamics.system.name, state, values, closure_errors, distances, fixed)
 
 

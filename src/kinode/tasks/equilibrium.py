@@ -68,11 +68,11 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool | None:
-        """Whether small motions stay small; None if joints are locked, where it is not computed."""
+        """Whether no small motion grows; None if linear theory cannot tell, or if joints are locked."""
         return None if self.small is None else self.small.stable
 
     def __str__(self) -> str:
-        word = {True: "stable", False: "unstable", None: "held"}[self.stable]
+        word = "held" if self.small is None else self.small.stability.word
         motion = "in steady motion" if self.drives else "at rest"
         lines = [f"{self.name} {motion}, {word}; forces balance to {self.residual:.1e}"]
         width = max(map(len, [*self.values, *self.holding, *self.drives]), default=0)
@@ -383,7 +383,7 @@ class _RestSearch:
     def force_scale(self, state: State) -> float:
         """Size of typical forces, N or N m: weight times the largest offset, or the largest force at a state."""
         system = self.dynamics.system
-        mass = sum(float(system.nominal(body.total_mass())) for body in system.bodies.values())
+        mass = sum(float(system.nominal(body.mass)) for body in system.bodies.values())
         gravity = max(abs(float(system.nominal(x))) for x in system.gravity)
         topology = self.dynamics.topology
         offsets = [X.p for X in topology.geometry(topology.tree, system.nominal).placements]

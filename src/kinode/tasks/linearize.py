@@ -35,10 +35,10 @@ from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
+from kinode.tasks.stability import SmallMotion, Stability, close_loops, judge
 from kinode.tasks.start_argument import find_start
 
 STEADY_TOLERANCE = 1e-6  # acceleration of a steady motion, relative to that of the same position at rest
-STABLE_TOLERANCE = 1e-6  # real part of an eigenvalue, relative to the largest entry of A: double ones are no better
 SMALL_AMPLITUDE = 0.05  # of the largest coordinate in a mode: below, a coordinate is not named
 DIFFERENCE_STEP = 1e-5  # of central differences, rad or m
 RANK_TOLERANCE = 1e-8  # relative singular value below which constraint rows depend on each other
@@ -89,6 +89,7 @@ class Linearization:
     drift: Array  # x_dot at the state itself: zero in an equilibrium, except for coordinates without influence
     held: tuple[str, ...] = ()  # sampled components: their outputs stay constant, and control loops are open there
     speeds: frozenset[str] = frozenset()  # the states that are speeds
+    stability: Stability = Stability.UNDECIDED
 
     @cached_property
     def eigenvalues(self) -> Array:
@@ -107,10 +108,10 @@ class Linearization:
         return modes
 
     @property
-    def stable(self) -> bool:
-        """Whether no small motion grows, within the accuracy of multiple eigenvalues."""
-        size = abs(self.A).max(initial=0.0)
-        return bool(all(value.real <= STABLE_TOLERANCE * size for value in self.eigenvalues))
+    def stable(self) -> bool | None:
+        """Whether no small motion grows, stable or neutral; None where linear theory cannot tell (``stability``)."""
+        decided = self.stability is not Stability.UNDECIDED
+        return self.stability is not Stability.UNSTABLE if decided else None
 
     def __str__(self) -> str:
         lines = [f"{self.name}, small motions about the state at t = {self.at.t:g} s: {len(self.states)} states"]
@@ -122,7 +123,8 @@ class Linearization:
             value += f" +- {mode.eigenvalue.imag:.6g}i" if mode.eigenvalue.imag else ""
             cells = f"{value:>28}  {mode.frequency:10.5g}  {mode.damping:8.3f}"
             lines.append(f"{cells}  {', '.join(mode.largest())}".rstrip())
-        lines.append("stable" if self.stable else "unstable: small motions grow")
+        stable = self.stability is Stability.STABLE
+        lines.append(self.stability.word if stable else f"{self.stability.word}: {self.stability.meaning}")
         if self.held:
             lines.append(f"between samples: {', '.join(self.held)} hold their outputs, and loops through them are open")
         return "\n".join(lines)
@@ -153,7 +155,7 @@ def linearize(
     Returns
     -------
     Linearization
-        With A, B, C, D, the names of states, inputs and outputs, ``modes`` and ``stable``.
+        With A, B, C, D, the names of states, inputs and outputs, ``modes``, ``stability`` and ``stable``.
 
     Raises
     ------
@@ -297,12 +299,22 @@ class Slopes:
         states, names = self._states(), tuple(outputs)
         parts = [part for name in names for part in _parts(find_quantity(self.dynamics.system, name))]
         output_slopes = self.slope(self.basis, names).T if names else np.zeros((0, len(self.basis)))
+        motion = SmallMotion(rows[:n].T, self.dynamics, self.at, self.p, self.inputs, k, self.displaced)
         return Linearization(
             self.dynamics.system.name, self.at, rows[:n].T, rows[n:].T,
             output_slopes[:, :n], output_slopes[:, n:],
             states, tuple(self.topology.inputs), tuple(parts), self._drift(),
-            find_steering(self.dynamics.system), frozenset(states[k : 2 * k]),
+            find_steering(self.dynamics.system), frozenset(states[k : 2 * k]), judge(motion),
         )  # fmt: skip
+
+    def displaced(self, x: Array) -> State:
+        """The state after a finite change x of independent coordinates, speeds and other states."""
+        k, at = len(self.independent), self.at
+        z = at.z.copy()
+        z[: self.n_other] += x[2 * k :]
+        u = at.u + self.speed_changes @ x[:k] + self.follow @ x[k : 2 * k]
+        q = self.topology.advance_q(at.q, self.follow @ x[:k])
+        return close_loops(self.dynamics, replace(at, q=q, u=u, z=z), self.p, self.inputs)
 
     def _states(self) -> tuple[str, ...]:
         """Names of the entries of x: independent coordinates, their speeds, other states."""

@@ -296,7 +296,7 @@ def _is_still(system: System, joint: Joint, k: int) -> bool:
 
 def _point(system: System, body: str) -> Frame:
     """The mass center of a body, or its origin if it has no mass."""
-    massive = system.nominal(system.bodies[body].total_mass()) > 0.0
+    massive = system.nominal(system.bodies[body].mass) > 0.0
     return system.find_frame(f"{body}.com" if massive else body)
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import SimulationError
+from kinode.dynamics.initialization.far_guesses import find_far_guesses
+from kinode.errors import GuessWarning, OtherRowsError, SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.ode.compiled_loops import prepare
@@ -20,6 +23,8 @@ from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
+from kinode.simulation.call_site import caller_depth
+from kinode.simulation.event_log import Event
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
 from kinode.simulation.solver import Options, check_options, check_span, compute_motion
@@ -101,7 +106,8 @@ def simulate(
     if t0 is None and (start is None or isinstance(start, Mapping)):
         t0 = defaults.get("t0")
     p, input_values = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, input_values)
+    begin_time = None if t0 is None else read_seconds(dynamics, "t0", t0)
+    dynamics, begin, notices = _begin(dynamics, start, begin_time, p, input_values)
     end = read_seconds(dynamics, "until", until)
     check_span(begin.t, end)
     requested = {"times": times, "samples": samples, "every": every}
@@ -115,10 +121,29 @@ def simulate(
     dynamics = motion.dynamics or dynamics
     motion = check_run(dynamics, motion)
     run = Trajectory.from_motion(dynamics, motion)
+    if notices:
+        run.events = (*notices, *run.events)
     run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - clock_start}
     if run.ending.failed:
         raise SimulationError(run.message, run=run)
     return run
+
+
+def _begin(
+    dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array
+) -> tuple[Dynamics, State, list[Event]]:
+    """The start of a run, the system that serves there, and what is to be said of guesses that were not kept."""
+    try:
+        begin = find_start(dynamics, start, t0, p, inputs)
+    except OtherRowsError as error:  # other values, other independent constraint equations
+        dynamics = Dynamics(dynamics.system, dynamics.formulation, rows=error.rows)
+        begin = find_start(dynamics, start, t0, p, inputs)
+    if start is not None and not isinstance(start, Mapping):
+        return dynamics, begin, []
+    far = find_far_guesses(dynamics, begin, start, p, inputs)
+    if far:
+        warnings.warn("; ".join(guess.message for guess in far), GuessWarning, stacklevel=caller_depth())
+    return dynamics, begin, [Event(begin.t, "guess", (guess.joint,), guess.message) for guess in far]
 
 
 def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:

@@ -24,6 +24,7 @@ from kinode.dynamics.redundant_reactions import analyze
 from kinode.dynamics.support_argument import freedom_name
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, InstantValues
+from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
@@ -112,10 +113,20 @@ class Verification:
                 cells = [line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))]
                 lines.append("  ".join(cells).rstrip())
         notes = [f"{name} does not apply: {reason}" for name, reason in self.skipped]
-        count = f"{self.states} random state{'s' * (self.states != 1)}"
+        return "\n".join([f"{self.name}{self.verdict}", *lines, *self.failures, *notes])
+
+    @property
+    def verdict(self) -> str:
+        """The number of states, and whether all comparisons agree, to be read behind the name."""
         wrong = len(self.failures)
         verdict = f"{wrong} of {len(self.rows)} comparisons disagree" if wrong else "all agree"
-        return "\n".join([f"{self.name}, {count}: {verdict}", *lines, *self.failures, *notes])
+        return f", {self.states} random state{'s' * (self.states != 1)}: {verdict}"
+
+    def __repr__(self) -> str:
+        return f"<Verification of {self.name!r}{self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
 
 
 def _grid(corner: str, cells: Sequence[tuple[str, str, Comparison]]) -> tuple[list[str], list[list[str]]]:
@@ -251,7 +262,7 @@ class _Scale:
 
     def __init__(self, result: dict[str, Any], point: InstantValues, topology: Topology) -> None:
         M = np.asarray(result.get("mass_matrix", np.zeros((0, 0))), dtype=float)
-        mass = sum(topology.system.nominal(body.total_mass()) for body in topology.system.bodies.values())
+        mass = sum(topology.system.nominal(body.mass) for body in topology.system.bodies.values())
         inertia = max(abs(M).max(initial=0.0), mass)
         speed = abs(point.u).max(initial=SMALLEST_SPEED)
         gravity = max(abs(topology.system.nominal(x)) for x in topology.system.gravity)

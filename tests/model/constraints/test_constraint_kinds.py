@@ -54,3 +54,37 @@ def test_what_cannot_hold_is_refused(kind, fields, message):
     system.constraint("tie", kind, **fields)
     with pytest.raises(ModelError, match=message):
         system.check()
+
+
+TOOTHED = {"pressure_angle": "20 deg"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "message"),
+    [
+        ("gear", {"output": "far", "pressure_angle": 20}, "from 0 to 90 degrees, not 1146; '20 deg' is a text"),
+        ("gear", {"output": "far", "helix_angle": "90 deg", **TOOTHED}, "within 90 degrees, not 90"),
+        ("gear", {"output": "far", "helix_angle": 0.1}, "describes teeth: they need a pressure_angle too"),
+        ("gear", {"output": "far", "mesh_at": "1 cm"}, "describes teeth: they need a pressure_angle too"),
+        ("gear", {"output": "bevel", **TOOTHED}, "near and bevel are not parallel: forces of bevel and worm gears"),
+        ("gear", {"output": "same", **TOOTHED}, "near and same have one axis"),
+        ("gear", {"output": "far", "ratio": 1, **TOOTHED}, "both turn alike: of two wheels that mesh on one side"),
+        ("gear", {"output": "other", **TOOTHED}, "near and other do not turn on one body, or on bodies fixed to each"),
+        ("gear", {"output": "slide", **TOOTHED}, "slide is a prismatic joint, the teeth of a gear need a revolute one"),
+        ("rack", {"rack": "slide", "pinion": "near", "radius": 1, **TOOTHED}, "slide does not travel across the axis"),
+        ("rack", {"rack": "slide", "pinion": "bolt", "radius": 1, **TOOTHED}, "bolt is a screw joint, the teeth of a"),
+    ],
+)
+def test_teeth_that_cannot_mesh_are_refused(kind, fields, message):
+    system = System("bad")
+    bodies = [system.body(name, mass=1, inertia=(1, 1, 1)) for name in "abcdefg"]
+    system.revolute("near", system.world, bodies[0])
+    system.revolute("far", system.world.at(1, 0, 0), bodies[1])
+    system.revolute("bevel", system.world.at(1, 0, 0), bodies[2], axis="x")
+    system.revolute("same", system.world.at(0, 0, 1), bodies[3])
+    system.prismatic("slide", system.world, bodies[4])
+    system.revolute("other", bodies[1].at(1, 0, 0), bodies[5])
+    system.screw("bolt", system.world, bodies[6], lead=0.1, axis="x")
+    system.constraint("tie", kind, **({"input": "near", "ratio": -2, **fields} if kind == "gear" else fields))
+    with pytest.raises(ModelError, match=message):
+        system.check()

@@ -259,9 +259,9 @@ def test_at_a_joint_the_words_of_networks_and_of_joints_are_the_same():
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("motor", "motor is no number; ask for one of"),
+        ("motor", "motor is a part, and no number; did you mean motor"),
         ("motor.curent", "did you mean current"),
-        ("bus", "bus is no number; ask for one of voltage"),
+        ("bus", "bus is a node, and no number; did you mean bus.voltage"),
         ("bus.current", "bus has no quantity 'current'"),
         ("bsu.voltage", "nothing is called 'bsu'; did you mean bus"),
         ("bus.voltage@arm", "no axes"),

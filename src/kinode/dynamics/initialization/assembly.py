@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinode.errors import ArgumentError, Gap
+from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
 
@@ -45,15 +46,30 @@ class Assembly:
         return self.values[name]
 
     def __str__(self) -> str:
+        widths = [max(len(row[k]) for row in self.rows) for k in range(4)]
+        lines = ["  " + "  ".join(x.ljust(width) for x, width in zip(row, widths, strict=True)) for row in self.rows]
+        return "\n".join([self.title, *(line.rstrip() for line in lines)])
+
+    def __repr__(self) -> str:
+        return f"<Assembly of {self.title}>"
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
+    @property
+    def title(self) -> str:
+        """The system, the time, and how well its loops are closed."""
         worst = [max([LEAST_ERROR, *(error[k] for error in self.residual.values())]) for k in (0, 1)]
+        return f"{self.system} at t = {self.state.t:g} s, closed to {worst[0]:.0e} m and {worst[1]:.0e} rad"
+
+    @property
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """The table: its head, then a row for each joint with q, u and how far it moved."""
         rows = [("", "q", "u", "moved by")]
         for name in dict.fromkeys(map(_joint_of, self.values)):
             offset = "held" if name in self.held else str(self.moved[name]) if name in self.moved else "driven"
             rows.append((name, self._format(f"{name}.q"), self._format(f"{name}.u"), offset))
-        widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        table = ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
-        title = f"{self.system} at t = {self.state.t:g} s, closed to {worst[0]:.0e} m and {worst[1]:.0e} rad"
-        return "\n".join([title, *(line.rstrip() for line in table)])
+        return rows
 
     def _format(self, owner: str) -> str:
         """The values of ``joint.q`` or ``joint.u``, with commas between them."""

@@ -1,8 +1,9 @@
-"""Why a system cannot be assembled: the closure error of each joint, and whether values or lengths are the cause."""
+"""Errors of systems that cannot be assembled: which joints are off by how much, and why: values or lengths."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,43 +14,40 @@ from kinode.structure.loop_closure import CLOSED_ENOUGH
 
 if TYPE_CHECKING:
     from kinode.dynamics.initialization.assembler import Assembler
+    from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
 
+STARTS = 10  # positions from which the smallest closure errors are looked for
 REPORTED_ERROR = 1e-9  # m or rad: smaller closure errors are not reported
 SPEEDS_FIT = 1e-9  # relative: larger errors of speeds are refused
 
 
-def find_closure_errors(assembler: Assembler, q: Array, least: float = REPORTED_ERROR) -> dict[str, Gap]:
+def find_closure_errors(problem: AssemblyProblem, x: Array, least: float = REPORTED_ERROR) -> dict[str, Gap]:
     """Closure errors of joints and constraints at a position, in m and rad.
 
-    The key ``joint.q`` is the error of an exact value of a dependent joint.
+    The key ``joint.q`` is the error of an exact value of a joint that follows another.
     """
-    r, _ = assembler.rows(q)
-    owners: list[tuple[str, str]] = []
-    if assembler.loops is not None:
-        pairs = zip(assembler.loops.names, assembler.loops.position_rows, strict=True)
-        owners = [owner for owner, is_position in pairs if is_position]
-    joints = assembler.joints
-    coordinates = [(f"{name}.q", unit) for name in assembler.names for _, unit in joints[name].coordinates]
-    exact = assembler.exact_dependent("exact_q")
-    owners += [owner for owner, is_exact in zip(coordinates, exact, strict=True) if is_exact]
+    r, _ = problem.equations(x)
     sums: dict[str, dict[str, float]] = {}
-    for (name, unit), value in zip(owners, r, strict=True):
+    for group in problem.groups:
+        name = f"{group.owner}.q" if group.owner in problem.followers else group.owner
         sizes = sums.setdefault(name, {"length": 0.0, "angle": 0.0})
-        sizes[unit] = float(np.hypot(sizes[unit], value * (assembler.length if unit == "length" else 1.0)))
+        for unit, value in zip(group.units, r[group.rows], strict=True):
+            sizes[unit] = float(np.hypot(sizes[unit], value * (problem.length if unit == "length" else 1.0)))
     errors = {name: Gap(**sizes) for name, sizes in sums.items()}
     return {name: error for name, error in errors.items() if max(error) >= least}
 
 
 def explain(assembler: Assembler, first: Array) -> AssemblyError:
     """The error of a system that cannot be closed: values in conflict, or bodies that do not reach."""
+    problem = assembler.problem
     errors, nearest = _find_nearest(assembler, first)
-    listed = ", ".join(f"{name} is off by {error}" for name, error in errors.items()) + _loops(assembler, errors)
-    exact = [name for name in assembler.names if assembler.requested.joints[name].exact_q.any()]
+    listed = ", ".join(f"{name} is off by {error}" for name, error in errors.items()) + _loops(problem, errors)
+    exact = [name for name in problem.names if problem.requested.joints[name].exact_q.any()]
     if exact:
         free = _without_exact_values(assembler)
-        open_still, q = _find_nearest(free, nearest)
+        open_still, x = _find_nearest(free, nearest)
         if not open_still:
-            values, _, _ = free.measure(q, np.zeros(len(free.fixed)))
+            values = free.problem.coordinates(x)
             example = ", ".join(f"{name}.q = {_numbers(values[name])}" for name in exact)
             message = (
                 f"the initial values are in conflict: {listed}; it closes at {example}, for example; "
@@ -61,47 +59,49 @@ def explain(assembler: Assembler, first: Array) -> AssemblyError:
 
 
 def _find_nearest(assembler: Assembler, first: Array) -> tuple[dict[str, Gap], Array]:
-    """The closure errors of the position that is nearest to closing, empty if it is closed, and that position."""
-    best, least = first, np.inf
-    for start in assembler.starting_points(first):
-        q, error = assembler.close(start)
-        size = float(np.linalg.norm(assembler.rows(q)[0]))
-        if size < least * (1 - 1e-6):
-            best, least = q, size
-        if error <= CLOSED_ENOUGH:
-            return {}, q
-    return find_closure_errors(assembler, best), best
+    """The closure errors of the position where they are smallest, none where it is closed, and that position."""
+    x = first
+    for group in assembler.loop_groups(~assembler.exact[: assembler.problem.n_u]):
+        best, least = x, np.inf
+        for start in islice(assembler.starts(group, x), STARTS):
+            there, error = assembler.close(group, start, None)
+            size = float(np.linalg.norm(assembler.problem.equations(there)[0][group.rows]))
+            if size < least * (1 - 1e-6):
+                best, least = there, size
+            if error <= CLOSED_ENOUGH:
+                break
+        x = best
+    if abs(assembler.problem.equations(x)[0]).max() <= CLOSED_ENOUGH:
+        return {}, x
+    return find_closure_errors(assembler.problem, x), x
 
 
 def _without_exact_values(assembler: Assembler) -> Assembler:
-    """The same assembly with all coordinates as guesses."""
-    requested = assembler.requested
+    """The same assembly with all values as guesses."""
+    requested = assembler.problem.requested
     joints = {name: replace(value, exact_q=np.zeros_like(value.exact_q)) for name, value in requested.joints.items()}
     return assembler.with_values(replace(requested, joints=joints))
 
 
-def _loops(assembler: Assembler, errors: dict[str, Gap]) -> str:
+def _loops(problem: AssemblyProblem, errors: dict[str, Gap]) -> str:
     """The loops that stay open, joint by joint."""
     names = {name.removesuffix(".q") for name in errors}
-    loops = [", ".join((*cut.loop, cut.joint.name)) for cut in assembler.topology.cuts if cut.joint.name in names]
+    loops = [", ".join((*cut.loop, cut.joint.name)) for cut in problem.topology.cuts if cut.joint.name in names]
     return f" (in the loop of {'; of '.join(loops)})" if loops else ""
 
 
 def _numbers(values: Array) -> str:
-    """A number, or several in brackets."""
     texts = [f"{x:.4g}" for x in values]
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def check_speeds(assembler: Assembler, errors: Array, u: Array, exact: Array) -> None:
-    """Refuse speeds in conflict; ``errors`` are those of the constraint rows, then of the speeds marked exact."""
-    if abs(errors).max(initial=0.0) <= SPEEDS_FIT * max(1.0, float(abs(u).max(initial=0.0))):
+def check_speeds(problem: AssemblyProblem, errors: Array, u: Array, owners: list[str]) -> None:
+    """Refuse speeds that do not fit together; ``errors`` are those of the rows of the owners."""
+    largest = float(abs(errors).max(initial=0.0))
+    if largest <= SPEEDS_FIT * max(1.0, float(abs(u).max(initial=0.0))):
         return
-    owners = [name for name, _ in assembler.loops.names] if assembler.loops is not None else []
-    owners += [name for name, is_exact in zip(assembler.owners, exact, strict=True) if is_exact]
     worst = owners[int(np.argmax(abs(errors)))]
-    given = [name for name in assembler.names if assembler.requested.joints[name].exact_u.any()]
+    given = [name for name in problem.names if problem.requested.joints[name].exact_u.any()]
     source = f"u= of {', '.join(given)}" if given else "drives"
-    error = float(abs(errors).max())
-    message = f"the speeds that are given ({source}) tear {worst} apart, by {error:.3g} of its size or rad each second"
+    message = f"the speeds that are given ({source}) tear {worst} apart, by {largest:.3g} of its size or rad a second"
     raise AssemblyError(f"{message}: {'leave some of the u= out' if given else 'their laws do not fit together'}")

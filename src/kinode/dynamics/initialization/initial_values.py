@@ -51,6 +51,16 @@ class InitialValues:
     given_states: frozenset[str] = frozenset()  # names of the entries of z that the caller gives
 
 
+def weight_of(values: InitialValues, name: str) -> float:
+    """How much the coordinates of a joint count where not all can be kept."""
+    return values.weights.get(name, values.joints[name].weight)
+
+
+def is_guessed(values: InitialValues, name: str) -> bool:
+    """Whether a joint has a guess, or a weight of its own."""
+    return weight_of(values, name) > DEFAULT_WEIGHT
+
+
 def read_initial_values(
     arguments: Arguments, values: Mapping[str, Any], resolve: Callable[[Any], float], as_guess: bool = False
 ) -> InitialValues:
@@ -156,15 +166,11 @@ def _check_quaternion(joint: Joint, requested: JointInitialValue) -> None:
 
 
 # -- offsets ----------------------------------------------------------------------------------------------------------
-def find_offset(joint: Joint, q: Array, requested: Array, wraps: Array) -> tuple[Array, Array]:
-    """Offset of a joint from its requested coordinates, along its speeds, and its change for unit speeds.
-
-    ``wraps`` marks the angles of which full turns do not count.
-    """
+def find_offset(joint: Joint, q: Array, requested: Array) -> tuple[Array, Array]:
+    """Offset of a joint from its requested coordinates, along its speeds, and its change for unit speeds."""
     n, head = joint.n_u, joint.quaternion
     if head is None:
-        offset = q - requested
-        return offset - np.where(wraps, 2 * np.pi * np.round(offset / (2 * np.pi)), 0.0), np.eye(n)
+        return q - requested, np.eye(n)
     turn = _rotation_vector(requested[head:], q[head:])
     change = np.zeros((n, n))
     change[:head, :head] = rotation_from_quaternion(q[head:]).astype(float) if head else 0.0

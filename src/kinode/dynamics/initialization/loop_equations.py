@@ -8,6 +8,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import Tape
+from kinode.dynamics.initialization.loop_poses import LoopPoses, PoseLayout
 from kinode.errors import AssemblyError
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
@@ -17,6 +18,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import CLOSED_ENOUGH, Closure, characteristic_length, close, find_closure, find_rank
 
 CLOSURE = Kernel("closure")
+FAR_STEP = 0.25  # rad or m: nearer than that no position is half a turn off
 SPEEDS_FIT = 1e-9  # relative to the largest speed: rates of the rows below count as zero
 
 
@@ -34,7 +36,7 @@ class LoopEquations:
     def evaluate(self, point: EvaluationPoint) -> tuple[Array, Array, Array]:
         """Residuals, Jacobian and rates of all rows, at a point or a batch of points."""
         out = self.kernels.call(CLOSURE, point)
-        m, (rows, columns) = len(self.names), self._pattern
+        m, (rows, columns) = len(self.names), self.pattern
         G = np.zeros((*out.shape[:-1], m, self.topology.n_u))
         G[..., rows, columns] = out[..., 2 * m :]
         return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
@@ -46,7 +48,7 @@ class LoopEquations:
         return errors
 
     @cached_property
-    def _pattern(self) -> tuple[Array, Array]:
+    def pattern(self) -> tuple[Array, Array]:
         """Row and column of each entry of the Jacobian that the kernel gives."""
         traced = Snapshot(self.topology, self.topology.layout.traced_point(Tape()))
         rows, columns = np.array(traced.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
@@ -66,6 +68,11 @@ class LoopEquations:
         q, error = close(rows, self.topology.advance_q, point.q, ~fixed)
         if error > CLOSED_ENOUGH:
             raise AssemblyError(f"the loops stay open by {error:.1e} of the mechanism's size")
+        if abs(q - point.q).max(initial=0.0) > FAR_STEP:  # the rows vanish half a turn off, too
+            resolve = Snapshot(self.topology, there).resolve
+            poses = LoopPoses(PoseLayout(self.topology), self.kernels, there, resolve, self.length)
+            if not poses.is_closed(q, CLOSED_ENOUGH):
+                raise AssemblyError("the loops close half a turn off only")
         return q
 
     def close_speeds(self, point: EvaluationPoint, fixed: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
-from kinode.errors import AssemblyError, ModelError
+from kinode.errors import AssemblyError, ModelError, OtherRowsError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.state import State
@@ -26,8 +26,9 @@ from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:  # loops alone need these: many runs do without
-    from kinode.dynamics.initialization.assembler import Assembler
+    from kinode.dynamics.initialization.assembler import Anchor, Assembler
     from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.dynamics.initialization.loop_poses import PoseLayout
     from kinode.structure.loop_closure import Closure
 
 
@@ -50,6 +51,7 @@ class Start:
         self.arguments, self.rows = arguments, rows
         self._formulation, self._composition = formulation, composition
         self._closure: Closure | None = None
+        self._anchor: Anchor | None = None  # the model's own start, from which others are followed
 
     @property
     def open_topology(self) -> Topology:
@@ -86,6 +88,11 @@ class Start:
             return self._find_closure(self.initial, None, None)
         return self._closure
 
+    @property
+    def known_rows(self) -> tuple[int, ...] | None:
+        """The independent constraint rows in use; None while they are not known."""
+        return None if self._closure is None else self._closure.rows
+
     def prepare(self) -> None:
         """Find the closure now, so that a model whose constraints cannot be used is refused when it is compiled."""
         if self.open_topology.constrained:
@@ -107,6 +114,34 @@ class Start:
             check_unique(Snapshot(self.open_topology, point), self.loops.self_stresses(point))
             self._closure = closure
         return self._closure
+
+    def _check_rows(self, point: EvaluationPoint) -> None:
+        """Choose other rows where those in use do not stand for all rows at a closed position, or say that none do."""
+        from kinode.structure.loop_closure import choose_rows, find_rank, rows_serve
+
+        closure = self.closure
+        G = self.loops.evaluate(point)[1]
+        if rows_serve(G, closure.rows):
+            return
+        here = self.loops.find_closure(point)
+        if len(here.rows) != len(closure.rows):
+            raise OtherRowsError(
+                f"with these values the mechanism has {len(here.rows)} independent constraint equations, and "
+                f"{len(closure.rows)} with the model's own: the compiled system does not serve; put the values into "
+                "the model and compile it, or let kn.simulate do it",
+                here.rows,
+            )
+        if find_rank(G) != len(closure.rows):  # a singular position of the mechanism itself
+            return
+        own = self.loops.evaluate(self.point(self.initial))[1]
+        better = choose_rows([own, G], self.loops.position_rows)
+        if not (rows_serve(own, better) and rows_serve(G, better)):
+            raise OtherRowsError(
+                "no choice of constraint equations serves both these values and the model's own", here.rows
+            )
+        self._closure = replace(closure, rows=better)
+        for name in ("_closed_topology", "_closed_kernels"):
+            self.__dict__.pop(name, None)
 
     @property
     def topology(self) -> Topology:
@@ -137,10 +172,20 @@ class Start:
     def assembler(self, values: InitialValues, t: float, p: Any, inputs: Any) -> Assembler:
         """The assembly problem of initial values."""
         from kinode.dynamics.initialization.assembler import Assembler
+        from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
+        from kinode.dynamics.initialization.loop_poses import LoopPoses
 
         loops = self.loops if self.open_topology.constrained else None
         point = self.point(State(t, EMPTY, EMPTY, values.z), p, inputs)
-        return Assembler(self.open_kernels, loops, values, point, self.arguments.resolver(p))
+        length = loops.length if loops is not None else 1.0
+        poses = LoopPoses(self._pose_layout, self.open_kernels, point, self.arguments.resolver(p), length)
+        return Assembler(AssemblyProblem(poses, loops, values))
+
+    @cached_property
+    def _pose_layout(self) -> PoseLayout:
+        from kinode.dynamics.initialization.loop_poses import PoseLayout
+
+        return PoseLayout(self.open_topology)
 
     def solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to initial values in which all loops are closed; exact values stay."""
@@ -149,12 +194,20 @@ class Start:
         return self._solve(values, t, p, inputs)
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
-        assembler = self.assembler(values, t, p, inputs)
-        q = assembler.solve_positions()
-        state = State(t, q, assembler.solve_speeds(q), values.z)
-        topology = self.open_topology
+        from kinode.dynamics.initialization.initial_speeds import solve_speeds
+
+        assembler, topology = self.assembler(values, t, p, inputs), self.open_topology
+        x = None if self._anchor is None else assembler.follow(self._anchor)
+        if x is None:
+            x = assembler.solve_positions()
+        if self._anchor is None and assembler.problem.bound and values is self.initial_values:
+            self._anchor = assembler.anchor(x)
+        state = State(t, x[: topology.n_q], solve_speeds(assembler.problem, x)[: topology.n_u], values.z)
         if topology.constrained:
+            known = self._closure
             self._find_closure(state, p, inputs)
+            if known is not None:
+                self._check_rows(self.point(state, p, inputs))
             topology = self._closed_topology
         point = make_consistent(topology, self.point(state, p, inputs), values.given_states)
         if topology.network is not None:

@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, Vector, choice, number, record, special, vector
+from kinode.model.base.fields import Component, Spec, Value, Vector, declare, record, special, vector
 from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
 from kinode.model.base.shapes import AXES, Inertia, Shape, read_shape
 from kinode.model.base.shortcut_methods import add_shortcut
@@ -76,10 +76,14 @@ class Body(Component):
     has_shortcut: ClassVar[bool] = True
     symbol: ClassVar[str] = "body"
 
-    mass: Value = number("mass", "mass", 0.0)
-    center_of_mass: Vector = vector("length", "center of mass, in the body's axes", ZERO, public="com")
-    inertia: Inertia = special("inertia", "inertia tensor: 3, 6 or 3x3 numbers, or {zz: J}", NO_INERTIA)
-    about: str = choice(("com", "origin"), "what the inertia is about", "com")
+    given_mass: Value = declare(0.0, Spec("number", "mass", "mass", public="mass"))
+    given_com: Vector = vector("length", "center of mass, in the body's axes", ZERO, public="com")
+    given_inertia: Inertia = declare(
+        NO_INERTIA, Spec("inertia", None, "inertia tensor: 3, 6 or 3x3 numbers, or {zz: J}", public="inertia")
+    )
+    given_about: str = declare(
+        "com", Spec("choice", None, "what the inertia is about", ("com", "origin"), public="about")
+    )
     shape: Shape | None = special("shape", "box, cylinder, sphere or rod, with mass or density")
     frames: tuple[Frame, ...] = special("frames", "named frames", ())
     meshes: tuple[Visual, ...] = special("meshes", "meshes and solids for drawing; never needed", (), aside=True)
@@ -130,34 +134,50 @@ class Body(Component):
     @property
     def com(self) -> Frame:
         """The frame at the center of mass, with the body's axes."""
-        return Frame(self.name, self.center(), None, "com")
+        return Frame(self.name, self.center_of_mass, None, "com")
 
     def __getitem__(self, name: str) -> Frame:
         assert self.system is not None
         return self.system.find_frame(f"{self.name}.{name}")
 
     # -- mass properties ---------------------------------------------------------------------------
+    # The properties are the body's own, also where a shape gives them; the fields given_... are what was written.
     @property
     def solid(self) -> Shape | None:
         """The shape, if it gives the mass properties."""
         shape = self.shape
         return None if shape is None or (shape.mass is None and shape.density is None) else shape
 
-    def total_mass(self) -> Value:
-        return self.mass if self.solid is None else self.solid.total_mass()
+    @property
+    def mass(self) -> Value:
+        """Mass, kg."""
+        return self.given_mass if self.solid is None else self.solid.total_mass()
 
-    def center(self) -> Vector:
-        return self.center_of_mass if self.solid is None else self.solid.com()
+    @property
+    def center_of_mass(self) -> Vector:
+        """The mass center in the body's axes, m; ``com`` is the frame there."""
+        return self.given_com if self.solid is None else self.solid.com()
 
-    def inertia_entries(self) -> tuple[Inertia, str]:
-        """The six entries of the tensor, and what they are about: com or origin."""
-        return (self.inertia, self.about) if self.solid is None else (self.solid.inertia(), "com")
+    @property
+    def inertia(self) -> Inertia:
+        """The entries xx, yy, zz, xy, xz, yz of the tensor, kg*m^2."""
+        return self.given_inertia if self.solid is None else self.solid.inertia()
+
+    @property
+    def about(self) -> str:
+        """What the inertia is about: com or origin."""
+        return self.given_about if self.solid is None else "com"
+
+    def __repr__(self) -> str:
+        shown = {"mass": self.mass, "com": self.center_of_mass, "inertia": self.inertia, "about": self.about}
+        given = {key: value for key, value in self.given().items() if key not in shown}
+        return f"Body({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in (shown | given).items())])})"
 
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:
         """Mass, first moment and tensor about the body's origin, in its axes."""
-        entries, about = self.inertia_entries()
-        mass: Scalar = resolve(self.total_mass())
-        c = tidy([resolve(x) for x in self.center()])
+        entries, about = self.inertia, self.about
+        mass: Scalar = resolve(self.mass)
+        c = tidy([resolve(x) for x in self.center_of_mass])
         J = tidy(inertia_matrix([resolve(x) for x in entries]))
         if about == "com":
             J = J + mass * ((c @ c) * np.eye(3) - np.outer(c, c))
@@ -165,26 +185,26 @@ class Body(Component):
 
     def central_inertia(self, resolve: Resolve) -> Array:
         """The tensor about the mass center, in the body's axes."""
-        entries, about = self.inertia_entries()
+        entries, about = self.inertia, self.about
         J = tidy(inertia_matrix([resolve(x) for x in entries]))
         if about == "com":
             return J
-        c = tidy([resolve(x) for x in self.center()])
-        return tidy(J - resolve(self.total_mass()) * ((c @ c) * np.eye(3) - np.outer(c, c)))
+        c = tidy([resolve(x) for x in self.center_of_mass])
+        return tidy(J - resolve(self.mass) * ((c @ c) * np.eye(3) - np.outer(c, c)))
 
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
-        if self.solid is not None and (self.mass, self.center_of_mass, self.inertia) != (0.0, ZERO, NO_INERTIA):
+        if self.solid is not None and (self.given_mass, self.given_com, self.given_inertia) != (0.0, ZERO, NO_INERTIA):
             message = "the shape has a mass or density; leave out mass, com and inertia"
             raise ModelError(message, component=self.name, field="shape")
-        mass = float(nominal(self.total_mass()))
+        mass = float(nominal(self.mass))
         if not mass >= 0:
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        entries, about = self.inertia_entries()
+        entries, about = self.inertia, self.about
         J = inertia_matrix([float(nominal(x)) for x in entries]).astype(float)
-        c = np.array([float(nominal(x)) for x in self.center()])
+        c = np.array([float(nominal(x)) for x in self.center_of_mass])
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
         scale, noise = abs(J).max(), mass * (1e-12 * (c @ c) + 1e-18)
         where = ""

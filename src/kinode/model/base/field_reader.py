@@ -16,7 +16,15 @@ import numpy as np
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.expressions.parser import locate, parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity, parse_si_unit
+from kinode.expressions.units import (
+    Dimension,
+    Quantity,
+    check_dimension,
+    check_plain_length,
+    parse_quantity,
+    parse_si_unit,
+    parse_unit,
+)
 from kinode.model.base.fields import Component, Spec, Value, Vector, missing_fields, short, unknown, unknown_fields
 
 
@@ -99,7 +107,9 @@ class Reader:
         if raw is None:
             return None
         try:
-            return parse_si_unit(self.text(raw, "unit"))
+            text = self.text(raw, "unit")
+            check_plain_length(text, parse_si_unit(text), parse_unit(text).angular)
+            return parse_si_unit(text)
         except UnitError as error:
             raise error.located(component=self.component, field="unit") from None
 

@@ -11,7 +11,7 @@ from kinode.errors import LawError
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, parse_quantity
+from kinode.expressions.units import Dimension, check_plain_length, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import METHODS, name_fixed
@@ -160,6 +160,7 @@ def find_dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) 
     if isinstance(raw, str):
         quantity = parse_quantity(raw)
         if quantity is not None:
+            check_plain_length(quantity.text, quantity.dimension, quantity.angular)
             return quantity.dimension
     if isinstance(value, Expression):
         return value.dimension(lambda name: parameters[name].dimension if name in parameters else None)

@@ -24,7 +24,7 @@ from kinode.model.constraints.constraint import (
 ORDER = 40  # in lists of kinds
 
 
-@register("angle", symbol="angle")
+@register("angle", symbol="angle", shortcut=True)
 class AngleConstraint(Constraint):
     """Directions of two frames keep an angle, neither parallel nor opposite; the multiplier is the moment."""
 

@@ -16,7 +16,7 @@ ORDER = 10  # in lists of kinds
 
 
 # -- between frames --------------------------------------------------------------------------------
-@register("distance", symbol="distance")
+@register("distance", symbol="distance", shortcut=True)
 class Distance(Constraint):
     """Two points keep a distance, as if a massless rod held them; the multiplier is its force, positive pushing.
 

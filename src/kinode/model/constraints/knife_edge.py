@@ -19,7 +19,7 @@ from kinode.model.constraints.constraint import (
 ORDER = 60  # in lists of kinds
 
 
-@register("knife_edge", symbol="knife_edge")
+@register("knife_edge", symbol="knife_edge", shortcut=True)
 class KnifeEdge(Constraint):
     """A blade, skate or wheel of no size: its point moves along the blade, not across it in the plane."""
 

@@ -14,7 +14,7 @@ from kinode.model.constraints.constraint import Constraint, basis_of
 ORDER = 20  # in lists of kinds
 
 
-@register("point_on_line", symbol="point_on_line")
+@register("point_on_line", symbol="point_on_line", shortcut=True)
 class PointOnLine(Constraint):
     """The origin of a frame stays on a line of another; turning is free."""
 

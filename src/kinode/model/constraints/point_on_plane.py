@@ -19,7 +19,7 @@ from kinode.model.constraints.constraint import (
 ORDER = 30  # in lists of kinds
 
 
-@register("point_on_plane", symbol="point_on_plane")
+@register("point_on_plane", symbol="point_on_plane", shortcut=True)
 class PointOnPlane(Constraint):
     """The origin of a frame stays in a plane of another, or at a height over it; turning is free."""
 

@@ -21,7 +21,7 @@ ORDER = 50  # in lists of kinds
 
 
 # -- rolling and sliding ---------------------------------------------------------------------------
-@register("rolling", symbol="rolling")
+@register("rolling", symbol="rolling", shortcut=True)
 class Rolling(Constraint):
     """A thin disc or a ball rolls on a plane: it touches, and its lowest point does not slip.
 

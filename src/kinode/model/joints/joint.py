@@ -180,6 +180,14 @@ class Joint(Component):
     def rate_map(self, q: Array, u: Array) -> Array:
         return u
 
+    def advance(self, q: Array, step: Array) -> Array:
+        """Coordinates after a step along the speeds; quaternions stay unit."""
+        there: Array = q + np.asarray(self.rate_map(q, step), dtype=float)
+        if self.quaternion is not None:
+            turn = slice(self.quaternion, self.quaternion + 4)
+            there[turn] /= np.linalg.norm(there[turn])
+        return there
+
     def closure(self, X: Pose, form: Array) -> Array:
         raise NotImplementedError
 

@@ -29,7 +29,7 @@ class Screw(AxialJoint):
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "the mean radius of the thread"}
-    lead: Value = number("length", "advance for one whole turn")
+    lead: Value = number("lead", "advance for one whole turn")
 
     def form(self, resolve: Resolve) -> Array:
         return tidy([resolve(self.lead) / (2.0 * math.pi)])

@@ -1,9 +1,9 @@
 """Motors: from voltages to the moment of a shaft, with their losses.
 
-A motor delivers ``moment`` to its shaft, inertia and drag of its own taken off.  Its drag has a part in proportion to
-the speed (bearings, eddy currents: a moment b w loses b w^2) and one at any speed (brushes, hysteresis), which fades
-below ``slip``.  The ``inertia`` of its rotor counts on the shaft; a rotor on a carrier that turns itself is a body:
-``system.drive`` makes one, and the motor's shaft is the joint ``<drive>.shaft``.
+A motor delivers ``moment`` to its shaft: its ``electric_moment``, with inertia and drag of its own taken off.  Its drag
+has a part in proportion to the speed (bearings, eddy currents: a moment b w loses b w^2) and one at any speed (brushes,
+hysteresis), which fades below ``slip``.  The ``inertia`` of its rotor counts on the shaft; a rotor on a carrier that
+turns itself is a body: ``system.drive`` makes one, and the motor's shaft is the joint ``<drive>.shaft``.
 """
 
 from __future__ import annotations
@@ -63,10 +63,13 @@ class DcMotor(Motor, TwoPole):
     inductance: Value = number("inductance", "of the winding; 0: the current follows at once", 0.0)
     initial_current: Value | None = number("current", "current at the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"current": Unknown("current", "initial_current")}
-    names: ClassVar[Names] = {"back_emf": Formula("constant*shaft.speed", "voltage")}
+    names: ClassVar[Names] = {
+        "back_emf": Formula("constant*shaft.speed", "voltage"),
+        "electric_moment": Formula("constant*current", "moment"),
+    }
     rows: ClassVar[Rows] = (
         Row("voltage of the winding", "voltage = resistance*current + inductance*der(current) + back_emf"),
-        Row("moment of the rotor", "moment = constant*current - drag - inertia*der(shaft.speed)", "shaft.moment"),
+        Row("moment of the rotor", "moment = electric_moment - drag - inertia*der(shaft.speed)", "shaft.moment"),
     )
     stores: ClassVar[Mapping[str, str]] = {"electric": "inductance*current^2/2", "kinetic": "inertia*speed^2/2"}
     stored: ClassVar[str] = " + ".join(stores.values())
@@ -133,6 +136,10 @@ class Synchronous(Motor):
             "current",
         )
         for k, phase in enumerate("abc")
+    } | {
+        "electric_moment": Formula(
+            "scaling*pole_pairs*(flux + (inductance_d - inductance_q)*current_d)*current_q", "moment"
+        )
     }
     common: ClassVar[Rows] = (
         Row(
@@ -146,8 +153,7 @@ class Synchronous(Motor):
         ),
         Row(
             "moment of the rotor",
-            "moment = scaling*pole_pairs*(flux + (inductance_d - inductance_q)*current_d)*current_q"
-            " - drag - inertia*der(shaft.speed)",
+            "moment = electric_moment - drag - inertia*der(shaft.speed)",
             "shaft.moment",
         ),
     )

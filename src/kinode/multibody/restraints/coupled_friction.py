@@ -64,6 +64,10 @@ class InstantWithFriction(Protocol):
         """All that a joint transmits, and its reaction."""
         ...
 
+    def pressing_wrench(self, name: str, /) -> tuple[Spatial, Array]:
+        """The reaction of a joint without separating forces of teeth, and the efforts of the gears that have them."""
+        ...
+
     def with_friction(self, efforts: Mapping[str, Array], /) -> InstantWithFriction:
         """The same instant with other efforts of friction."""
         ...
@@ -127,6 +131,8 @@ class JointFriction:
         self.where = slice(start, start + len(self.contacts) * loaded)  # none where no load changes the brakes
         self.T, self.R = joint.effort_wrench(q, form), joint.transform(q, form).R
         self.C = joint.axis_rotation(kinematics.resolve, kinematics.system.nominal)
+        apart = kinematics.tooth_forces.apart(joint.name)
+        self.apart = np.vstack([self.C.T @ apart[:3], self.C.T @ apart[3:]])  # by the separating forces of teeth
 
     def efforts(self, x: Array) -> Array:
         """Efforts of friction along the freedoms, for the brakes x of all contacts."""
@@ -145,10 +151,13 @@ class JointFriction:
         return self.own_brakes(x)[0] + self.contacts[0].steady
 
     def wrench(self, instant: InstantWithFriction) -> Array:
-        """The wrench that the surfaces transmit: the reaction and the friction itself."""
+        """The wrench that the surfaces transmit: the reaction and the friction itself.
+
+        Separating forces of teeth are left to ``brakes``; the efforts of their gears follow the six components.
+        """
         own = self.own(instant.friction_efforts[self.name])
-        whole: Array = self.turned(*instant.joint_wrench(self.name)[1]) + own
-        return whole
+        reaction, gears = instant.pressing_wrench(self.name)
+        return np.concatenate([self.turned(*reaction) + own, gears])
 
     def own(self, efforts: Array) -> Array:
         """The wrench of friction efforts, in F's canonical axes."""
@@ -159,8 +168,26 @@ class JointFriction:
         """A wrench in F's given axes, turned to the canonical ones."""
         return np.concatenate([self.C.T @ moment, self.C.T @ force])
 
+    @property
+    def size(self) -> int:
+        """The number of components of ``wrench``."""
+        return 6 + int(self.apart.shape[1])
+
     def brakes(self, W: Array) -> Array:
-        """The brake of each contact for a wrench, as far as it depends on loads."""
+        """The brake of each contact, as far as it depends on loads, for ``wrench``."""
+        if self.size == 6:
+            return self.brakes_of(W)
+        return self.brakes_of(W[:6] + self.apart @ tidy([absolute(effort) for effort in W[6:]]))
+
+    def gains(self, change: Array) -> Array:
+        """An upper bound of the change of the brakes, for a change of ``wrench``."""
+        total = self.brakes_of(change[:6])
+        for column, effort in zip(self.apart.T, change[6:], strict=True):
+            total = total + absolute(effort) * self.brakes_of(column)
+        return total
+
+    def brakes_of(self, W: Array) -> Array:
+        """The same for six components, separating forces included."""
         return tidy([contact.brake(W) for contact in self.contacts[: self.where.stop - self.where.start]])
 
 
@@ -198,11 +225,11 @@ def friction_of_brakes(frictions: Sequence[JointFriction], x: Array) -> Friction
     )
 
 
-Wrenches = list[Array]  # for each joint with friction: six components, or a 6 x m matrix with a column for each brake
+Wrenches = list[Array]  # for each joint with friction: its ``wrench``, or a matrix with a column for each brake
 
 
 def find_wrench_response(with_friction: WithFriction, frictions: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
-    """W_0 and B: the wrenches without brakes, and their derivative by x, a 6 x m matrix for each joint."""
+    """W_0 and B: the wrenches without brakes, and their derivative by x, a matrix for each joint."""
     m = frictions[-1].where.stop
 
     def wrenches(x: Array) -> Array:
@@ -211,7 +238,8 @@ def find_wrench_response(with_friction: WithFriction, frictions: Sequence[JointF
 
     columns = [value_and_rate(wrenches, np.zeros(m), np.eye(m)[k]) for k in range(m)]
     B = np.column_stack([column for _, column in columns])
-    blocks = [slice(6 * i, 6 * i + 6) for i in range(len(frictions))]
+    ends = np.cumsum([friction.size for friction in frictions])
+    blocks = [slice(end - friction.size, end) for friction, end in zip(frictions, ends, strict=True)]
     return [columns[0][0][block] for block in blocks], [B[block] for block in blocks]
 
 
@@ -246,7 +274,9 @@ def _brakes(frictions: Sequence[JointFriction], W: Wrenches) -> Array:
 
 def find_brake_gains(frictions: Sequence[JointFriction], B: Wrenches) -> Array:
     """C: an upper bound of the growth of each brake for a unit of each brake (m x m)."""
-    return np.column_stack([_brakes(frictions, [b[:, k] for b in B]) for k in range(B[0].shape[1])])
+    each = list(zip(frictions, B, strict=True))
+    columns = range(B[0].shape[1])
+    return np.column_stack([np.concatenate([friction.gains(b[:, k]) for friction, b in each]) for k in columns])
 
 
 def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:

@@ -33,11 +33,11 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.links import recursive_dynamics
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.multibody.restraints import loop_constraints
-from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import SlidingScene
+    from kinode.multibody.joint_efforts import JointEfforts
     from kinode.multibody.kinematics import Kinematics
     from kinode.multibody.loads import Loads
     from kinode.multibody.motion import Motion
@@ -57,11 +57,15 @@ def joints_in_loops(topology: Topology) -> tuple[str, ...]:
 
     Joints that are geared to one of these are included, as they move with it.
     """
-    names = {name for cut in topology.cuts for name in (cut.joint.name, *cut.loop)}
-    for constraint in topology.constraints:
-        names |= _joints_between(topology, constraint)
+    names = set[str]().union(*find_loops(topology))
     leaders = {_leader(topology, name) for name in names}
     return tuple(name for name in topology.system.joints if name in names or _leader(topology, name) in leaders)
+
+
+def find_loops(topology: Topology) -> list[set[str]]:
+    """The joints of each loop: those of a cut joint, and those between the frames of a constraint."""
+    cut_loops = [{cut.joint.name, *cut.loop} for cut in topology.cuts]
+    return cut_loops + [_joints_between(topology, constraint) for constraint in topology.constraints]
 
 
 def _joints_between(topology: Topology, constraint: Constraint) -> set[str]:
@@ -71,18 +75,8 @@ def _joints_between(topology: Topology, constraint: Constraint) -> set[str]:
         return {name for joint in constraint.joints().values() for name in (joint, *loop_of.get(joint, ()))}
     fields = constraint.specs().values()
     bodies = {getattr(constraint, field.name).body for field, spec in fields if spec.shape == "frame"}
-    carriers = [_carriers(topology, body) for body in bodies]
+    carriers = [topology.carriers(body) for body in bodies]
     return set[str]().union(*carriers) - set[str].intersection(*carriers)
-
-
-def _carriers(topology: Topology, body: str) -> set[str]:
-    """The joints of the tree between the world and a body."""
-    tree = topology.full
-    node, carriers = tree.node_of[body], set()
-    while node != WORLD:
-        carriers.add(tree.nodes[node].joint.name)
-        node = tree.nodes[node].parent
-    return carriers
 
 
 def _leader(topology: Topology, name: str) -> str:
@@ -130,7 +124,7 @@ class SupportedJoint:
 
 
 class LoadedTree(Protocol):
-    """An instant on one tree of links: kinematics, loads, motion."""
+    """An instant on one tree of links: kinematics, loads, motion, efforts along joints."""
 
     @property
     def kinematics(self) -> Kinematics: ...
@@ -140,6 +134,9 @@ class LoadedTree(Protocol):
 
     @property
     def motion(self) -> Motion: ...
+
+    @property
+    def efforts(self) -> JointEfforts: ...
 
 
 class Statics:

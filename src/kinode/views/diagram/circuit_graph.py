@@ -141,7 +141,7 @@ class CircuitGraph:
 
     def _bodies(self) -> None:
         for name, body in self.system.bodies.items():
-            mass = self._value(body.total_mass(), "mass")
+            mass = self._value(body.mass, "mass")
             self._add(name, "SB", "body", symbol_of(type(body)), name, mass)
 
     def _joints(self) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
-from kinode.model.quantity_names import find_quantity
 from kinode.views.plots.mode_strips import ROW, draw_strips, find_strips
 from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, save_figure, style, thin, tick
 
@@ -165,12 +164,11 @@ def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:
 def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[PlotLine]:
     """The lines of a quantity: one, or one for each component of a vector."""
     values = run[name]
-    quantity = find_quantity(run.system, name)
     if values.ndim == 1:
         return [_line(name, str(run.units(name)), values, degrees)]
     head, at, axes = name.partition("@")
     columns = values.reshape(len(values), -1)
-    parts = quantity.parts or tuple(str(k) for k in range(columns.shape[1]))
+    parts = run.parts(name) or tuple(str(k) for k in range(columns.shape[1]))
     texts = [f"{head}.{part}{at}{axes}" for part in parts]
     return [_line(text, str(run.units(text)), columns[:, k], degrees) for k, text in enumerate(texts)]
 

@@ -22,6 +22,7 @@ from kinode.results.load_summary import (
     JointLoads,
     compute_loads,
     compute_parts,
+    describe_left_out,
     describe_sharing,
     find_wrenches,
     is_negligible,
@@ -43,6 +44,7 @@ from kinode.views.plots.time_plots import (
 from kinode.views.report.causes_section import describe_causes
 from kinode.views.report.circuit_section import describe_circuit
 from kinode.views.report.derivation_section import describe_scheme, describe_steps
+from kinode.views.report.drives_section import describe_drives
 from kinode.views.report.equations_section import describe_equations
 from kinode.views.report.html_markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.report.model_section import (
@@ -61,8 +63,9 @@ FIGURE_SIZE = (5.0, 2.55)  # inches: two plots beside each other on a screen, on
 MOST_JOINTS = 8  # whose loads are plotted
 REACTION = (
     "A reaction is what the parent side of a joint exerts on its child side, about the child's joint point, in the "
-    "axes of the joint on the parent. It keeps the constraint; the effort acts along the joint's freedom. Means are "
-    "over time."
+    "axes of the joint on the parent. It keeps the constraint; the effort is all that reaches the links along the "
+    "joint's freedom, and the drive's share of it is what the drive gives at the joint, rotor and losses included. "
+    "Means are over time."
 )
 PARTS = (
     "The static part is what the applied loads would ask for without acceleration, the kinetic part what inertia adds."
@@ -138,6 +141,7 @@ def compose(
             _chosen(run, plots or {}),
             _motion(run),
             _loads(run, loads, wrenches, joints),
+            describe_drives(run),
             describe_causes(run, wrenches),
             _energy(run),
             describe_events(run),
@@ -263,7 +267,7 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
     head = [
         "joint", with_unit("force peak", "N"), with_unit("at", "s"), with_unit("mean", "N"), with_unit("rms", "N"),
         with_unit("axial peak", "N"), with_unit("radial peak", "N"), with_unit("moment peak", "N·m"),
-        with_unit("at", "s"), with_unit("rms", "N·m"), "effort peak",
+        with_unit("at", "s"), with_unit("rms", "N·m"), "effort peak", "drive peak",
     ]  # fmt: skip
     shares = compute_parts(run, wrenches)
     if shares:
@@ -271,15 +275,16 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
         parts.append(tag("p", PARTS))
     rows = []
     for x in loads:
-        effort = "" if x.effort is None else f"{number(x.effort.peak)} {pretty_unit(x.effort_unit)}"
+        peaks = ("" if y is None else f"{number(y.peak)} {pretty_unit(x.effort_unit)}" for y in (x.effort, x.drive))
         axial, radial = ("" if v is None else number(v) for v in (x.axial, x.radial))
         rows.append([
             x.joint, *(number(v) for v in (x.force.peak, x.force.time, x.force.mean, x.force.rms)),
             *(number(v) for v in shares.get(x.joint, ())), axial, radial,
-            number(x.moment.peak), number(x.moment.time), number(x.moment.rms), effort,
+            number(x.moment.peak), number(x.moment.time), number(x.moment.rms), *peaks,
         ])  # fmt: skip
-    sharing = tag("p", describe_sharing(loads), class_="note") if describe_sharing(loads) else Markup("")
-    parts += [table(head, rows, numbers=range(1, len(head)), dense=True), sharing, describe_limits(run)]
+    notes = [describe_sharing(loads), describe_left_out({x.joint: x.left_out for x in loads})]
+    parts.append(table(head, rows, numbers=range(1, len(head)), dense=True))
+    parts += [*(tag("p", note, class_="note") for note in notes if note), describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
     for x in shown:

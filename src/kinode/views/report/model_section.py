@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.model.base.fields import Value
+from kinode.results.sizing.drive_sizing import Drives
 from kinode.simulation.event_log import count_events
 from kinode.views.report.html_markup import Markup, join, table, tag, with_unit
 from kinode.views.style import number, pretty_unit
@@ -77,8 +78,8 @@ def _bodies(run: Trajectory) -> Markup:
     resolve = run.dynamics.arguments.resolver(run.p)
     rows = []
     for name, body in run.system.bodies.items():
-        mass = float(resolve(body.total_mass()))
-        c = np.array([float(resolve(x)) for x in body.center()])
+        mass = float(resolve(body.mass))
+        c = np.array([float(resolve(x)) for x in body.center_of_mass])
         J = np.asarray(body.rigid_inertia(resolve).J, dtype=float) - mass * (c @ c * np.eye(3) - np.outer(c, c))
         com = ", ".join(number(_clean(x)) for x in c)
         inertia = ", ".join(number(_clean(x, np.abs(J).max())) for x in np.diag(J))
@@ -174,12 +175,12 @@ def describe_limits(run: Trajectory) -> Markup:
 
 def _broken(run: Trajectory, name: str, limits: Any, resolve: Any) -> list[str]:
     """A sentence for each limit that a joint exceeded."""
-    exceeded = []
+    exceeded, driven = [], run.system.joints[name].n_u == 1 and Drives(run.system).is_driven(name)
     for quantity, words, limit, side in (
         ("q", "below its lower limit", limits.lower, -1),
         ("q", "above its upper limit", limits.upper, 1),
         ("u", "faster than its limit", limits.speed, 0),
-        ("effort", "beyond its effort limit", limits.effort, 0),
+        ("effort.drive" if driven else "effort", "beyond its effort limit", limits.effort, 0),
     ):
         if limit is None:
             continue

@@ -1,0 +1,62 @@
+"""Guesses that a start could not keep: said to the user, since the mechanism may have come out on another branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.initialization.initial_values import is_guessed, read_initial_values
+from kinode.kernels.state import State
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+
+FAR = 0.25  # rad, or characteristic lengths
+
+
+class FarGuess(NamedTuple):
+    """A joint that starts far from its guess."""
+
+    joint: str
+    guess: Array
+    actual: Array
+    units: tuple[str, ...]  # rad, m, or nothing for quaternions
+
+    @property
+    def message(self) -> str:
+        """The joint and both values, in words."""
+        guess, actual = (_values(values, self.units) for values in (self.guess, self.actual))
+        return (
+            f"{self.joint} starts at {actual}, far from its guess {guess}: no closed position that was found keeps it"
+        )
+
+
+def find_far_guesses(
+    dynamics: Dynamics, state: State, values: Mapping[str, Any] | None, p: Array, inputs: Array
+) -> list[FarGuess]:
+    """The joints that start far from their guesses; ``values`` are those that were given by name."""
+    if not dynamics.start.open_topology.constrained:
+        return []
+    requested = read_initial_values(dynamics.arguments, values or {}, dynamics.arguments.resolver(p))
+    guessed = [name for name in requested.joints if is_guessed(requested, name)]
+    if not guessed:
+        return []
+    problem = dynamics.start.assembler(requested, state.t, p, inputs).problem
+    x = problem.position_of(state.q)
+    offsets, coordinates = problem.offsets(x)[0], problem.coordinates(x)
+    far = []
+    for name in guessed:
+        mine = [owner == name for owner in problem.owners]
+        if np.linalg.norm(offsets[mine]) > FAR:
+            names = problem.joints[name].coordinate_names
+            units = tuple({"angle": "rad", "length": "m"}.get(unit, "") for _, unit in names)
+            far.append(FarGuess(name, requested.joints[name].q, coordinates[name], units))
+    return far
+
+
+def _values(values: Array, units: tuple[str, ...]) -> str:
+    texts = [f"{value:.4g} {unit}".rstrip() for value, unit in zip(values, units, strict=True)]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"

@@ -1,0 +1,227 @@
+"""The poses of cut joints: how far each is from the pose that its coordinates stand for, and how speeds change that.
+
+The coordinates of cut joints are unknowns here, beside those of the state.  Each cut joint has six equations: the
+difference between the pose of its frames and the pose of its coordinates, as a rotation vector and a position.  That
+difference is zero in closed positions alone.  (The rows that simulations use are fewer and smooth, and vanish also half
+a turn away from some closed positions; a continuous map from rotations to three numbers cannot do otherwise.)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import Pose, quaternion_from_rotation
+from kinode.algebra.trace import Tape
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.kernel_options import Kernel
+from kinode.model.base.frames import Resolve
+from kinode.model.joints.joint import Joint
+from kinode.multibody.dependent_joints import followers, loop_columns, pose_errors
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.topology import Topology
+
+POSE_ERRORS = Kernel("pose_errors")
+UNCOMPILED_CALLS = 8  # in plain numbers; compiling takes as long as some fifteen
+NEAR_HALF_TURN = 1e-3  # rad: there a rotation's axis is found from its quaternion
+
+
+class _Plan(NamedTuple):
+    """Where in the kernel's result the numbers of each cut joint stand."""
+
+    rotations: Array  # n_cuts x 9
+    positions: Array  # n_cuts x 3
+    moving: Array  # n_cuts x 6
+    entries: Array  # of the Jacobian
+    rows: Array
+    columns: Array
+    followers: Array  # n_followers x 3
+
+
+class PoseLayout:
+    """The unknowns of a topology's loops, and where the kernel's result has what belongs to them.
+
+    A position ``x`` has the coordinates of the state, then those of the cut joints.  Steps and columns of Jacobians go
+    along the speeds, in the same order.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology, self.cuts, self.followers = topology, topology.cuts, followers(topology)
+        self.q_of, self.u_of = dict(topology.q_of), dict(topology.u_of)
+        n_q, n_u = topology.n_q, topology.n_u
+        for cut in self.cuts:
+            self.q_of[cut.joint.name] = slice(n_q, n_q + cut.joint.n_q)
+            self.u_of[cut.joint.name] = slice(n_u, n_u + cut.joint.n_u)
+            n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
+        self.n_q, self.n_u = n_q, n_u
+        self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
+
+    @cached_property
+    def plan(self) -> _Plan:
+        """Where numbers stand in the kernel's result."""
+        at, parts = 0, []
+        entries: list[tuple[int, int, int]] = []
+        for k, cut in enumerate(self.cuts):
+            columns = [*loop_columns(self._kinematics, cut), *range(self.n_u)[self.u_of[cut.joint.name]]]
+            parts.append((range(at, at + 9), range(at + 9, at + 12), range(at + 12, at + 18)))
+            at += 18
+            entries += [(at + 6 * j + i, 6 * k + i, column) for j, column in enumerate(columns) for i in range(6)]
+            at += 6 * len(columns)
+        R, p, moving = (np.array([part[k] for part in parts], dtype=np.int64) for k in range(3))
+        index, row, column = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        behind = at + np.arange(3 * len(self.followers)).reshape(-1, 3)
+        return _Plan(R.reshape(-1, 9), p.reshape(-1, 3), moving.reshape(-1, 6), index, row, column, behind)
+
+    @cached_property
+    def leading(self) -> Array:
+        """Which freedom leads each follower: 1 where it does."""
+        marks = np.zeros((len(self.followers), self.n_u))
+        for k, name in enumerate(self.followers):
+            way = self._kinematics.state_of(name)
+            if way is not None:
+                marks[k, way[0]] = 1.0
+        return marks
+
+    def spans(self, length: float) -> Array:
+        """What a difference of each coordinate of 1 rad or one characteristic length comes to."""
+        sizes: Array = np.where(self._lengths, length, self._angles)
+        return sizes
+
+    @cached_property
+    def _units(self) -> list[str]:
+        joints = self.topology.system.joints
+        return [unit for name in self.q_of for _, unit in joints[name].coordinate_names]
+
+    @cached_property
+    def _lengths(self) -> Array:
+        return np.array([unit == "length" for unit in self._units], dtype=bool)
+
+    @cached_property
+    def _angles(self) -> Array:
+        return np.array([0.5 if unit == "dimensionless" else 1.0 for unit in self._units])  # quaternions by half angles
+
+    @cached_property
+    def _plain(self) -> tuple[Array, Array]:
+        """Where coordinates stand whose rates are speeds, and where these speeds do."""
+        names = [name for name in self.q_of if name not in self._others]
+        q, u = ([k for name in names for k in range(at[name].start, at[name].stop)] for at in (self.q_of, self.u_of))
+        return np.array(q, dtype=np.int64), np.array(u, dtype=np.int64)
+
+    @cached_property
+    def _others(self) -> list[str]:
+        """Joints whose rates of coordinates are not their speeds."""
+        joints = self.topology.system.joints
+        return [name for name in self.q_of if type(joints[name]).rate_map is not Joint.rate_map]
+
+    def advance(self, x: Array, step: Array) -> Array:
+        """The position after a step along the speeds."""
+        there, (q, u) = x.copy(), self._plain
+        there[q] += step[u]
+        for name in self._others:
+            part, where = step[self.u_of[name]], self.q_of[name]
+            if part.any():
+                there[where] = self.topology.system.joints[name].advance(x[where], part)
+        return there
+
+    def columns(self, k: int) -> tuple[int, ...]:
+        """The freedoms that move the rows of the k-th cut joint."""
+        return tuple(dict.fromkeys(self.plan.columns[self.plan.rows // 6 == k].tolist()))
+
+
+class LoopPoses:
+    """The cut joints and the followers of a system, at one time and for one set of parameters.
+
+    Parameters
+    ----------
+    layout : PoseLayout
+        The unknowns; those of the kernels' topology.
+    kernels : Kernels
+    point : EvaluationPoint
+        Time, other states, parameters and inputs; its q and u do not count.
+    resolve : callable
+        Gives the numbers of the model at these parameters.
+    length : float
+        The characteristic length by which lengths are divided, m.
+    """
+
+    def __init__(
+        self, layout: PoseLayout, kernels: Kernels, point: EvaluationPoint, resolve: Resolve, length: float
+    ) -> None:
+        self.layout, self.kernels, self.resolve, self.length = layout, kernels, resolve, length
+        self.topology, self.joints = layout.topology, layout.topology.system.joints
+        self.point = point.replaced(u=np.zeros(self.topology.n_u))
+        self.cuts, self.followers = layout.cuts, layout.followers
+        self.q_of, self.u_of, self.n_q, self.n_u = layout.q_of, layout.u_of, layout.n_q, layout.n_u
+        self.plan, self.leading, self.advance = layout.plan, layout.leading, layout.advance
+        self._calls = 0
+
+    def position_of(self, q: Array) -> Array:
+        """The position of coordinates of the state: those of cut joints follow from the poses of their frames."""
+        x = np.concatenate([q, *(cut.joint.neutral_q() for cut in self.cuts)])
+        out = self.evaluate(x) if self.cuts else np.empty(0)
+        for k, cut in enumerate(self.cuts):
+            where, form = self.q_of[cut.joint.name], np.asarray(cut.joint.form(self.resolve), dtype=float)
+            E = Pose(out[self.plan.rotations[k]].reshape(3, 3), out[self.plan.positions[k]])
+            X = cut.joint.transform(x[where], form) @ E
+            x[where] = np.asarray(cut.joint.solve_coordinates(X, form), dtype=float)
+        return x
+
+    def evaluate(self, x: Array, u: Array | None = None) -> Array:
+        """The kernel's result at a position."""
+        q, cut_q = x[: self.topology.n_q], x[self.topology.n_q :]
+        there = self.point.replaced(q=q) if u is None else self.point.replaced(q=q, u=u)
+        self._calls += 1
+        if self._calls <= UNCOMPILED_CALLS and not self.kernels.has(POSE_ERRORS):
+            return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
+        return self.kernels.call(POSE_ERRORS, there, cut_q)
+
+    def errors(self, out: Array) -> tuple[Array, Array]:
+        """The pose errors of the cut joints, six each, and their Jacobian, from the kernel's result."""
+        n, plan = len(self.cuts), self.plan
+        A = np.zeros((6 * n, self.n_u))
+        A[plan.rows, plan.columns] = out[plan.entries]
+        if not n:
+            return np.empty(0), A
+        turns = _rotation_vectors(out[plan.rotations].reshape(-1, 3, 3))
+        r = np.hstack([turns, out[plan.positions] / self.length])
+        blocks = A.reshape(n, 6, self.n_u)
+        blocks[:, :3] = _inverse_right_jacobians(turns) @ blocks[:, :3]
+        blocks[:, 3:] /= self.length
+        return r.ravel(), A
+
+    def is_closed(self, q: Array, within: float) -> bool:
+        """Whether each cut joint stands in a pose of its own, for coordinates of the state."""
+        if not self.cuts:
+            return True
+        return bool(abs(self.errors(self.evaluate(self.position_of(q)))[0]).max() <= within)
+
+
+def _rotation_vectors(R: Array) -> Array:
+    """Axis times angle of rotation matrices, angles up to half a turn."""
+    s = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)
+    sine, cosine = np.linalg.norm(s, axis=1), 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    stretch = np.divide(angle, sine, out=np.ones_like(angle), where=sine > 1e-300)
+    turns: Array = s * stretch[:, None]
+    for k in np.flatnonzero(angle > np.pi - NEAR_HALF_TURN):
+        w, *v = np.asarray(quaternion_from_rotation(R[k]), dtype=float)
+        size = float(np.linalg.norm(v))
+        turns[k] = np.array(v) * (2.0 * np.arctan2(size, abs(w)) / size * (1.0 if w >= 0 else -1.0))
+    return turns
+
+
+def _inverse_right_jacobians(turns: Array) -> Array:
+    """Change of rotation vectors for unit angular velocities in the axes of the turned frames."""
+    angle = np.linalg.norm(turns, axis=1)
+    K = np.zeros((len(turns), 3, 3))
+    x, y, z = turns.T
+    K[:, 0, 1], K[:, 0, 2], K[:, 1, 0], K[:, 1, 2], K[:, 2, 0], K[:, 2, 1] = -z, y, z, -x, -y, x
+    small = angle < 1e-4
+    safe = np.where(small, 1.0, angle)
+    factor = np.where(small, 1.0 / 12.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
+    J: Array = np.eye(3) + 0.5 * K + factor[:, None, None] * (K @ K)
+    return J

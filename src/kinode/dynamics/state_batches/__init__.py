@@ -1,0 +1,1 @@
+"""Analyses of many states at once, in compiled loops: internal stresses, trial steps."""

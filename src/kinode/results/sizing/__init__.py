@@ -1,0 +1,1 @@
+"""Loads as those need them who choose motors and gears."""
