@@ -39,7 +39,7 @@ PLACE = {room: k for k, room in enumerate(ORDER)}
 PACKAGE = {room: max(PLACE[r] for r in ORDER if r.split(".")[0] == room.split(".")[0]) for room in ORDER}
 MODULES = sorted(SOURCE.rglob("*.py"))
 FREE_OF_MECHANICS = {
-    "jit": ("jit", "version", "atomic_files", "algebra.scalars", "algebra.trace"),
+    "jit": ("jit", "version", "atomic_files", "algebra.named_data", "algebra.scalars", "algebra.trace"),
     "ode": ("ode", "jit"),
 }
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import kinode as kn
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual
 from kinode.algebra.trace import Tape, replay
 from kinode.errors import LawError, ModelError
@@ -356,3 +357,25 @@ def test_files_that_are_no_text(tmp_path):
         read_table_file(file)
     with pytest.raises(ModelError, match="cannot be read"):
         read_table_file(tmp_path / "missing.csv")
+
+
+# -- exchangeable tables ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["linear", "cubic", "previous"])
+def test_code_serves_exchangeable_tables_with_other_numbers(method):
+    """Equal columns of one table, and equal tables, are not taken for the same where the numbers may change."""
+    x = np.linspace(0, 2, 6)
+
+    def make(one, two, exchangeable=True):
+        system = kn.System("tables", gravity=(0, 0, 0))
+        for name, values in (("one", one), ("two", two)):
+            system.table(name, axes=x, values=values, method=method, outside="extrapolate", exchangeable=exchangeable)
+        law = "one(slide.q) - 2*two(slide.q)"
+        system.prismatic("slide", system.world, system.body("block", mass=1), axis="x", effort=law)
+        return kn.compile(system)
+
+    same, different = make(x**2, x**2), make(np.sin(x), np.ones(6))
+    assert same.kernels.fingerprint == different.kernels.fingerprint
+    for dynamics, numbers in ((same, (x**2, x**2)), (different, (np.sin(x), np.ones(6)))):
+        plain = make(*numbers, exchangeable=False)
+        for q in (-0.3, 0.7, 1.95):
+            np.testing.assert_array_equal(dynamics.acceleration(0.0, [q], [0.0]), plain.acceleration(0.0, [q], [0.0]))

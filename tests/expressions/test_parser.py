@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Dual
 from kinode.algebra.trace import Tape, replay
 from kinode.errors import LawError
 from kinode.expressions.parser import CONSTANTS, FUNCTIONS, RESERVED, is_name, locate, parse
-from kinode.expressions.syntax_tree import Expression, symbol
+from kinode.expressions.syntax_tree import DEEPEST, Expression, symbol
 
 X, Y = symbol("x"), symbol("elbow.q")
 TABLES = {"foo": 1, "left.map": 2}
@@ -407,7 +407,7 @@ def test_deep_and_shared_laws():
         law.text()
     assert len(repr(law)) < 300
     with pytest.raises(LawError, match="deep"):
-        for _ in range(5000):
+        for _ in range(DEEPEST):
             law = scalars.sin(law)
 
 

@@ -48,6 +48,8 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("unknown section", f"{HEAD}boddies: {{}} #!\n", "did you mean bodies", None, "boddies"),
     ("section is no mapping", f"{HEAD}bodies: [a] #!\n", "mapping of names", "bodies", None),
     ("duplicate key", f"{HEAD}name: again #!\n", "'name' is given twice; the first time in line 2", None, None),
+    ("hexadecimal", body("mass: 0x10000000000000000"), "0x10000000000000000 is a hexadecimal number that no float holds", None, None),
+    ("octal", body("mass: 0o" + "7" * 400), "is an octal number that no float holds exactly", None, None),
     ("duplicate body", f"{HEAD}bodies:\n  a: {{}}\n  a: {{}} #!\n", "'a' is given twice", None, None),
     ("broken flow", f"{HEAD}bodies: {{a: [1, 2}} #!\n", "is no YAML", None, None),
     ("tab", f"{HEAD}bodies:\n\ta: 1 #!\n", "indent with spaces", None, None),

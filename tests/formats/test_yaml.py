@@ -57,7 +57,24 @@ def test_so_does_a_system_with_subsystems(system: System, leg: System) -> None:
 
 @given(
     st.text()
-    | st.sampled_from(["on", "1e5", "1:30", "null", "~", "- a", "*a", "a: b", "a #b", "1_0", "0x1f", ".5", "---"])
+    | st.sampled_from(
+        [
+            "on",
+            "1e5",
+            "1:30",
+            "null",
+            "~",
+            "- a",
+            "*a",
+            "a: b",
+            "a #b",
+            "1_0",
+            "0x1f",
+            "0x10000000000000000",
+            ".5",
+            "---",
+        ]
+    )
 )
 def test_text_comes_back_as_it_was(text: str) -> None:
     assert read_text(f"{{{_scalar(text)}: [{_scalar(text)}]}}", None) == {text: [text]}
@@ -91,6 +108,13 @@ def test_yaml_is_1_2() -> None:
         "kinode: 1\nparameters: {on: 1e5, y: 2}\nbodies: {no: {mass: on/y}}\njoints: {off: {kind: free, between: [world, no]}}\n"
     )
     assert system.nominal(system["no"].mass) == 5e4
+
+
+def test_whole_numbers_are_exact() -> None:
+    assert read_text("[0x20000000000000, 0o400000000000000000]", None) == [2.0**53, 2.0**53]
+    for text in ("0x20000000000001", "0o400000000000000001"):
+        with pytest.raises(ModelError, match=r"line 2: 0.*no float holds exactly"):
+            read_text(f"[1,\n {text}]", None)
 
 
 def test_json_is_yaml(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.jit import compiler
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -238,3 +239,113 @@ def test_unreachable_on_the_way():
         kn.inverse(crank(), None, run)
     with pytest.raises(kn.ArgumentError, match="times: a run has its own"):
         kn.inverse(arm(), [0, 1], run)
+
+
+# -- drive shafts, and the side of an elbow ---------------------------------------------------------------
+def two_links(drives: bool = False) -> kn.System:
+    system = kn.System("arm", gravity=(0, -9.81, 0))
+    upper = system.body("upper", mass=2.0, com=(0.25, 0, 0), inertia=(0.01, 0.05, 0.05))
+    lower = system.body("lower", mass=1.0, com=(0.2, 0, 0), inertia=(0.01, 0.02, 0.02))
+    system.revolute("shoulder", system.world, upper, q=0.5)
+    system.revolute("elbow", upper.at(0.5, 0, 0), lower, q=0.8)
+    lower.at(0.4, 0, 0, name="tip")
+    if drives:
+        system.drive("one", joint="shoulder", ratio=50, inertia=1e-4, mass=0.2)
+        system.drive("two", joint="elbow", ratio=-40, inertia=2e-4, mass=0.2, offset=0.3)
+    return system
+
+
+SHAFTS = ("one.shaft", "two.shaft")
+
+
+def test_shafts_of_drives_make_the_motion():
+    """The power is the same wherever it comes in, and so are all reactions beyond the drives."""
+    t, path = np.linspace(0, 1, 11), {"shoulder": "0.5 + 0.3*t^2", "elbow": "0.8 - t^2"}
+    at_joints = kn.inverse(two_links(drives=True), t, path)
+    at_shafts = kn.inverse(two_links(drives=True), t, path, by=SHAFTS)
+    for shaft, joint, ratio in zip(SHAFTS, ("shoulder", "elbow"), (50, -40), strict=True):
+        given = at_shafts[f"{shaft}.effort.drive"]
+        np.testing.assert_allclose(given * ratio, at_joints[f"{joint}.effort.drive"], rtol=1e-8)
+        np.testing.assert_allclose(at_shafts[f"{joint}.q"], at_joints[f"{joint}.q"], atol=1e-12)
+
+
+def test_shafts_of_drives_move_a_frame_and_the_found_moments_do_it():
+    t, path = np.linspace(0, 1, 101), {"lower.tip": ["0.5 + 0.1*t^2", "0.6", None]}
+    run = kn.inverse(two_links(drives=True), t, path, by=SHAFTS)
+    np.testing.assert_allclose(run.position("lower.tip")[:, 0], 0.5 + 0.1 * t**2, atol=1e-9)
+    driven, moments = two_links(drives=True), {}
+    for shaft in SHAFTS:
+        table = shaft.replace(".", "_")
+        driven.table(table, axes=t, values=run[f"{shaft}.effort.drive"], method="cubic", outside="hold")
+        moments[shaft] = f"{table}(t)"
+    for shaft, law in moments.items():
+        driven.change(shaft, effort=law)
+    start = {"shoulder.q": run["shoulder.q"][0], "elbow.q": run["elbow.q"][0]}
+    back = kn.simulate(driven, 1.0, start={**start, "shoulder.u": 0.0, "elbow.u": 0.0}, times=t)
+    np.testing.assert_allclose(back["elbow.q"], run["elbow.q"], atol=2e-5)
+
+
+def test_a_driven_joint_leads_its_gears():
+    """A train of three joints: whichever is driven, the others follow."""
+    for driver in ("a", "b", "c"):
+        system = kn.System("train")
+        for name in "abc":
+            system.revolute(name, system.world, system.body(f"wheel_{name}", mass=1, inertia=(1, 1, 1)))
+        system.constraint("first", "gear", input="a", output="b", ratio=2, offset=0.5)
+        system.constraint("second", "gear", input="b", output="c", ratio=-3)
+        system.change(driver, motion="t^2")
+        run = kn.simulate(system, 1.0, samples=3)
+        np.testing.assert_allclose(run["a.q"], 2 * run["b.q"] + 0.5, atol=1e-12)
+        np.testing.assert_allclose(run["b.q"], -3 * run["c.q"], atol=1e-12)
+        np.testing.assert_allclose(run[f"{driver}.q"], run.t**2, atol=1e-12)
+        growth = sum(run[f"{name}.u"] * run[f"{name}.u_dot"] for name in "abc")  # of the kinetic energy
+        np.testing.assert_allclose(run[f"{driver}.effort.drive"] * run[f"{driver}.u"], growth, rtol=1e-9)
+    system.change("a", motion="t")
+    with pytest.raises(kn.ModelError, match="has a prescribed motion already, and"):
+        kn.simulate(system, 1.0)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_the_start_chooses_the_side_of_the_elbow(side):
+    t, path = np.linspace(0, 1, 11), {"lower.tip": ["0.5 + 0.1*t", "0.6", None]}
+    run = kn.inverse(two_links(), t, path, by=["shoulder", "elbow"], start={"elbow.q": 0.8 * side})
+    assert np.all(np.sign(run["elbow.q"]) == side)
+    np.testing.assert_allclose(run.position("lower.tip")[:, 0], 0.5 + 0.1 * t, atol=1e-9)
+    again = kn.inverse(two_links(), t, path, by=["shoulder", "elbow"], start=run)
+    np.testing.assert_allclose(again["elbow.q"], run["elbow.q"], atol=1e-8)
+
+
+def test_speeds_at_the_start_follow_from_the_path():
+    path = {"lower.tip": ["0.5 + 0.1*t", "0.6", None]}
+    with pytest.raises(kn.ArgumentError, match=r"elbow\.u follows from the path"):
+        kn.inverse(two_links(), [0.0, 1.0], path, by=["shoulder", "elbow"], start={"elbow.u": 0.1})
+
+
+def test_another_path_needs_no_compilation(monkeypatch):
+    """Kernels do not depend on the numbers of a path: those of the first one serve a second, to the last digit."""
+    compiled = []
+    compile_text = compiler.compile_text
+
+    def count(*args, **options):
+        compiled.append(args)
+        return compile_text(*args, **options)
+
+    t, by = np.linspace(0, 1, 21), ["shoulder", "elbow"]
+    names = ("shoulder.effort.drive", "elbow.reaction.force")
+
+    def follow(x, y):
+        run = kn.inverse(two_links(), t, {"lower.tip": [x, y, None]}, by=by)
+        return run, {name: run[name] for name in names}
+
+    first, loads = follow("0.5 + 0.1*t^3", "0.6")
+    monkeypatch.setattr(compiler, "compile_text", count)
+    second, other_loads = follow("0.6 - 0.2*sin(t)", 0.5 + 0.1 * t**2)
+    assert not compiled
+    for run, x in ((first, 0.5 + 0.1 * t**3), (second, 0.6 - 0.2 * np.sin(t))):
+        np.testing.assert_allclose(run["lower.tip.position.x"], x, atol=1e-9)
+    monkeypatch.setenv("KINODE_CACHE", "0")
+    _, fresh = follow("0.6 - 0.2*sin(t)", 0.5 + 0.1 * t**2)
+    assert compiled
+    for name in names:
+        np.testing.assert_array_equal(fresh[name], other_loads[name])
+        assert abs(loads[name] - other_loads[name]).max() > 0.1

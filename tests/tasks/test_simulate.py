@@ -259,7 +259,7 @@ def test_a_motion_that_runs_away():
     (1.0, {"step": 0.1}, "step: .dopri5. chooses its steps itself"),
     (1.0, {"max_step": 0}, "max_step: a positive number"),
     (1.0, {"start": {"pin.x": 1.0}}, "no coordinate 'pin.x'"),
-    (1.0, {"start": 3}, "start: a mapping of names"),
+    (1.0, {"start": 3}, "start: values by name, a State"),
     (1.0, {"parameters": {"K": 1.0}}, "no parameter 'K'"),
     (1.0, {"parameters": {"L": "1 kg"}}, "1 kg is in kg; m is needed"),
     (1.0, {"inputs": {"force": 1.0}}, "no input is called 'force'"),

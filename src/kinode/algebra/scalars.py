@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
+
 Scalar = Any
 Array = np.ndarray
 
@@ -110,7 +112,7 @@ def apply(name: str, *args: Scalar) -> Scalar:
     """Apply the named function to scalars of any type, or to each entry of arrays; the types may be mixed."""
     for arg in args:
         type_ = type(arg)
-        if type_ is float or type_ is int or type_ is tuple:
+        if type_ is float or type_ is int or type_ is tuple or type_ is NamedData:
             continue
         if len(args) > 1:
             type_ = max(type_, *map(type, args), key=_wraps)

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Scalar, apply, is_number, mod
 from kinode.errors import LawError, ModelError, find_close
 from kinode.expressions.syntax_tree import Expression
@@ -58,6 +59,9 @@ class Table:
         Interpolation between the grid points.
     outside : {"error", "hold", "extrapolate", "repeat"}, or one of them for each axis
         The value outside the axes.  Along an axis that repeats, the values at both ends are equal.
+    exchangeable : bool
+        Whether compiled code reads the numbers when it is loaded: another table of the same name and size needs no new
+        code.  Only with ``outside="extrapolate"``.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class Table:
     values: tuple[float, ...]
     method: Method = "linear"
     outside: Outside | tuple[Outside, ...] = "error"
+    exchangeable: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         _choose(self.name, "method", self.method, METHODS)
@@ -84,6 +89,16 @@ class Table:
         for k, words in enumerate(self.outsides):
             if words == "repeat":
                 self._check_closed(k)
+
+    @cached_property
+    def exchangeable_data(self) -> dict[str, NamedData]:
+        """The numbers that compiled code reads when it is loaded, by name; empty if they are part of it."""
+        edges, tables = self._pieces
+        if not self.exchangeable or set(self.outsides) != {"extrapolate"} or any(len(breaks) == 2 for breaks in edges):
+            return {}
+        named = {f"{self.name}.axis{k}": breaks for k, breaks in enumerate(edges)}
+        named |= {f"{self.name}.power{'_'.join(map(str, power))}": values for power, values in tables.items()}
+        return {name: NamedData(name, numbers) for name, numbers in named.items()}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -205,14 +220,23 @@ class Table:
             tables[power] = tuple(array[index].ravel().tolist())
         return edges, tables
 
+    @cached_property
+    def _named_pieces(self) -> tuple[list[tuple[float, ...]], dict[tuple[int, ...], tuple[float, ...]]]:
+        """The same, by name where the numbers are exchangeable."""
+        (edges, tables), data = self._pieces, self.exchangeable_data
+        if not data:
+            return edges, tables
+        named = {power: data[f"{self.name}.power{'_'.join(map(str, power))}"] for power in tables}
+        return [data[f"{self.name}.axis{k}"] for k in range(len(edges))], dict(named)
+
     def _interpolate(self, args: tuple[Scalar, ...], along: tuple[int, ...]) -> Scalar:
-        edges, tables = self._pieces
+        edges, tables = self._named_pieces
         index: Scalar = 0.0
         distances = []
         for x, breaks in zip(args, edges, strict=True):
             cell = 0.0 if len(breaks) == 2 else apply("interval", breaks, x)
             index = index * float(len(breaks) - 1) + cell
-            distances.append(x - _fetch(breaks[:-1], cell))
+            distances.append(x - _fetch(breaks if isinstance(breaks, NamedData) else breaks[:-1], cell))
 
         def combine(k: int, power: tuple[int, ...]) -> Scalar:
             if k == len(args):
@@ -227,7 +251,9 @@ class Table:
 
 
 def _fetch(values: tuple[float, ...], index: Scalar) -> Scalar:
-    return values[0] if all(value == values[0] for value in values) else apply("fetch", values, index)
+    if not isinstance(values, NamedData) and all(value == values[0] for value in values):
+        return values[0]
+    return apply("fetch", values, index)
 
 
 def _split(axis: np.ndarray, values: np.ndarray, method: str, repeats: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -17,13 +17,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partialmethod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_number, mod, register_scalar_type
 from kinode.errors import LawError
 from kinode.expressions.units import Dimension
 
-DEEPEST = 5000  # levels of operations
+if TYPE_CHECKING:
+    from kinode.expressions.definitions import Definitions
+
+DEEPEST = 100_000  # levels of operations; nothing here is recursive, so that signals may be substituted in long chains
 _OTHER_OPS = frozenset({"name", "call", "call_derivative"})
 _NO_TRUTH = (
     "a law is neither true nor false while it is being written down: "
@@ -143,9 +146,16 @@ class Expression:
             text = f"{self.op}(...)"
         return text if len(text) <= 200 else text[:200] + "..."
 
-    def evaluate(self, lookup: Callable[[str], Scalar], call: Calling | None = None) -> Scalar:
-        """Its value, of any scalar type; if a condition is a plain number, only the selected branch is computed."""
-        return _evaluate(self, lookup, call)
+    def evaluate(
+        self, lookup: Callable[[str], Scalar], call: Calling | None = None, definitions: Definitions | None = None
+    ) -> Scalar:
+        """Its value, of any scalar type; if a condition is a plain number, only the selected branch is computed.
+
+        The laws of defined names are evaluated on the way, however long their chain.
+        """
+        from kinode.expressions.definitions import evaluate
+
+        return evaluate(self, lookup, call, definitions)
 
     def derivative(self, name: str) -> Expression | float:
         """Its partial derivative with respect to a name."""
@@ -321,40 +331,6 @@ def _unflatten(flat: list[tuple[str, tuple[Any, ...]]]) -> Expression:
     for op, args in flat:
         nodes.append(Expression(op, tuple(nodes[arg] if type(arg) is _NodeIndex else arg for arg in args)))
     return nodes[-1]
-
-
-def _evaluate(expression: Expression, lookup: Callable[[str], Scalar], call: Calling | None) -> Scalar:
-    values: dict[int, Scalar] = {}
-    stack = [expression]
-    while stack:
-        node = stack[-1]
-        needed: tuple[Any, ...] = node.args
-        if node.op == "where" and id(node.args[0]) in values:
-            condition = values[id(node.args[0])]
-            if is_number(condition):
-                needed = (node.args[1] if condition != 0 else node.args[2],)
-        elif node.op == "where":
-            needed = node.args[:1]
-        missing = [arg for arg in needed if type(arg) is Expression and id(arg) not in values]
-        if missing:
-            stack.extend(reversed(missing))
-            continue
-        stack.pop()
-        args = tuple(values[id(arg)] if type(arg) is Expression else arg for arg in needed)
-        if id(node) not in values:
-            values[id(node)] = args[0] if node.op == "where" and len(args) == 1 else _compute(node, args, lookup, call)
-    return values[id(expression)]
-
-
-def _compute(node: Expression, args: tuple[Any, ...], lookup: Callable[[str], Scalar], call: Calling | None) -> Scalar:
-    if node.op == "name":
-        value = lookup(args[0])
-        return float(value) if is_number(value) else value
-    if node.op in ("call", "call_derivative"):
-        if call is None:
-            raise LawError(f"the law calls the table {args[0]!r}, which is not available")
-        return call(args[0], args[1:]) if node.op == "call" else call(args[0], args[2:], args[1])
-    return apply(node.op, *args)
 
 
 def _apply_expression(name: str, args: tuple[Scalar, ...]) -> Scalar:

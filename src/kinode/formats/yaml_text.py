@@ -16,6 +16,7 @@ from kinode.errors import ModelError
 LARGEST_TEXT = 50_000_000
 DEEPEST = 60
 MOST_ALIASED = 200_000
+LARGEST_WHOLE = 2**53  # up to here floats hold every whole number
 
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -59,12 +60,27 @@ def resolve(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
-        return float(int(text, 0)) if text[:2] in ("0o", "0x") and len(text) < 18 else float(text)
+        return _whole_number(text) if text[:2] in ("0o", "0x") else float(text)
     if _FLOAT.fullmatch(text):
         return float(text)
     if _NOT_FINITE.fullmatch(text):
         return float(text.lower().replace(".", "", 1))
     return text
+
+
+def reads_as_text(text: str) -> bool:
+    """Whether a plain scalar stands for itself, and not for a number, a truth value or nothing."""
+    return text not in _WORDS and not any(form.fullmatch(text) for form in (_INTEGER, _FLOAT, _NOT_FINITE))
+
+
+def _whole_number(text: str) -> float:
+    """The value of a hexadecimal or octal number, every digit of which counts."""
+    number = int(text, 0)
+    if number > LARGEST_WHOLE:
+        base = "a hexadecimal" if text[1] == "x" else "an octal"
+        message = f"{text[:24]}{'...' * (len(text) > 24)} is {base} number that no float holds exactly"
+        raise ModelError(f"{message} (the largest is 2^53); write a large number in decimal, or quote it if it is text")
+    return float(number)
 
 
 class _Composer:
@@ -130,7 +146,7 @@ class _Composer:
         self.count += 1
         if kind == "ScalarEvent":
             self.check_text(event)
-            value = resolve(event.value) if event.style is None or event.style == "" else event.value
+            value = self.plain_scalar(event) if event.style is None or event.style == "" else event.value
         elif kind == "SequenceStartEvent":
             value = self.sequence(event, depth)
         else:
@@ -138,6 +154,13 @@ class _Composer:
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, self.count - before)
         return value
+
+    def plain_scalar(self, event: Any) -> Any:
+        """The value of a scalar without quotes."""
+        try:
+            return resolve(event.value)
+        except ModelError as error:
+            raise self.fail(error.message, event) from None
 
     def alias(self, event: Any) -> Any:
         if event.anchor not in self.anchors:

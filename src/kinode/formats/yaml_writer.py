@@ -16,7 +16,7 @@ from kinode.expressions.lookup_tables import METHODS, OUTSIDE, Table
 from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
-from kinode.formats.yaml_text import resolve
+from kinode.formats.yaml_text import reads_as_text
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
@@ -212,7 +212,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, (int, float)):
         return write_number(value)
     text = str(value)
-    if _PLAIN.fullmatch(text) and resolve(text) == text:
+    if _PLAIN.fullmatch(text) and reads_as_text(text):
         return text
     return '"' + "".join(_escape(character) for character in text) + '"'
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate, tidy, value_and_rate
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, cross, dot
+from kinode.expressions.definitions import Definitions
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Value
 from kinode.model.base.frames import Frame
@@ -65,12 +66,16 @@ class LagrangeKinematics(Kinematics):
         def lookup(name: str) -> Scalar:
             if name == "t":
                 return t
-            if name in self.laws.constants:
-                return self.laws.constants[name]
-            signal = self.system.signals.get(name)
-            return self.law_at(self.system.parameters[name].value if signal is None else signal.law, t)
+            return self.laws.constants[name]
 
-        return value.evaluate(lookup, self.laws.call) if isinstance(value, Expression) else value
+        def law_of(name: str) -> Value | None:
+            if name == "t" or name in self.laws.constants:
+                return None
+            signal = self.system.signals.get(name)
+            return self.system.parameters[name].value if signal is None else signal.law
+
+        definitions = Definitions(law_of)
+        return value.evaluate(lookup, self.laws.call, definitions) if isinstance(value, Expression) else value
 
     def coordinates(self, name: str, x: Array) -> Array:
         """q of any joint, as a function of x."""

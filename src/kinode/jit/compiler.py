@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinode.jit import code_cache, program_ir, shared_routines
-from kinode.jit.program import ARGUMENTS, Program, find_entries
+from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
 LEVEL_0_LINES = 40_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
@@ -204,8 +204,21 @@ def keep(key: str | None, make: Callable[[], bytes]) -> bytes:
     return code
 
 
-def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> Machine:
+def _fill_in(engine: Any, data: Mapping[str, Sequence[float]]) -> None:
+    """Write the numbers of exchangeable tables into the memory of an engine."""
+    import ctypes
+
+    for name, numbers in data.items():
+        array = (ctypes.c_double * len(numbers))(*numbers)
+        ctypes.memmove(engine.get_global_value_address(global_name(name)), array, ctypes.sizeof(array))
+
+
+def build(
+    key: str | None, lanes: int, make_program: Callable[[], Program], data: Mapping[str, Sequence[float]] | None = None
+) -> Machine:
     """The kernel that ``key`` identifies: from the cache, or compiled from ``make_program()``.
+
+    ``data`` are the numbers of exchangeable tables, which are filled in.
 
     The key contains everything that the program depends on, except this package's source, the host and LLVM, which are
     added here.  Without a key nothing is cached.
@@ -214,7 +227,8 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
     def make() -> bytes:
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-        head = json.dumps({"name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z")}).encode()
+        named, reads_z = find_named(program), find_entries(program, "z")
+        head = json.dumps({"name": program.name, "sizes": sizes, "reads_z": reads_z, "data": named}).encode()
         text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes())
         return head + b"\n" + compile_text(text, choose_level(text, program.rare))
 
@@ -223,6 +237,8 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
     name = description["name"]
     shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
     engine = load_object(code)
+    if data is not None and description["data"]:
+        _fill_in(engine, {entry: data[entry] for entry in description["data"]})
     address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
     return Machine(name, address, batch_address, lanes, description["sizes"], (engine, shared), description["reads_z"])
 

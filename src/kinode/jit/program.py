@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
+TABLES = frozenset({"interval", "fetch"})  # operations on tables
 Store = tuple[str, int, Scalar]  # view, position, value
 
 
@@ -59,6 +61,17 @@ def find_entries(program: Program, argument: str) -> list[int] | None:
         return None
     nodes = needed(value for case in program.blocks[0].cases for _, _, value in case)
     return sorted(node.args[1] for node in nodes if node.op == "input" and node.args[0] == argument)
+
+
+def find_named(program: Program) -> list[str]:
+    """The names of the data that a program reads from where they are filled in."""
+    nodes = needed(value for block in program.blocks for case in block.cases for _, _, value in case)
+    return sorted({node.args[0].name for node in nodes if node.op in TABLES and isinstance(node.args[0], NamedData)})
+
+
+def global_name(name: str) -> str:
+    """The name of a global variable for named data; of letters and digits, whatever the name."""
+    return f"data_{name.encode().hex()}"
 
 
 def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
-from kinode.jit.program import ARGUMENTS, Block, Program, Store
+from kinode.jit.program import ARGUMENTS, TABLES, Block, Program, Store, global_name
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
@@ -26,7 +27,7 @@ SHARED = {
     "cos": "sincos",
     "exp": "exp",
 }  # operations with a shared routine, by its name in shared_routines.py
-CALLS = frozenset({*LIBRARY, "interval", "fetch"})
+CALLS = frozenset({*LIBRARY, *TABLES})
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
@@ -78,6 +79,7 @@ class _Writer:
         self.line = IrText(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
+        self.named: dict[NamedData, str] = {}
         self.label, self.n_blocks = "%entry", 0
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
 
@@ -116,6 +118,14 @@ class _Writer:
         self.tables.append(f"{name} = internal constant [{len(texts)} x {llvm_type}] [{', '.join(texts)}], align 64")
         if key is not None:
             self.table_names[key] = name
+        return name
+
+    def add_named(self, data: NamedData) -> str:
+        """The name of a global table that is filled when the code is loaded."""
+        name = f"@{global_name(data.name)}"
+        if data not in self.named:
+            self.named[data] = texts = ", ".join(f"double {number(x)}" for x in data)
+            self.tables.append(f"{name} = global [{len(data)} x double] [{texts}], align 64")
         return name
 
     def scale(self, array: str) -> int:
@@ -242,9 +252,10 @@ class _Case:
     def operation(self, node: Traced) -> str:
         """Write one operation, and return the name of its result."""
         op, line = node.op, self.line
-        if op in ("interval", "fetch"):
-            values = tuple(float(value) for value in node.args[0])
-            table = self.writer.add_table("double", map(number, values), ("table", values))
+        if op in TABLES:
+            values, add = node.args[0], self.writer.add_table
+            named = isinstance(values, NamedData)
+            table = self.writer.add_named(values) if named else add("double", map(number, values), ("table", values))
             name = getattr(shared_routines.names(line.lanes), op)
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.jit import compiler, kernel_call
@@ -15,11 +16,13 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
+from kinode.kernels.undefined_rows import check_rows
 from kinode.multibody.composition import Composition
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 SHORT_TREE = 12  # links; up to here two vectors at a time hide each other's latency, beyond they only cost compile time
+CLOSURE = Kernel("closure")
 LANES_FROM = 64  # rows; smaller batches are not worth compiling code for several lanes
 
 
@@ -55,6 +58,12 @@ class Kernels:
         rows = "" if self.topology.rows is None else f"\nrows {self.topology.rows}"
         return f"{self.formulation}\n{kernel_programs.fingerprint(self.topology)}{rows}"
 
+    @cached_property
+    def _exchangeable_data(self) -> dict[str, NamedData]:
+        """The numbers of tables that are no part of the machine code."""
+        tables = self.topology.system.tables.values()
+        return {name: data for table in tables for name, data in table.exchangeable_data.items()}
+
     @property
     def lanes(self) -> int:
         """Rows that a batch computes at once: the width of the CPU's vectors, or twice that for short code."""
@@ -78,7 +87,8 @@ class Kernels:
                 if self.topology.unmoved is not None:
                     raise self.topology.unmoved
                 self._check_forward()
-            code = compiler.build(f"{kernel}\n{self.fingerprint}", lanes, lambda: self._make_program(kernel))
+            key = f"{kernel}\n{self.fingerprint}"
+            code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data)
             self._machines[kernel, lanes] = code
         return code
 
@@ -120,7 +130,10 @@ class Kernels:
             shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)
             raise ArgumentError(f"{kernel.name}: the batches differ in their numbers of rows: {shapes}")
         if not rows:
-            return kernel_call.run(single, given)
+            result = kernel_call.run(single, given)
+            if kernel == CLOSURE:
+                check_rows(self.topology, point, result)
+            return result
         count = rows.pop()
         lanes = self.lanes if count >= LANES_FROM and find_row(kernel).lanes else 1
         code = single if lanes == 1 else self.machine(kernel, lanes)

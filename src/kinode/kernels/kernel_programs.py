@@ -12,7 +12,7 @@ from kinode.jit.program import Block, Program
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_outputs import flat
 from kinode.kernels.kernel_table import find_row, outputs_of, sizes
-from kinode.model.base.parameters import Input, Parameter
+from kinode.model.base.parameters import Input, Parameter, TableRecord
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
@@ -53,6 +53,9 @@ def fingerprint(topology: Topology) -> str:
             axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
             # The choice of the helper axis depends on the values.
             parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
+        elif isinstance(component, TableRecord) and component.table.exchangeable_data:
+            table = component.table
+            parts.append((component.name, component.section, table.shape, table.method, "exchangeable"))
         else:
             parts.append(component)
     if topology.network is not None:  # the choice of states depends on which initial values are given

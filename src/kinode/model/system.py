@@ -163,12 +163,13 @@ class System(ComponentStore, Shortcuts):
 
     def table(
         self, name: str, *, axes: Any = None, values: Any = None, file: Any = None, column: Any = None,
-        method: str = "linear", outside: str | Sequence[str] = "error",
+        method: str = "linear", outside: str | Sequence[str] = "error", exchangeable: bool = False,
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws.
 
         ``column`` picks one of several columns of values in a file, by name or number.  ``outside`` is "error",
-        "hold", "extrapolate" or "repeat", one word for all axes or one for each.
+        "hold", "extrapolate" or "repeat", one word for all axes or one for each.  With ``exchangeable`` and
+        ``outside="extrapolate"`` other numbers, as many, need no new compilation.
         """
         self.check_quantity_name(name)
         if (file is None) == (values is None):
@@ -182,7 +183,8 @@ class System(ComponentStore, Shortcuts):
         try:
             axes, values = (axes, values) if file is None else read_table_file(file, column)
             # Table checks the words method and outside itself.
-            self._put(TableRecord(name, Table(name, axes, values, method=method, outside=outside)))  # type: ignore[arg-type]
+            table = Table(name, axes, values, method, outside, exchangeable)  # type: ignore[arg-type]
+            self._put(TableRecord(name, table))
         except ModelError as error:
             raise error.located(component=name) from None
         return lambda *args: Expression("call", (name, *args))

@@ -218,15 +218,16 @@ def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]
     """Refuse laws that depend on themselves, by a depth-first search; the message names the whole circle."""
     done: set[str] = set()
     for start in needs:
-        path: list[str] = []
+        path: dict[str, None] = {}
         stack: list[str | None] = [start]
         while stack:
             name = stack.pop()
             if name is None:
-                done.add(path.pop())
+                done.add(path.popitem()[0])
             elif name in path:
-                circle = " -> ".join((*path[path.index(name) :], name))
+                names = list(path)
+                circle = " -> ".join((*names[names.index(name) :], name))
                 raise LawError(f"depends on itself: {circle}", component=name, field=fields[name])
             elif name not in done:
-                path.append(name)
+                path[name] = None
                 stack += [None, *needs.get(name, ())]

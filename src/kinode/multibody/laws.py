@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.expressions.definitions import Definitions, write_out
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Value
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -28,12 +29,20 @@ class Laws:
         }  # parameters and inputs, which do not depend on time
         self._values: dict[str, Scalar] = {"t": point.t, **self.constants}
         self._quantity = quantity
+        self._definitions = Definitions(self._law_of, self._values)
 
     def resolve(self, value: Value, /) -> Scalar:
         """The value of a constant or of an expression."""
         if not isinstance(value, Expression):
             return value
-        return value.evaluate(self.lookup, self.call)
+        return value.evaluate(self.lookup, self.call, self._definitions)
+
+    def _law_of(self, name: str) -> Value | None:
+        """The law of a signal, or the expression of a parameter that depends on others."""
+        parameter, signal = self.system.parameters.get(name), self.system.signals.get(name)
+        if parameter is not None:
+            return parameter.value
+        return None if signal is None else signal.law
 
     def call(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
         """The value of a lookup table."""
@@ -43,14 +52,8 @@ class Laws:
         """The value of a name in an expression."""
         value = self._values.get(name)
         if value is None:
-            parameter = self.system.parameters.get(name)
-            signal = self.system.signals.get(name)
-            if parameter is not None:
-                value = self.resolve(parameter.value)
-            elif signal is not None:
-                value = self.resolve(signal.law)
-            else:
-                value = self._quantity(name)
+            law = self._law_of(name)
+            value = self._quantity(name) if law is None else self.resolve(law)
             self._values[name] = value
         return value
 
@@ -67,11 +70,10 @@ class Laws:
 
     def _written_out(self, laws: Sequence[Value]) -> list[Value]:
         """Expressions with their signals substituted, so that they can be differentiated by t."""
-        written = list(laws)
-        while any(isinstance(x, Expression) and x.names() & self.system.signals.keys() for x in written):
-            signals = {name: signal.law for name, signal in self.system.signals.items()}
-            written = [x.substitute(signals) if isinstance(x, Expression) else x for x in written]
-        return written
+        expressions = [x for x in laws if isinstance(x, Expression)]
+        signals = {name: signal.law for name, signal in self.system.signals.items()}
+        written = write_out(signals, {name for x in expressions for name in x.names()})
+        return [x.substitute(written) if isinstance(x, Expression) else x for x in laws]
 
 
 @lru_cache(maxsize=1024)  # expressions outlive the many instants that need their derivatives

@@ -27,7 +27,7 @@ from kinode.ode import compiled_loops
 from kinode.ode.cvode_events import EventSearch
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun
+from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.loop_primitives import law_time
 from kinode.ode.loops.run_codes import Hidden, Outcome, Pending, Stepping
 from kinode.ode.ode_arguments import (
@@ -243,7 +243,7 @@ class StiffRun(LoopRun):
         message = f"the stiff method failed at t = {self.now:.9g} s: {result.message}"
         return Ending(EndKind.SOLVER_FAILED, self.now, message)
 
-    def follow(self, on_progress: Callable[[float], bool] | None) -> Ending:
+    def follow(self, on_progress: Callable[[float], bool] | None, on_long: tuple[int, OnLong] | None = None) -> Ending:
         """Serve the loop's requests for steps and states until the run ends."""
         advance, memory = compiled_loops.loop("advance_outside"), self.memory
         ending: Ending | None = None
@@ -254,6 +254,9 @@ class StiffRun(LoopRun):
                 if code == Outcome.STEP_WANTED:
                     if memory.counts.steps and on_progress is not None and on_progress(self.now) is False:
                         return stopped_at(self.now)
+                    if on_long is not None and memory.counts.steps >= on_long[0]:
+                        later = on_long[1](self.now, self.y.copy(), memory.counts.steps)
+                        on_long = None if later is None else (later, on_long[1])
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
                     self.between[:] = self._state(memory.step.t_requested)
@@ -292,16 +295,18 @@ def integrate_stiff(
     first_tick: int | None = None,
     max_steps: int = 10_000_000,
     on_progress: Callable[[float], bool] | None = None,
+    on_long: tuple[int, OnLong] | None = None,
     model: tuple[KernelSpec, Array, Array] | None = None,
 ) -> OdeSolution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None approximates it by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
-    each step and stops the run by returning False. ``model`` has compiled events and bounds, with the parameters and
-    inputs of their kernels. At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
-    the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot continue does not raise: ``ending``
-    says why, and the solution holds the states so far. Exceptions of the callables are raised, except an interrupt.
+    each step and stops the run by returning False. ``on_long`` is that of ``integrate``. ``model`` has compiled events
+    and bounds, with the parameters and inputs of their kernels. At ``breaks`` the rate jumps or has a corner: the
+    method starts anew there, and the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot
+    continue does not raise: ``ending`` says why, and the solution holds the states so far. Exceptions of the callables
+    are raised, except an interrupt.
     """
     initial = np.asarray(y0, dtype=np.float64)
     start = check_start(initial, initial.size, t0, t1)
@@ -326,4 +331,4 @@ def integrate_stiff(
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or start.size == 0:
         return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
-    return run.solution(run.follow(on_progress))
+    return run.solution(run.follow(on_progress, on_long))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kinode.jit.pointers import floats_of
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun
+from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
 from kinode.ode.ode_arguments import (
     ATOL,
@@ -90,7 +90,7 @@ def integrate(
     first_tick: int | None = None,
     max_steps: int = 100_000_000,
     on_progress: Callable[[float], bool] | None = None,
-    on_long: tuple[int, Callable[[float], None]] | None = None,
+    on_long: tuple[int, OnLong] | None = None,
     chunk: int | None = None,
 ) -> OdeSolution:
     """Integrate from t0 to t1, which may lie before t0.
@@ -99,7 +99,8 @@ def integrate(
     step; it is shortened a little where the interval is not a multiple of it. ``quaternions`` are the indices at which
     quaternions begin in y: they are brought to unit length after every step and in every sample. ``on_progress(t)`` is
     called some twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between
-    such calls. ``on_long`` is a number of steps, and a function that is called once with the time after them.
+    such calls. ``on_long`` is a number of steps, and a function that is called with the time, the state
+    and the number of steps so far; it returns the number after which it is called again, or None.
     ``breaks`` are times, in order, at which the rate jumps or has a corner: steps end there. ``margin`` is their
     accuracy in s; the rate is never evaluated nearer to them.
 

@@ -19,6 +19,8 @@ from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
 
+OnLong = Callable[[float, Array, int], int | None]
+"""Called with time, state and number of steps; gives the number after which it is called again."""
 LEAST_STEP = 2.0**-60
 """The shortest step as a share of the run's length: no sum of such steps ends the run."""
 PASS_ENDED = 1e-2
@@ -169,7 +171,7 @@ class LoopRun:
 
     def drive(
         self, on_progress: Callable[[float], bool] | None, budget: int | None,
-        on_long: tuple[int, Callable[[float], None]] | None = None,
+        on_long: tuple[int, OnLong] | None = None,
     ) -> Ending:  # fmt: skip
         """Call the loop repeatedly until the run ends."""
         call, counts = compiled_loops.loop(self.loop), self.memory.counts
@@ -189,8 +191,8 @@ class LoopRun:
                     return self.describe(code if code != Outcome.PAUSED else Outcome.TOO_MANY_STEPS)
                 shown = clock.perf_counter()
                 if on_long is not None and counts.steps + counts.rejected >= on_long[0]:
-                    on_long[1](self.now)
-                    on_long = None
+                    later = on_long[1](self.now, self.y.copy(), counts.steps + counts.rejected)
+                    on_long = None if later is None else (later, on_long[1])
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(self.now) is False:

@@ -269,9 +269,9 @@ def _look_closer(run: RunQuantities, work: Array, uncertainty: float) -> tuple[A
     for count in (1 << k for k in range(1, LOOKS.bit_length() + 1)):
         chosen = np.flatnonzero((parts <= count) & (parts > count // 2) & (parts > 1))
         if len(chosen):
-            closer[chosen] = _equal_steps(run, chosen, count + 1, work.shape[1])
-            if not np.allclose(closer[chosen], work[chosen], rtol=USABLE_WORK, atol=0.0):  # something was passed over
-                once, closer[chosen] = closer[chosen], _equal_steps(run, chosen, 2 * count + 1, work.shape[1])
+            once = _equal_steps(run, chosen, count + 1, work.shape[1])
+            if not np.allclose(once, work[chosen], rtol=USABLE_WORK, atol=0.0):  # something was passed over
+                closer[chosen] = _equal_steps(run, chosen, 2 * count + 1, work.shape[1])
                 uncertainty += float(np.nan_to_num(np.abs((closer[chosen] - once).sum(axis=1)).sum()))
     return (closer, uncertainty) if np.isfinite(closer).all() else (work, uncertainty)
 

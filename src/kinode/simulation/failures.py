@@ -22,6 +22,7 @@ from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.method_table import find_stiff_method
+from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
 from kinode.simulation.solver import StateHistory
@@ -31,6 +32,7 @@ EXPLAINED = {EndKind.CHATTER, EndKind.MODES_INCONSISTENT}
 """Endings whose message already names the component and the cause."""
 ADVISED = {EndKind.STEP_TOO_LONG, EndKind.LOOP_OPEN}
 """Endings whose message says what to do; it stays unless a singular position is the cause."""
+STALLED_SHARE = 1e-6  # of the time of a stalled run: a law that chatters switches within it
 MIN_SCALE = 1e-6  # m, rad, m/s ...: floor of a state's size when relative rates are compared
 
 
@@ -69,6 +71,11 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
     cause = find_vanished(dynamics, motion) or find_jammed(_snapshot(dynamics, motion.t_end, motion.y_end, motion))
     if cause:
         return replace(ending, message=f"{ending.message}; {cause}")
+    jumps = find_chattering(
+        dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs, STALLED_SHARE * max(1.0, abs(motion.t_end))
+    )
+    if jumps is not None:
+        return replace(ending, message=f"{ending.message}; {jumps}", component=jumps.component)
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
     fastest = f"{coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest"
     method = find_stiff_method(dynamics.topology.constrained)

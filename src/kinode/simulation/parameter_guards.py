@@ -108,11 +108,15 @@ def _is_of_time_alone(system: System, law: Expression) -> bool:
     """Whether an expression depends on time, parameters and inputs alone, also through signals."""
     signals = {name: signal.law for name, signal in system.signals.items()}
     plain = {"t", *system.parameters, *system.inputs}
-    rest = set(law.names()) - plain
-    while rest and rest <= signals.keys():
-        laws = [signals[name] for name in rest]
-        rest = {name for each in laws if isinstance(each, Expression) for name in each.names()} - plain
-    return not rest
+    stack, seen = list(law.names() - plain), set[str]()
+    while stack:
+        name = stack.pop()
+        if name not in signals:
+            return False
+        seen.add(name)
+        each = signals[name]
+        stack += each.names() - plain - seen if isinstance(each, Expression) else ()
+    return True
 
 
 def _find_violations(

@@ -1,7 +1,7 @@
 """Warnings of runs with very many steps, which name the cause; before the run where it is known.
 
 A clock needs a step in each of its periods, and a sine some ten.  The steps that the motion itself needs show only
-during the run.
+during the run, and so does a law that chatters.
 """
 
 from __future__ import annotations
@@ -12,14 +12,24 @@ import warnings
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
+from kinode.ode.loop_run import OnLong
 from kinode.ode.method_table import find_stiff_method
 from kinode.simulation.call_site import caller_depth
+from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.time_events import find_shortest_sine
 
 LONG = 10_000_000
 """Steps after which a run is called long."""
 ALLOWED = 100_000_000
 """Steps that a clock may ask of a run."""
+EARLY = 20_000
+"""Steps after which a run is looked at for laws that chatter; then after twice as many, and so on."""
+EARLY_STIFF = 1000
+"""The same for the stiff method, whose steps take longer."""
+CHATTER_STEPS = 20
+"""Steps of the present pace within which a law that chatters switches."""
+CHATTER = 1_000_000
+"""Steps that a run would need at its present pace before a law is said to chatter."""
 STEPS_PER_PERIOD = 1000.0
 """Most steps that one period explains: an expression or clock that is slower is not the cause."""
 
@@ -37,6 +47,45 @@ def check_lengths(dynamics: Dynamics, step: float | None, max_step: float, t0: f
             raise ModelError(message, component=owner, field="period")
         if ticks > LONG:
             _warn(f"{owner}.period: {ticking}: the run takes at least as many steps")
+
+
+class LengthWatch:
+    """Looks at a run from time to time while it goes on, and warns once of a law that chatters, or of its length."""
+
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, stiff: bool = False) -> None:
+        self.dynamics, self.p, self.inputs = dynamics, p, inputs
+        self.warned = False
+        self.due = min(EARLY_STIFF if stiff else EARLY, LONG)  # steps until the next look
+        self._last = (math.inf, 0)  # time and steps of the last look
+        self._begin = math.inf
+
+    def watch(self, steps: int, t0: float, t1: float) -> dict[str, tuple[int, OnLong]]:
+        """The argument ``on_long`` of a piece of a run, before which ``steps`` were taken; empty after a warning."""
+        if self.warned:
+            return {}
+        self._begin = min(self._begin, t0)
+        if self._last[0] == math.inf:
+            self._last = t0, 0
+
+        def look(t: float, y: Array, count: int) -> int | None:
+            self._look(t, y, steps + count, t1)
+            return None if self.warned else max(1, self.due - steps)
+
+        return {"on_long": (max(1, self.due - steps), look)}
+
+    def _look(self, t: float, y: Array, steps: int, t1: float) -> None:
+        pace = abs(t - self._last[0]) / max(1, steps - self._last[1])  # s for a step
+        if abs(t1 - t) > CHATTER * pace:
+            law = find_chattering(self.dynamics, t, y, self.p, self.inputs, CHATTER_STEPS * pace)
+            if law is not None:
+                self.warned = True
+                _warn(f"{steps:.0e} steps were taken until t = {t:.9g} s, of {self._begin:g} to {t1:g} s; {law}")
+                return
+        self._last = t, steps
+        if steps >= LONG:
+            self.warned = True
+            warn_long(self.dynamics, self.p, self.inputs, (self._begin, t1), t)
+        self.due = min(max(2 * steps, self.due), LONG) if steps < LONG else 2 * steps
 
 
 def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, float], t: float) -> None:

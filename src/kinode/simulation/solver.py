@@ -8,22 +8,20 @@ explanation of failures in failures.py, the methods in integrate.py and cvode.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.cvode import integrate_stiff, normalized
+from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
@@ -34,7 +32,7 @@ from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.event_functions import find_spec
 from kinode.simulation.law_bounds.watched_laws import find_bounds
 from kinode.simulation.row_monitor import RowMonitor
-from kinode.simulation.run_length import LONG, check_lengths, warn_long
+from kinode.simulation.run_length import LengthWatch, check_lengths
 from kinode.simulation.time_events import LawTimes, find_law_times
 
 CLOSED_TOLERANCE = 1e-6
@@ -114,37 +112,6 @@ def _positive(name: str, value: Any) -> float:
     return number
 
 
-def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array) -> State:
-    """The start state.
-
-    ``start`` is None (the model's own), a mapping of names to values that replace the model's, a ``State``, an
-    assembly, or a run, whose end it continues.
-    """
-    start = start.state if isinstance(start, Assembly) else start
-    if hasattr(start, "end") and isinstance(start.end, State):
-        t0 = start.end.t if t0 is None else t0
-        start = start.dynamics.values(start.end)
-    if isinstance(start, State):
-        state = start if t0 is None else replace(start, t=float(t0))
-        sizes = tuple(len(part) for part in (state.q, state.u, state.z))
-        if sizes != (dynamics.n_q, dynamics.n_u, dynamics.n_z):
-            expected = f"{dynamics.n_q}, {dynamics.n_u}, {dynamics.n_z}"
-            raise ArgumentError(f"start: q, u, z of {expected} numbers are expected, not {', '.join(map(str, sizes))}")
-    elif start is None or isinstance(start, Mapping):
-        state = dynamics.state(start, t=0.0 if t0 is None else float(t0), p=p, inputs=inputs)
-    else:
-        raise ArgumentError(
-            f"start: a mapping of names, a State, an assembly or a run is expected, not {type(start).__name__}"
-        )
-    y = state.y
-    if not math.isfinite(state.t) or not np.isfinite(y).all():
-        bad = [c.name for c, value in zip(dynamics.coordinates, y) if not math.isfinite(value)] or ["t"]
-        raise ArgumentError(f"start: {bad[0]} is not finite")
-    if dynamics.topology.events is not None:
-        dynamics.topology.events.check_modes(state.z)
-    return split(dynamics, state.t, normalized(y, dynamics.topology.layout.quaternions))
-
-
 def split(dynamics: Dynamics, t: float, y: Array) -> State:
     """The ``State`` of a vector y = [q, u, z]."""
     return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
@@ -159,7 +126,7 @@ class Solver:
         laws = laws or LawTimes()
         self.p, self.inputs = p, inputs
         self.options = replace(options, max_step=min(options.max_step, laws.longest))
-        self.steps, self.warned_long, self.t_begin = 0, False, math.inf
+        self.steps = 0
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if dynamics.topology.constrained and not METHODS[options.method].keeps_loops_closed:
             others = [name for name, method in METHODS.items() if method.keeps_loops_closed and not method.fixed]
@@ -169,7 +136,7 @@ class Solver:
 
     def _use(self, dynamics: Dynamics) -> None:
         """Take the kernels of a compiled system."""
-        self.dynamics = dynamics
+        self.dynamics, self.length = dynamics, self._watch_length(dynamics)
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
         rate = dynamics.kernels.machine(Kernel("rate"))
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
@@ -180,6 +147,9 @@ class Solver:
             rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
             projection=projection.address if projection else 0, bounds=bounds, events=events,
         )  # fmt: skip
+
+    def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
+        return LengthWatch(dynamics, self.p, self.inputs, stiff=METHODS[self.options.method].tableau is None)
 
     def check_start(self, start: State) -> None:
         """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
@@ -223,7 +193,6 @@ class Solver:
         in use lose their rank and others do not, the integration is repeated with those.
         """
         limits = {} if max_steps is None else {"max_steps": max_steps}
-        self.t_begin = min(self.t_begin, t0)
         for _ in range(MAX_ROW_CHOICES):
             arguments = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
             solution = self._integrate(y, t0, t1, times, {**limits, **arguments})
@@ -246,6 +215,7 @@ class Solver:
     def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
         """One integration with the method of the options; impossible arguments raise ``ArgumentError``."""
         o = self.options
+        more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
             if METHODS[o.method].tableau is None:
                 return integrate_stiff(
@@ -253,8 +223,6 @@ class Solver:
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     model=(self.kernel, self.p, self.inputs),
                 )  # fmt: skip
-            if not self.warned_long and o.step is None:
-                more["on_long"] = (max(1, LONG - self.steps), partial(self._warn_long, (self.t_begin, t1)))
             return integrate(
                 self.kernel, y, t0, t1, method=o.method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
                 p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
@@ -263,12 +231,6 @@ class Solver:
             raise
         except ValueError as error:
             raise ArgumentError(str(error)) from None
-
-    def _warn_long(self, span: tuple[float, float], t: float) -> None:
-        """Warn once of a run with very many steps."""
-        if not self.warned_long:
-            self.warned_long = True
-            warn_long(self.dynamics, self.p, self.inputs, span, t)
 
     def _rate(self, t: float, y: Array) -> Array:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)

@@ -20,21 +20,21 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kinode.algebra.array_functions import ARRAY_FUNCTIONS
+from kinode.algebra.break_levels import INTEGERS, MAX_BREAKS, ZERO, Levels, TooManyBreaksError, find_levels
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
+from kinode.expressions.definitions import write_out
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.base.events import EventTable
 from kinode.model.system import System
 from kinode.model.system_checks import laws_of
 
-MAX_BREAKS = 10_000_000  # of one expression in one run
 MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
 MOST_KEPT_SEARCHES = 16  # of a compiled system
 STEPS_PER_PERIOD = 8  # at least, where a period bounds the steps
@@ -109,18 +109,17 @@ def _search(dynamics: Dynamics, analysis: _TimeAnalysis) -> LawTimes:
     longest, breaks_by_law, of_time_laws = math.inf, list[Array](), 0
     for component in system.components.values():
         for name, law in laws_of(component):
-            of_time = analysis.expand(law)
-            if of_time is None:
+            if not analysis.passes(law):
                 continue
             of_time_laws += 1
             try:
-                breaks_by_law.append(analysis.find_breaks(of_time))
-            except _TooManyError as error:
+                breaks_by_law.append(analysis.find_breaks(law))
+            except TooManyBreaksError as error:
                 message = f"changes {error.count:.1e} times from {t0:g} to {t1:g} s, and only {MAX_BREAKS:.0e} changes"
                 message += " can be followed: simulate a shorter time, or describe its mean"
                 raise ModelError(message, component=component.name, field=name) from None
-            shortest = analysis.shortest_period(of_time, with_sines=topology.events is not None)
-            longest = min(longest, shortest / STEPS_PER_PERIOD, analysis.shortest_sine(of_time) / STEPS_PER_SINE)
+            shortest = analysis.shortest_period(law, with_sines=topology.events is not None)
+            longest = min(longest, shortest / STEPS_PER_PERIOD, analysis.shortest_sine(law) / STEPS_PER_SINE)
     if of_time_laws == 0:
         return NO_TIMES
     longest = max(longest, MIN_STEP_SHARE * (t1 - t0))
@@ -137,8 +136,7 @@ def find_shortest_sine(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t
     periods = [(math.inf, "")]
     for component in dynamics.system.components.values():
         for name, law in laws_of(component):
-            of_time = analysis.expand(law)
-            sines = () if of_time is None else _find_sines(of_time)
+            sines = _find_sines(law) if analysis.passes(law) else ()
             periods += [(analysis.period(node.args[0]), f"{component.name}.{name}") for node in sines]
     return min(periods)
 
@@ -165,48 +163,8 @@ def _join(breaks_by_law: list[Array], margin: float, events: EventTable | None) 
     return distinct
 
 
-class _TooManyError(Exception):
-    """An expression has more breaks than can be followed."""
-
-    def __init__(self, count: float) -> None:
-        self.count = count
-
-
 def _find_sines(law: Expression) -> Iterator[Expression]:
     return (node for node in walk(law) if node.op in SINES)
-
-
-@dataclass(frozen=True, eq=False)
-class _Levels:
-    """Values of an argument at which a function of it breaks: sorted numbers, again in each period if there is one."""
-
-    numbers: Array
-    period: float = math.inf
-
-    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
-        """The index of the first level from low to high, and how many there are."""
-        first = self._count_below(low, "left")
-        return first, self._count_below(high, "right") - first
-
-    def _count_below(self, x: Array, side: Literal["left", "right"]) -> Array:
-        """The number of levels below x, counted from the first number; with the side "right", also one at x."""
-        if not len(self.numbers) or not math.isfinite(self.period):
-            turns = np.zeros_like(x)
-        else:
-            turns = np.floor((x - self.numbers[0]) / self.period)
-            x = x - turns * self.period
-        count: Array = turns * len(self.numbers) + np.searchsorted(self.numbers, x, side)
-        return count
-
-    def value(self, index: Array) -> Array:
-        turns = np.floor(index / len(self.numbers))
-        numbers = self.numbers[(index - turns * len(self.numbers)).astype(np.int64)]
-        values: Array = numbers + turns * self.period if math.isfinite(self.period) else numbers
-        return values
-
-
-ZERO = _Levels(np.zeros(1))
-INTEGERS = _Levels(np.zeros(1), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,28 +180,37 @@ class _TimeAnalysis:
 
     # -- dependence on time ----------------------------------------------------------------------------
     @cached_property
-    def _signals(self) -> dict[str, Expression]:
-        """Signals that depend on time, with other signals substituted."""
-        expanded: dict[str, Expression] = {}
-        waiting = {s.name: s.law for s in self.system.signals.values() if isinstance(s.law, Expression)}
-        while True:
-            ready = {name: law for name, law in waiting.items() if "t" in law.names() or law.names() & expanded.keys()}
-            ready = {name: law for name, law in ready.items() if not law.names() & (waiting.keys() - {name})}
-            if not ready:
-                return expanded
-            for name, law in ready.items():
-                new = law.substitute(expanded)
-                if isinstance(new, Expression):
-                    expanded[name] = new
-                del waiting[name]
+    def _laws(self) -> dict[str, Expression | float]:
+        """The laws of all signals, with other signals substituted; each after those that it uses."""
+        return write_out({signal.name: signal.law for signal in self.system.signals.values()})
 
-    def expand(self, law: Expression) -> Expression | None:
-        """An expression with its signals substituted; None if it does not depend on time."""
-        names = law.names()
-        if "t" not in names and not names & self._signals.keys():
-            return None
-        new = law.substitute(self._signals) if names & self._signals.keys() else law
-        return new if isinstance(new, Expression) else None
+    @cached_property
+    def _passing(self) -> frozenset[str]:
+        """The names that depend on time: t, and the signals that use it, also through other signals."""
+        passing = {"t"}
+        for name in self._laws:
+            law = self.system.signals[name].law
+            if isinstance(law, Expression) and law.names() & passing:
+                passing.add(name)
+        return frozenset(passing)
+
+    @cached_property
+    def _signal_breaks(self) -> dict[str, Array]:
+        """The breaks of the signals that depend on time."""
+        breaks: dict[str, Array] = {}
+        for name in self._laws:
+            law = self.system.signals[name].law
+            if name in self._passing and isinstance(law, Expression):
+                breaks[name] = self._find_breaks(law, breaks)
+        return breaks
+
+    def passes(self, law: Expression) -> bool:
+        """Whether an expression depends on time."""
+        return bool(law.names() & self._passing)
+
+    def _written_out(self, x: object) -> object:
+        """A part of an expression with its signals substituted."""
+        return x.substitute(self._laws) if isinstance(x, Expression) and x.names() & self._laws.keys() else x
 
     def _is_of_time_alone(self, x: object) -> bool:
         """Whether a value depends on time, and on nothing else that changes."""
@@ -277,12 +244,13 @@ class _TimeAnalysis:
         """The shortest period in s that steps have to resolve.
 
         It is that of sawtooths (``floor``) which are compared with a state, and of sines and of tables that repeat if
-        they count.
+        they count.  Signals have periods of their own: only what is compared is looked through.
         """
         periods = [self.shortest_sine(law)] if with_sines else []
         periods += [self.period(x, turn) for x, turn in self._find_repeating(law)] if with_sines else []
         for node in walk(law):
-            for x, _ in self._find_break_arguments(node):
+            for argument, _ in self._find_break_arguments(node):
+                x = self._written_out(argument)
                 if isinstance(x, Expression) and not self._is_of_time_alone(x):
                     floors = (inner.args[0] for inner in walk(x) if inner.op == "floor")
                     periods += [self.period(turns, 1.0) for turns in floors]
@@ -302,6 +270,7 @@ class _TimeAnalysis:
 
     def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
         """The shortest time in s in which an argument grows by a turn; infinite if it depends on more than time."""
+        x = self._written_out(x)
         if not isinstance(x, Expression) or not self._is_of_time_alone(x):
             return math.inf
         rate = x.derivative("t")
@@ -311,19 +280,24 @@ class _TimeAnalysis:
 
     # -- breaks ------------------------------------------------------------------------------------------
     def find_breaks(self, law: Expression) -> Array:
-        """Times at which a part of an expression jumps or has a corner."""
-        times = np.zeros(0)
+        """Times at which a part of an expression jumps or has a corner, or a signal in it."""
+        return self._find_breaks(law, self._signal_breaks)
+
+    def _find_breaks(self, law: Expression, of_signals: Mapping[str, Array]) -> Array:
+        inner = [of_signals[name] for name in law.names() if name in of_signals and of_signals[name].size]
+        times = np.unique(np.concatenate(inner)) if inner else np.zeros(0)
         for node in walk(law):  # arguments come before the functions of them
-            for x, levels in self._find_break_arguments(node):
+            for argument, levels in self._find_break_arguments(node):
+                x = self._written_out(argument)
                 if isinstance(x, Expression) and self._is_of_time_alone(x):
                     crossings = self._find_crossings(x, levels, times)
                     crossings = crossings[(crossings >= self.t0) & (crossings <= self.t1)]
                     times = np.unique(np.concatenate([[self.t0, self.t1], times, crossings]))
                     if times.size > MAX_BREAKS:
-                        raise _TooManyError(times.size)
+                        raise TooManyBreaksError(times.size)
         return times
 
-    def _find_break_arguments(self, node: Expression) -> Iterator[tuple[object, _Levels]]:
+    def _find_break_arguments(self, node: Expression) -> Iterator[tuple[object, Levels]]:
         """The arguments at which an operation breaks, with the values at which it does."""
         if node.op == "floor":
             yield node.args[0], INTEGERS
@@ -335,9 +309,9 @@ class _TimeAnalysis:
             table = self.system.tables.get(node.args[0])
             for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]):
                 if table is not None:
-                    yield x, _Levels(np.array(table.corners(axis)), table.period(axis))
+                    yield x, Levels(np.array(table.corners(axis)), table.period(axis))
 
-    def _find_crossings(self, x: Expression, levels: _Levels, breaks: Array) -> Array:
+    def _find_crossings(self, x: Expression, levels: Levels, breaks: Array) -> Array:
         """Times at which an argument crosses one of its levels; ``breaks`` are those of the argument itself."""
         inside = breaks[(breaks > self.t0) & (breaks < self.t1)]
         edges = np.unique(np.concatenate([[self.t0], inside, [self.t1]]))
@@ -357,22 +331,22 @@ class _TimeAnalysis:
             [exact, *(self._cross_curved(x, float(low[k]), float(length[k]), levels) for k in curved)]
         )
 
-    def _cross_linear(self, center: Array, length: Array, value: Array, rate: Array, levels: _Levels) -> Array:
+    def _cross_linear(self, center: Array, length: Array, value: Array, rate: Array, levels: Levels) -> Array:
         """Crossings in intervals in which the argument is linear, from its value and rate at their centers."""
         half = abs(rate) * (0.5 * length + TIME_ROUNDING * max(abs(self.t0), abs(self.t1)))
-        interval, level = _find_levels(levels, value - half, value + half)
+        interval, level = find_levels(levels, value - half, value + half)
         times: Array = center[interval] + (level - value[interval]) / rate[interval]
         return times
 
-    def _cross_curved(self, x: Expression, low: float, length: float, levels: _Levels) -> Array:
+    def _cross_curved(self, x: Expression, low: float, length: float, levels: Levels) -> Array:
         """Crossings in one interval in which the argument is not linear, by bisection between points of a grid."""
         shortest = self.shortest_sine(x)
         count = max(float(MIN_INTERVALS), INTERVALS_PER_PERIOD * length / shortest)
         if count > MAX_BREAKS:
-            raise _TooManyError(count)
+            raise TooManyBreaksError(count)
         grid = low + length * np.linspace(1e-12, 1.0 - 1e-12, math.ceil(count) + 1)
         values = self.values(x, grid)
-        interval, level = _find_levels(levels, np.minimum(values[:-1], values[1:]), np.maximum(values[:-1], values[1:]))
+        interval, level = find_levels(levels, np.minimum(values[:-1], values[1:]), np.maximum(values[:-1], values[1:]))
         before, after, above = grid[interval], grid[interval + 1], values[interval] > level
         for _ in range(BISECTIONS if len(interval) else 0):
             middle = 0.5 * (before + after)
@@ -380,15 +354,3 @@ class _TimeAnalysis:
             before, after = np.where(not_yet, middle, before), np.where(not_yet, after, middle)
         times: Array = after
         return times
-
-
-def _find_levels(levels: _Levels, low: Array, high: Array) -> tuple[Array, Array]:
-    """All levels in some ranges: for each the index of its range, and its value."""
-    first, count = levels.between(low, high)
-    count = np.where(np.isfinite(count), np.maximum(count, 0.0), 0.0)
-    if count.sum() > MAX_BREAKS:
-        raise _TooManyError(float(count.sum()))
-    counts = count.astype(np.int64)
-    interval = np.repeat(np.arange(len(counts)), counts)
-    start = np.cumsum(counts) - counts
-    return interval, levels.value(first[interval] + (np.arange(len(interval)) - start[interval]))

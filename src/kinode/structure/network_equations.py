@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms
 from kinode.algebra.scalars import Scalar, is_zero
 from kinode.errors import LawError
+from kinode.expressions.definitions import order_by_need
 from kinode.expressions.equation_parser import find_rate, rate_name, split_rate, substitute
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Component
@@ -138,13 +139,21 @@ class NetworkEquations:
         return symbol(name)
 
     # -- names -------------------------------------------------------------------------------------
+    @cached_property
+    def _signals(self) -> dict[str, ExpressionOrNumber]:
+        """The laws of the signals."""
+        return {name: signal.law for name, signal in self.system.signals.items()}
+
     def expand(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
         """A formula in variables, parameters, inputs, t and quantities from outside of the network."""
         if not isinstance(value, Expression):
             return value
         meanings = {}
-        for name in value.names():
-            base, _ = split_rate(name)
+        names = {split_rate(name)[0] for name in value.names()}
+        for name in order_by_need(self._signals, names, known=self._meanings):
+            if name not in self._finding:
+                self.meaning(name)  # the innermost first: a chain of signals may be long
+        for base in sorted(names):
             meaning = self.meaning(base)
             if meaning is not None:
                 meanings[base] = meaning

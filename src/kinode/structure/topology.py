@@ -18,7 +18,7 @@ from kinode.errors import ModelError
 from kinode.model.base.events import EventTable, find_events
 from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
-from kinode.model.constraints.constraint import Constraint
+from kinode.model.constraints.constraint import Constraint, Relation
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.constraints.tooth_mesh import ToothMesh, find_sides
 from kinode.model.joints.fixed import Fixed
@@ -291,13 +291,17 @@ def _couplings(system: System, cut: set[str]) -> tuple[dict[str, Coupling], tupl
     """
     couplings: dict[str, Coupling] = {}
     constraints = []
+    relations = _directed_relations(system, cut)
     for constraint in system.constraints.values():
-        relation = constraint.relation(system)
+        relation = relations.get(constraint.name)
         if relation is None or relation.follower in cut or relation.leader in cut:
             if relation is not None:
                 _check_turns(system, cut, relation.follower, relation.leader, constraint.name)
             constraints.append(constraint)
             continue
+        if system.joints[relation.follower].driven:
+            message = f"{relation.follower} has a prescribed motion already, and {relation.leader} leads it"
+            raise ModelError(message, component=constraint.name)
         if relation.follower in couplings:
             raise ModelError(f"{relation.follower} follows two joints", component=constraint.name)
         coupling = Coupling(relation.leader, relation.ratio, relation.offset, constraint.name)
@@ -310,6 +314,27 @@ def _couplings(system: System, cut: set[str]) -> tuple[dict[str, Coupling], tupl
                 raise ModelError(message, component=couplings[name].constraint)
             chain.append(leader)
     return couplings, tuple(constraints)
+
+
+def _directed_relations(system: System, cut: set[str]) -> dict[str, Relation]:
+    """The relations of gears and racks by their names, directed so that joints lead whose motion is prescribed."""
+    relations = {name: relation for name, c in system.constraints.items() if (relation := c.relation(system))}
+    gears_at: dict[str, list[str]] = {}
+    for name, relation in relations.items():
+        for joint in (relation.follower, relation.leader):
+            gears_at.setdefault(joint, []).append(name)
+    leaders = [name for name in gears_at if system.joints[name].driven and name not in cut]
+    reached = set(leaders)
+    while leaders:
+        leader = leaders.pop()
+        for name in gears_at[leader]:
+            relation = relations[name]
+            other = relation.leader if relation.follower == leader else relation.follower
+            if other not in reached and other not in cut:
+                relations[name] = relation if relation.leader == leader else relation.reversed()
+                reached.add(other)
+                leaders.append(other)
+    return relations
 
 
 def _check_turns(system: System, cut: set[str], follower: str, leader: str, constraint: str) -> None:

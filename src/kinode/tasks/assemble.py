@@ -37,7 +37,7 @@ def assemble(
     ----------
     model : System, Dynamics, str or path
         The system, a compiled one, or the name of a file.
-    start : mapping, State or Assembly, optional
+    start : mapping, State, Assembly or Equilibrium, optional
         Rough values by name, which replace the model's own.  They need not be consistent, unlike those of
         ``kn.simulate``.
     hold : joint or sequence of joints, default ()
@@ -69,7 +69,7 @@ def assemble(
     model = find_model(model)
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model)
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    start = start.state if isinstance(start, Assembly) else start
+    start = start.state if isinstance(getattr(start, "state", None), State) else start
     if isinstance(start, State):
         t0, start = start.t if t0 is None else t0, dynamics.values(start)
     if start is not None and not isinstance(start, Mapping):

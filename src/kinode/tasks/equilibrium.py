@@ -1,4 +1,4 @@
-"""Static equilibrium of a system: ``kn.equilibrium``.
+"""Equilibrium of a system, at rest or while drives turn (steady_drives.py): ``kn.equilibrium``.
 
 Newton steps along the independent coordinates bring the generalized forces at rest, f(q), to zero.  The eigenvalues of
 the stiffness are taken by their size, so that each step goes the way the forces push: the search ends in a minimum of
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,11 @@ from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
-from kinode.simulation.solver import find_start
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 from kinode.tasks.equilibrium_stops import check_rigid_ends, off_rigid_ends
 from kinode.tasks.linearize import Linearization, Slopes, linearize_at
+from kinode.tasks.start_argument import find_start
+from kinode.tasks.steady_drives import SteadyDrives
 
 MAX_NEWTON_STEPS = 200
 MAX_HALVINGS = 40  # of one Newton step
@@ -50,6 +51,8 @@ JACOBIAN_FLOOR = 1e-300  # keeps empty rows and columns out of a division by zer
 class Equilibrium:
     """A state of rest; ``holding`` has the efforts of the locked joints, ``small`` the linear system about the state.
 
+    With joints that are driven at a speed (``drives``) it is a steady motion, in which the others rest.
+
     Friction is left out.  The components in ``sticking`` may also keep the system at rest elsewhere: where it comes to
     rest, and with which loads, depends on its motion before.  A simulation answers that.
     """
@@ -61,6 +64,7 @@ class Equilibrium:
     holding: dict[str, float]
     small: Linearization | None
     sticking: tuple[str, ...] = ()
+    drives: dict[str, float] = field(default_factory=dict)  # speeds of the joints that turn on: a steady motion
 
     @property
     def stable(self) -> bool | None:
@@ -69,8 +73,10 @@ class Equilibrium:
 
     def __str__(self) -> str:
         word = "held" if self.small is None else self.small.stability.word
-        lines = [f"{self.name} at rest, {word}; forces balance to {self.residual:.1e}"]
-        width = max(map(len, [*self.values, *self.holding]), default=0)
+        motion = "in steady motion" if self.drives else "at rest"
+        lines = [f"{self.name} {motion}, {word}; forces balance to {self.residual:.1e}"]
+        width = max(map(len, [*self.values, *self.holding, *self.drives]), default=0)
+        lines += [f"  {name:<{width}}  {value:12.6g}  driven" for name, value in self.drives.items()]
         lines += [f"  {name:<{width}}  {value:12.6g}" for name, value in self.values.items()]
         lines += [f"  {name:<{width}}  {value:12.6g}  to hold it" for name, value in self.holding.items()]
         if self.sticking:
@@ -82,13 +88,13 @@ def equilibrium(
     model: System | Dynamics | str | os.PathLike[str], start: Any = None, *, hold: Sequence[str] | str = (),
     t0: Any = None, parameters: Any = None, inputs: Any = None,
 ) -> Equilibrium:  # fmt: skip
-    """Find a static equilibrium, into which the system would settle.
+    """Find an equilibrium into which the system would settle: at rest, or steady while drives turn at a speed.
 
     Parameters
     ----------
     model : System, Dynamics, str or path
         The system, a compiled one, or the name of a file.
-    start : mapping, State, Assembly or Trajectory, optional
+    start : mapping, State, Assembly, Equilibrium or Trajectory, optional
         Where the search begins; initial values by name replace the model's own.
     hold : joint or sequence of joints, default ()
         Joints locked at their initial values; the efforts that this takes are part of the result.
@@ -100,7 +106,8 @@ def equilibrium(
     Returns
     -------
     Equilibrium
-        The state of rest without friction, which may keep the system at rest elsewhere too.
+        The state without friction, which may keep the system at rest elsewhere too.  Joints with a ``speed=`` stay at
+        their angles if it is zero, else turn on; it is refused if that changes what acts on the others.
 
     Examples
     --------
@@ -140,12 +147,13 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, loc
         search = _RestSearch(dynamics, start, p, inputs, locked)
         state, residual = search.run()
     check_rigid_ends(dynamics, state, p)
+    search.drives.check(state, search.forces, search.force_scale(state))
     speeds = {c.name for c in dynamics.coordinates if c.role == "u"}
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.locking_efforts(state) if locked else {}
     small = None if locked else linearize_at(dynamics, state, p, inputs, anywhere=True)
     sticking = _find_sticking(dynamics, state, p, inputs)
-    return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking)
+    return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking, search.drives.speeds)
 
 
 def _find_sticking(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
@@ -164,18 +172,12 @@ class _RestSearch:
 
     def __init__(self, dynamics: Dynamics, start: State, p: Any, inputs: Any, locked: set[int]) -> None:
         self.dynamics, self.p, self.inputs, self.locked = dynamics, p, inputs, locked
-        steering = find_steering(dynamics.system)
-        if steering:
+        if steering := find_steering(dynamics.system):
             message = "acts at its samples alone: where it brings the system to rest, a simulation finds"
             raise ModelError(message, component=steering[0])
         self.independent: tuple[int, ...] = ()  # independent speeds of the step before
         self.begin = self.start = State(start.t, start.q, np.zeros(dynamics.n_u), start.z)
-        rates = dynamics.rate(start.t, self.start.y, p=p, inputs=inputs)
-        z_dot = dynamics.topology.layout.split(rates)[2]
-        moving = [c.joint for c in dynamics.coordinates if c.role == "z" and z_dot[c.index] != 0]
-        driven = [name for name in moving if name in dynamics.system.joints]
-        if driven:
-            raise ModelError("is driven at a speed: the system has no state of rest", component=driven[0])
+        self.drives = SteadyDrives(dynamics, self.start, p, inputs)
         self.active = self._find_active()
         balanced = self.solve_states(self.start, moving=False)
         self.states_follow_position = balanced is not None  # else positions and states are solved together
@@ -195,7 +197,7 @@ class _RestSearch:
             directions = np.zeros((count, slopes.topology.layout.n_y + len(slopes.topology.inputs)))
             slopes.topology.layout.split(directions)[2][:, :count] = np.eye(count)
             active |= set(np.flatnonzero(abs(slopes.slope(directions)).max(axis=1, initial=0.0)))
-        return sorted(active)
+        return sorted(active - self.drives.states)
 
     def rates(self, state: State) -> Array:
         """Time derivatives of the active other states."""
@@ -316,7 +318,7 @@ class _RestSearch:
             return self._solve_together(self.begin)
         state = self.start
         f, T = self.reduced(state)
-        scale = max(self._force_scale(state), abs(f).max(initial=0.0), FORCE_FLOOR)
+        scale = max(self.force_scale(state), abs(f).max(initial=0.0), FORCE_FLOOR)
         for _ in range(MAX_NEWTON_STEPS):
             size = float(abs(f).max(initial=0.0))
             if size <= FORCE_TOLERANCE * scale:
@@ -335,9 +337,8 @@ class _RestSearch:
         rest = self.solve_states(state, moving=True)
         if rest is not None:
             f, _ = self.reduced(rest)
-            return rest, float(abs(f).max(initial=0.0)) / max(self._force_scale(self.start), FORCE_FLOOR)
-        stuck = self._find_stuck(state)
-        if stuck:
+            return rest, float(abs(f).max(initial=0.0)) / max(self.force_scale(self.start), FORCE_FLOOR)
+        if stuck := self._find_stuck(state):
             message = (
                 "sticks, and may rest in many places: a simulation tells where; its friction left out, one is found"
             )
@@ -379,7 +380,7 @@ class _RestSearch:
             step = step / 2
         return None
 
-    def _force_scale(self, state: State) -> float:
+    def force_scale(self, state: State) -> float:
         """Size of typical forces, N or N m: weight times the largest offset, or the largest force at a state."""
         system = self.dynamics.system
         mass = sum(float(system.nominal(body.mass)) for body in system.bodies.values())

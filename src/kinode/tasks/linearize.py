@@ -34,9 +34,9 @@ from kinode.kernels.state import State
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
-from kinode.simulation.solver import find_start
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 from kinode.tasks.stability import SmallMotion, Stability, close_loops, judge
+from kinode.tasks.start_argument import find_start
 
 STEADY_TOLERANCE = 1e-6  # acceleration of a steady motion, relative to that of the same position at rest
 SMALL_AMPLITUDE = 0.05  # of the largest coordinate in a mode: below, a coordinate is not named
@@ -171,7 +171,6 @@ def linearize(
     model = find_model(model)
     dynamics = model if isinstance(model, Dynamics) else find_compiled(model)
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     names = [outputs] if isinstance(outputs, str) else list(outputs)
     fitted = fit_modes(dynamics.kernels, dynamics.point(begin, p, given))

@@ -14,7 +14,6 @@ from typing import Any
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.assembly import Assembly
 from kinode.dynamics.initialization.far_guesses import find_far_guesses
 from kinode.errors import GuessWarning, OtherRowsError, SimulationError
 from kinode.kernels.state import State
@@ -28,13 +27,14 @@ from kinode.simulation.call_site import caller_depth
 from kinode.simulation.event_log import Event
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
-from kinode.simulation.solver import Options, check_options, check_span, compute_motion, find_start
+from kinode.simulation.solver import Options, check_options, check_span, compute_motion
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
+from kinode.tasks.start_argument import StateResult, find_start
 
 
 def simulate(
     model: System | Dynamics | str | os.PathLike[str], until: Any = None, *,
-    start: Mapping[str, Any] | State | Assembly | Trajectory | None = None, t0: Any = None, times: Any = None,
+    start: Mapping[str, Any] | State | StateResult | Trajectory | None = None, t0: Any = None, times: Any = None,
     samples: int | None = None, every: float | str | None = None,
     method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
     parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
@@ -51,9 +51,9 @@ def simulate(
         The system, a compiled one, or the name of a file.
     until : float or str
         End in s, or text with a unit ("500 ms").
-    start : mapping, State, Assembly or Trajectory, optional
-        Initial values by name in place of the model's, a state, the result of ``kn.assemble``, or another run, which is
-        continued from its end.
+    start : mapping, State, Assembly, Equilibrium or Trajectory, optional
+        Initial values by name in place of the model's, a state, the result of ``kn.assemble`` or ``kn.equilibrium``, or
+        another run, which is continued from its end.
     t0 : float or str, optional
         Start in s; 0, or the time of ``start``.
     times : sequence of float, optional

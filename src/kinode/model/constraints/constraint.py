@@ -18,6 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import rotation_to_axis
 from kinode.errors import ModelError
+from kinode.expressions.definitions import Definitions
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
@@ -48,6 +49,10 @@ class Relation:
     ratio: Value
     offset: Value
 
+    def reversed(self) -> Relation:
+        """The same relation with the other joint leading."""
+        return Relation(self.leader, self.follower, 1.0 / self.ratio, -1.0 * self.offset / self.ratio)
+
 
 @record
 class Constraint(Component):
@@ -58,6 +63,7 @@ class Constraint(Component):
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # names of the rows, if there are several
     symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
+    undefined: ClassVar[str] = ""  # why it has no defined rows in some positions, and what to do
 
     def rows(self, system: Any) -> tuple[str, ...]:
         """The unit of each row."""
@@ -121,13 +127,15 @@ def law_at_start(system: Any, value: Value) -> float:
         return float(value)
 
     def look_up(name: str) -> float:
-        if name in system.signals:
-            return law_at_start(system, system.signals[name].law)
         if name in system.inputs:
             return float(system.nominal(system.inputs[name].value))
         return 0.0 if name == "t" else float(system.parameter_values()[name])
 
-    return float(value.evaluate(look_up, lambda table, args, axes=(): system.callable_tables[table].call(args, axes)))
+    def call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
+        return system.callable_tables[table].call(args, axes)
+
+    signals = Definitions(lambda name: system.signals[name].law if name in system.signals else None)
+    return float(value.evaluate(look_up, call, signals))
 
 
 def basis_of(axis: Any, scene: ConstraintScene) -> Array:

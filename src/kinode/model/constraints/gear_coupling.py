@@ -167,7 +167,7 @@ def _within_a_turn(angle: Scalar) -> Scalar:
 
 @register("gear", symbol="gear", shortcut=True)
 class GearConstraint(CoordinateCoupling):
-    """input.q = ratio * output.q + offset, for two joints of one freedom."""
+    """input.q = ratio * output.q + offset, for two joints of one freedom; the input follows, unless it is driven."""
 
     input: str = special("joint", "the joint that follows", ...)
     output: str = special("joint", "the joint that leads", ...)
@@ -186,8 +186,8 @@ class GearConstraint(CoordinateCoupling):
 
     def check(self, system: Any) -> None:
         super().check(system)
-        if system.joints[self.input].driven:
-            raise ModelError(f"{self.input} has a prescribed motion already", component=self.name, field="input")
+        if system.joints[self.input].driven and system.joints[self.output].driven:
+            raise ModelError("both joints have a prescribed motion already", component=self.name)
         if self.ratio == 0.0:
             raise ModelError("must not be zero", component=self.name, field="ratio")
         if self.pressure_angle is not None:
@@ -227,9 +227,8 @@ class RackConstraint(CoordinateCoupling):
 
     def relation(self, system: Any) -> Relation:
         """The rack follows, unless its travel is prescribed."""
-        if not system.joints[self.rack].driven:
-            return Relation(self.rack, self.pinion, self.radius, self.offset)
-        return Relation(self.pinion, self.rack, 1.0 / self.radius, -1.0 * self.offset / self.radius)
+        relation = Relation(self.rack, self.pinion, self.radius, self.offset)
+        return relation.reversed() if system.joints[self.rack].driven else relation
 
     @property
     def transmission(self) -> Transmission:
