@@ -207,3 +207,19 @@ def test_redundant_loops_share_what_teeth_put_into_them():
         assert np.concatenate([wrench.moment, wrench.force]) == pytest.approx(expected, abs=1e-8)
     assert not shared["j1"].unique
     assert shared["spin0"].unique
+
+
+@pytest.mark.parametrize("ratio", [-2.0, 3.0])
+@pytest.mark.parametrize("driven", ["input", "output"])
+def test_either_wheel_may_be_driven(driven, ratio):
+    """A driven joint leads, whichever end of the gear it is; the helix is that of the input."""
+    system = kn.System("driven", gravity=(0, -9.81, 0))
+    one = system.body("one", mass=1, inertia=(0.01, 0.01, 0.01))
+    two = system.body("two", mass=2, com=(0.02, 0, 0), inertia=(0.05, 0.05, 0.05))
+    motion = {driven: {"motion": "0.5*t**2 + 0.3*t"}}
+    system.revolute("input", system.world, one, **motion.get("input", {}))
+    system.revolute("output", system.world.at(0.3, 0, 0), two, damping=0.1, **motion.get("output", {}))
+    teeth = {"pressure_angle": "20 deg", "helix_angle": "15 deg", "mesh_at": 0.04}
+    system.gear("mesh", input="input", output="output", ratio=ratio, **teeth)
+    verification = kn.verify(system, 2, compiled=False)
+    assert verification.ok, str(verification)

@@ -172,7 +172,9 @@ class Topology:
     def meshes(self) -> dict[str, ToothMesh]:
         """The gears whose teeth are known, by the names of their constraints."""
         gears = [c for c in self.system.constraints.values() if isinstance(c, CoordinateCoupling)]
-        return {gear.name: mesh for gear in gears if (mesh := gear.mesh(self.system)) is not None}
+        followers = {coupling.constraint: name for name, coupling in self.couplings.items()}
+        meshes = ((gear.name, gear.mesh(self.system, followers.get(gear.name))) for gear in gears)
+        return {name: mesh for name, mesh in meshes if mesh is not None}
 
     @cached_property
     def joints_without_teeth(self) -> frozenset[str]:

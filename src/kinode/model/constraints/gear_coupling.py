@@ -25,6 +25,7 @@ from kinode.model.constraints.tooth_mesh import (
     carrier_pose,
     find_sides,
     rack_mesh,
+    reversed_mesh,
     wheels_mesh,
 )
 from kinode.model.joints.joint import Joint
@@ -67,11 +68,12 @@ class CoordinateCoupling(Constraint):
     def relation(self, system: Any) -> Relation:
         raise NotImplementedError
 
-    def mesh(self, system: Any) -> ToothMesh | None:
-        """The mesh of the teeth; None if their geometry is not given."""
+    def mesh(self, system: Any, follower: str | None = None) -> ToothMesh | None:
+        """The mesh of the teeth, with the joint that follows the other; None if their geometry is not given."""
         if self.pressure_angle is None:
             return None
         relation = self.relation(system)
+        relation = relation.reversed() if follower == relation.leader else relation
         sides = find_sides(system, relation.follower, relation.leader)
         if sides is None:
             message = (
@@ -195,7 +197,11 @@ class GearConstraint(CoordinateCoupling):
         self.check_teeth(system)
 
     def mesh_geometry(self, system: Any, follower: MeshSide, leader: MeshSide) -> Any:
-        return partial(wheels_mesh, system, follower, leader, self.ratio, self.mesh_at)
+        if follower.joint == self.input:
+            return partial(wheels_mesh, system, follower, leader, self.ratio, self.mesh_at)
+        return partial(
+            reversed_mesh, partial(wheels_mesh, system, leader, follower, self.ratio, self.mesh_at), system, follower
+        )
 
     def check_axes(self, system: Any, mesh: ToothMesh, cosine: float, between: Array, axis: Array) -> None:
         """Wheels mesh on parallel axes at a distance, inside each other only if one is larger."""

@@ -16,7 +16,7 @@ Axial and radial force do no work.  Which flank carries the load is the sign of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,6 +129,14 @@ def wheels_mesh(
     point = O_f + arm + resolve(mesh_at) * e
     outward = across / distance * sign(i - 1.0)
     return MeshGeometry(point, follower.sense * cross(e, arm), e, outward, across / distance * (-1.0 * sign(i)))
+
+
+def reversed_mesh(
+    mesh: Callable[[FindPose, Resolve], MeshGeometry], system: Any, follower: MeshSide, pose: FindPose, resolve: Resolve
+) -> MeshGeometry:
+    """The same mesh of two wheels with the other wheel following."""
+    at, (origin, e) = mesh(pose, resolve), follower.axis(system, pose, resolve)
+    return replace(at, velocity=follower.sense * cross(e, at.point - origin), apart=-1.0 * at.apart)
 
 
 def rack_mesh(
