@@ -344,7 +344,7 @@ def test_runs_with_any_text(run, words, tmp_path):
     run.to_csv(tmp_path / "run.csv")
     with open(tmp_path / "run.csv", newline="") as stream:
         rows = list(csv.reader(stream))
-    assert rows[0] == ["t [s]", "pin.q [rad]", "pin.u [rad/s]"] and {len(row) for row in rows} == {3}
+    assert rows[0][:3] == ["t [s]", "pin.q [rad]", "pin.u [rad/s]"] and {len(row) for row in rows} == {len(rows[0])}
 
 
 @pytest.mark.parametrize("command", ["show --text", "equations", "run --until 0.1", "explain"])

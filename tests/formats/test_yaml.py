@@ -21,7 +21,7 @@ from kinode.expressions.units import parse_unit
 from kinode.formats.json_schema import schema
 from kinode.formats.load import load as load_any
 from kinode.formats.yaml_files import dumps, load, loads, save
-from kinode.formats.yaml_text import read_text
+from kinode.formats.yaml_text import CONTROL, read_text
 from kinode.formats.yaml_writer import _scalar
 from kinode.model.base.element import ELEMENTS
 from kinode.model.joints.joint import JOINTS
@@ -56,7 +56,7 @@ def test_so_does_a_system_with_subsystems(system: System, leg: System) -> None:
 
 
 @given(
-    st.text()
+    st.text().filter(lambda text: not CONTROL.search(text))
     | st.sampled_from(
         [
             "on",
@@ -78,6 +78,14 @@ def test_so_does_a_system_with_subsystems(system: System, leg: System) -> None:
 )
 def test_text_comes_back_as_it_was(text: str) -> None:
     assert read_text(f"{{{_scalar(text)}: [{_scalar(text)}]}}", None) == {text: [text]}
+
+
+@pytest.mark.parametrize("text", ["\x1f", "\x00", "a\x1b[2J", "half \ud800 pair"])
+def test_control_characters_are_refused_on_either_side(text: str) -> None:
+    with pytest.raises(ModelError, match="control character"):
+        _scalar(text)
+    with pytest.raises(ModelError, match="control character"):
+        read_text('["' + "".join(f"\\u{ord(x):04x}" for x in text) + '"]', None)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

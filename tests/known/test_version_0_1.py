@@ -6,12 +6,14 @@ and ``version_0_1/models`` the examples of that version as they were.
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
 import kinode as kn
+from kinode.model.base.element import ELEMENTS
 
 HERE = Path(__file__).parent / "version_0_1"
 VALUES = json.loads((HERE / "values.json").read_text())
@@ -29,6 +31,14 @@ def test_runs_are_read(name):
         assert np.ravel(run[quantity][-1]) == pytest.approx(known[quantity], rel=1e-9, abs=1e-9)
 
 
+@pytest.fixture
+def forgotten_kinds():
+    """Kinds that a test registers are forgotten after it."""
+    with patch.dict(ELEMENTS):
+        yield
+
+
+@pytest.mark.usefixtures("forgotten_kinds")
 def test_plug_ins_in_the_old_words_run_and_warn():
     """A magnet as the documentation of version 0.1 had it, on the way of a slider: x = 1.5 sin(2 t) at first."""
     with pytest.warns(FutureWarning) as told:

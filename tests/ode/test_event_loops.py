@@ -280,9 +280,10 @@ def test_loops_stay_closed_through_jumps(method):
     system = fourbar()
     system.element("ground", kind="wall", joint="a", restitution=0.5)
     run = kn.simulate(system, 1.3, method=method, **METHODS[method])
-    assert len(run.events) > 2
+    bounces = [event for event in run.events if event.kind == "jump"]
+    assert len(bounces) > 2
     k = np.flatnonzero(np.diff(run.t) == 0)
-    assert len(k) == len(run.events)
+    assert len(k) == len(bounces)
     before, after = run["a.u"][k], run["a.u"][k + 1]
     assert np.allclose(after, -0.5 * before, rtol=1e-12)
     for name in ("b.u", "d.u"):
@@ -290,7 +291,7 @@ def test_loops_stay_closed_through_jumps(method):
     ends = [run.position(f"{body}.{end}") for body, end in (("rod", "far"), ("rocker", "far"))]
     assert np.abs(ends[0] - ends[1]).max() < 1e-12
     free = kn.simulate(fourbar(), 4.0, stop_when="a.q < 0", rtol=1e-10, atol=1e-12)
-    assert run.events[0].time == pytest.approx(free.t[-1], abs=1e-8)
+    assert bounces[0].time == pytest.approx(free.t[-1], abs=1e-8)
 
 
 def test_batches_and_going_back_are_refused():

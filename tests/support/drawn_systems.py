@@ -15,7 +15,8 @@ from kinode.model.system import System
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False)
 SMALL = st.floats(-3, 3, allow_nan=False)
 POSITIVE = st.floats(1e-3, 1e3, allow_nan=False)
-TEXT = st.text(max_size=20)
+VISIBLE = st.characters(exclude_categories=("C", "Zl", "Zp"))
+TEXT = st.text(VISIBLE | st.sampled_from("\n\t"), max_size=20)
 
 
 def constants(system: System) -> st.SearchStrategy[Any]:
@@ -63,6 +64,10 @@ def masses(draw: st.DrawFn) -> dict[str, Any]:
         Visual("box", (1.0, 2.0, 0.5), role="collision"),
     )
     return {"mass": mass, "inertia": {"zz": draw(POSITIVE)}, "meshes": looks}
+
+
+def is_name(text: str) -> bool:
+    return bool(text.strip()) and text.isprintable()
 
 
 def _fields(draw: st.DrawFn, system: System, kind: str, name: str) -> dict[str, Any]:
@@ -115,7 +120,7 @@ def _add_network(draw: st.DrawFn, system: System) -> None:
 def systems(draw: st.DrawFn, name: str | None = None) -> System:
     """A tree with parameters, laws, tables, named frames and elements."""
     gravity = draw(st.tuples(SMALL, SMALL, SMALL))
-    system = System(name or draw(TEXT.filter(lambda text: bool(text.strip()))), gravity=gravity)
+    system = System(name or draw(st.text(VISIBLE, min_size=1, max_size=20).filter(is_name)), gravity=gravity)
     for i in range(draw(st.integers(0, 3))):
         value = draw(st.sampled_from(["30 deg", "2.5 m", "3 N*m*s", "7", 0.25, "2 1/s", "1e-3 kg"]))
         bounds = draw(st.sampled_from([None, (-1e9, 1e9)]))

@@ -21,7 +21,7 @@ LARGEST_WHOLE = 2**53  # up to here floats hold every whole number
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
@@ -174,7 +174,7 @@ class _Composer:
 
     def check_text(self, event: Any) -> None:
         """Refuse characters that would command a terminal, or that no file can hold."""
-        if _CONTROL.search(event.value):
+        if CONTROL.search(event.value):
             raise self.fail("holds a control character; text is made of letters, signs, spaces and line breaks", event)
 
     def sequence(self, start: Any, depth: int) -> List:

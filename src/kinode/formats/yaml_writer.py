@@ -16,7 +16,7 @@ from kinode.expressions.lookup_tables import METHODS, OUTSIDE, Table
 from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
-from kinode.formats.yaml_text import reads_as_text
+from kinode.formats.yaml_text import CONTROL, reads_as_text
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
@@ -212,6 +212,8 @@ def _scalar(value: Any) -> str:
     if isinstance(value, (int, float)):
         return write_number(value)
     text = str(value)
+    if CONTROL.search(text):
+        raise ModelError(f"{text!r:.60} holds a control character, which a model file cannot: take it out")
     if _PLAIN.fullmatch(text) and reads_as_text(text):
         return text
     return '"' + "".join(_escape(character) for character in text) + '"'

@@ -1069,8 +1069,11 @@ class Shortcuts:
         ratio: NumberLike,
         *,
         offset: NumberLike = 0.0,
+        pressure_angle: NumberLike | None = None,
+        helix_angle: NumberLike = 0.0,
+        mesh_at: NumberLike = 0.0,
     ) -> GearConstraint:
-        """input.q = ratio * output.q + offset, for two joints of one freedom.
+        """input.q = ratio * output.q + offset, for two joints of one freedom; the input follows, unless it is driven.
 
         Parameters
         ----------
@@ -1084,6 +1087,12 @@ class Shortcuts:
             Input.q for a unit of output.q.
         offset : number, default 0
             Input.q where output.q is 0.
+        pressure_angle : number, rad, optional
+            Of the teeth, in their normal section; without it tooth forces are left out of reactions.
+        helix_angle : number, rad, default 0
+            Of the teeth of the input, positive for a right-hand helix.
+        mesh_at : number, m, default 0
+            Middle of the teeth along the axis of the input, from its joint point on the carrier.
 
         Returns
         -------
@@ -1099,6 +1108,9 @@ class Shortcuts:
         radius: NumberLike,
         *,
         offset: NumberLike = 0.0,
+        pressure_angle: NumberLike | None = None,
+        helix_angle: NumberLike = 0.0,
+        mesh_at: NumberLike = 0.0,
     ) -> RackConstraint:
         """rack.q = radius * pinion.q + offset, for a slide and a hinge; a negative radius turns the other way.
 
@@ -1114,6 +1126,12 @@ class Shortcuts:
             Travel for a radian of the pinion: its pitch radius.
         offset : number, m, default 0
             Travel where the pinion's angle is 0.
+        pressure_angle : number, rad, optional
+            Of the teeth, in their normal section; without it tooth forces are left out of reactions.
+        helix_angle : number, rad, default 0
+            Of the teeth of the pinion, positive for a right-hand helix.
+        mesh_at : number, m, default 0
+            Middle of the teeth along the axis of the pinion, from its joint point on the carrier.
 
         Returns
         -------

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
+PASSED_OVER = 1e-2  # of the work in an interval: a second quadrature that differs by more has seen something else
 LOOKS = 64  # parts of the run: the second quadrature takes at least one step in each
 MAX_STEPS = 64  # the shortest step is this part of an interval between two stored states
 MAX_TOTAL_STEPS = 1 << 21  # of the shortest steps in all intervals
@@ -270,9 +271,11 @@ def _look_closer(run: RunQuantities, work: Array, uncertainty: float) -> tuple[A
         chosen = np.flatnonzero((parts <= count) & (parts > count // 2) & (parts > 1))
         if len(chosen):
             once = _equal_steps(run, chosen, count + 1, work.shape[1])
-            if not np.allclose(once, work[chosen], rtol=USABLE_WORK, atol=0.0):  # something was passed over
-                closer[chosen] = _equal_steps(run, chosen, 2 * count + 1, work.shape[1])
-                uncertainty += float(np.nan_to_num(np.abs((closer[chosen] - once).sum(axis=1)).sum()))
+            passed = np.abs(once - work[chosen]).sum(axis=1) > PASSED_OVER * np.abs(once).sum(axis=1)
+            if passed.any():
+                again, before = chosen[passed], once[passed]
+                closer[again] = _equal_steps(run, again, 2 * count + 1, work.shape[1])
+                uncertainty += float(np.nan_to_num(np.abs((closer[again] - before).sum(axis=1)).sum()))
     return (closer, uncertainty) if np.isfinite(closer).all() else (work, uncertainty)
 
 

@@ -68,7 +68,10 @@ def _error(node: TreeLink, inertia: RigidInertia, carries: bool, cuts: Iterable[
 def _has_inertia(inertia: RigidInertia) -> bool:
     """Whether a link resists every motion by itself."""
     I = _matrix(inertia)
-    return bool(np.linalg.eigvalsh(I)[0] > ZERO_INERTIA * abs(I).max())
+    largest = float(abs(I).max())
+    if not 0.0 < largest < np.inf:
+        return largest > 0.0  # numbers that are not finite are refused elsewhere
+    return bool(np.linalg.eigvalsh(I / largest)[0] > ZERO_INERTIA)
 
 
 def _matrix(inertia: RigidInertia) -> Array:
