@@ -39,7 +39,7 @@ def find_massless_freedom(
             if not _resists(I, S):
                 return _error(node, inertia, bool(carried[i].any()), cuts)
             U = I @ S
-            I = I - U @ np.linalg.solve(S.T @ U, U.T)
+            I = I - U @ np.linalg.pinv(S.T @ U) @ U.T if np.isfinite(U).all() else I
         if node.parent != WORLD:
             X = geometry.placements[i] @ node.mechanics.transform(q, geometry.forms[i])
             B = _motion_transform(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
@@ -88,5 +88,8 @@ def _motion_transform(R: Array, p: Array) -> Array:
 
 def _resists(I: Array, S: Array) -> bool:
     """Whether an inertia resists every freedom of a joint."""
-    inertias = np.linalg.eigvalsh(S.T @ I @ S)
-    return bool(inertias[0] > ZERO_INERTIA * max(inertias[-1], abs(I).max(), 1e-300))
+    along, largest = S.T @ I @ S, float(abs(I).max())
+    if not np.isfinite(along).all() or not 0.0 < largest < np.inf:
+        return largest > 0.0  # numbers that are not finite are refused elsewhere
+    inertias = np.linalg.eigvalsh(along / largest)
+    return bool(inertias[0] > ZERO_INERTIA * max(inertias[-1], 1.0))
