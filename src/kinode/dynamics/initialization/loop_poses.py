@@ -1,9 +1,9 @@
 """The poses of cut joints: how far each is from the pose that its coordinates stand for, and how speeds change that.
 
-The coordinates of cut joints are unknowns here, beside those of the state.  Each cut joint has six equations: the
-difference between the pose of its frames and the pose of its coordinates, as a rotation vector and a position.  That
-difference is zero in closed positions alone.  (The rows that simulations use are fewer and smooth, and vanish also half
-a turn away from some closed positions; a continuous map from rotations to three numbers cannot do otherwise.)
+The coordinates of cut joints are unknowns here, beside those of the state.  Each cut joint has six equations (T-4.11):
+the difference between the pose of its frames and the pose of its coordinates, as a rotation vector and a position.
+That difference is zero in closed positions alone.  (The rows that simulations use are fewer and smooth, and vanish also
+half a turn away from some closed positions; a continuous map from rotations to three numbers cannot do otherwise.)
 """
 
 from __future__ import annotations
