@@ -147,12 +147,13 @@ def test_defaults_are_checked(make, machine):
 def test_nothing_leaks(machine):
     function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
     t, misfit = 0.25, [1.0]
-    things = (Q, U, t, misfit, fallback, function, np.ndarray, np.dtype(float))
+    things = (Q, U, t, misfit, fallback, function)
+    shared = (np.ndarray, np.dtype(float))  # by all arrays of the process, some of which may go meanwhile
     for _ in range(1000):
         function(t, Q, U)
         function(t, misfit, U)
     gc.collect()
-    before = [sys.getrefcount(thing) for thing in things]
+    before = [sys.getrefcount(thing) for thing in (*things, *shared)]
     tracemalloc.start()
     start = tracemalloc.get_traced_memory()[0]
     for _ in range(100_000):
@@ -165,8 +166,9 @@ def test_nothing_leaks(machine):
     grown = tracemalloc.get_traced_memory()[0] - start
     tracemalloc.stop()
     assert grown < 10_000
-    after = [sys.getrefcount(thing) for thing in things]
-    assert all(abs(a - b) <= 3 for a, b in zip(after, before, strict=True))
+    changes = [abs(sys.getrefcount(thing) - b) for thing, b in zip((*things, *shared), before, strict=True)]
+    assert max(changes[: len(things)]) <= 3
+    assert max(changes[len(things) :]) < 5_000  # one for each call would be 10,000 or more
 
 
 def test_the_function_keeps_alive_what_it_needs_and_no_longer(make):

@@ -244,7 +244,7 @@ def spatial_slider_crank(law=None):
     slider = system.body("slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4))
     first = {"motion": law} if law else {"q": 0.0, "u": 6.0}
     system.revolute("main", system.world.at(0, 0.1, 0.12), crank, axis="x", **first)
-    system.universal("pin", crank.at(0, 0, CRANK), rod, axes=("x", "y"), guess=(0.6, 2.4))
+    system.universal("pin", crank.at(0, 0, CRANK), rod, axes=("x", "y"), guess=(-0.46, 2.4))
     system.prismatic("guide", system.world, slider, axis="x", guess=0.2)
     system.spherical("ball", rod.at(0, 0, ROD), slider)
     return system
