@@ -38,8 +38,19 @@ def find_far_guesses(
     dynamics: Dynamics, state: State, values: Mapping[str, Any] | None, p: Array, inputs: Array
 ) -> list[FarGuess]:
     """The joints that start far from their guesses; ``values`` are those that were given by name."""
-    if not dynamics.start.open_topology.constrained:
+    start = dynamics.start
+    if not start.open_topology.constrained:
         return []
+    key = (state.t, state.q.tobytes(), p.tobytes(), inputs.tobytes(), repr(values))
+    if key not in start.far_guesses:
+        start.far_guesses.clear()  # one run after another begins alike
+        start.far_guesses[key] = _find(dynamics, state, values, p, inputs)
+    return start.far_guesses[key]
+
+
+def _find(
+    dynamics: Dynamics, state: State, values: Mapping[str, Any] | None, p: Array, inputs: Array
+) -> list[FarGuess]:
     requested = read_initial_values(dynamics.arguments, values or {}, dynamics.arguments.resolver(p))
     guessed = [name for name in requested.joints if is_guessed(requested, name)]
     if not guessed:

@@ -58,6 +58,7 @@ class PoseLayout:
             self.u_of[cut.joint.name] = slice(n_u, n_u + cut.joint.n_u)
             n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
         self.n_q, self.n_u = n_q, n_u
+        self.calls = 0  # of the kernel; the first are made in plain numbers
         self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
 
     @cached_property
@@ -157,7 +158,6 @@ class LoopPoses:
         self.cuts, self.followers = layout.cuts, layout.followers
         self.q_of, self.u_of, self.n_q, self.n_u = layout.q_of, layout.u_of, layout.n_q, layout.n_u
         self.plan, self.leading, self.advance = layout.plan, layout.leading, layout.advance
-        self._calls = 0
 
     def position_of(self, q: Array) -> Array:
         """The position of coordinates of the state: those of cut joints follow from the poses of their frames."""
@@ -174,8 +174,8 @@ class LoopPoses:
         """The kernel's result at a position."""
         q, cut_q = x[: self.topology.n_q], x[self.topology.n_q :]
         there = self.point.replaced(q=q) if u is None else self.point.replaced(q=q, u=u)
-        self._calls += 1
-        if self._calls <= UNCOMPILED_CALLS and not self.kernels.has(POSE_ERRORS):
+        self.layout.calls += 1
+        if self.layout.calls <= UNCOMPILED_CALLS and not self.kernels.has(POSE_ERRORS):
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
 

@@ -27,6 +27,7 @@ from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:  # loops alone need these: many runs do without
     from kinode.dynamics.initialization.assembler import Anchor, Assembler
+    from kinode.dynamics.initialization.far_guesses import FarGuess
     from kinode.dynamics.initialization.loop_equations import LoopEquations
     from kinode.dynamics.initialization.loop_poses import PoseLayout
     from kinode.structure.loop_closure import Closure
@@ -51,6 +52,7 @@ class Start:
         self.arguments, self.rows = arguments, rows
         self._formulation, self._composition = formulation, composition
         self._closure: Closure | None = None
+        self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
 
     @property
