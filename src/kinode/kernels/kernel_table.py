@@ -54,7 +54,6 @@ class KernelRow:
     rolled: Callable[[Any], bool] = lambda options: False  # whether large trees have loop code for it
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
-    open: bool = False  # whether it is used before the independent constraint rows are known
     rare: bool = False  # whether it is called a few dozen times only
     arguments: tuple[str, ...] = ()
     square: bool = False  # whether the result is a matrix n_u x n_u
@@ -155,8 +154,8 @@ _ROWS = (
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
     # loops
-    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, open=True, rare=True),
-    KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED, open=True,
+    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, rare=True),
+    KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED,
               rare=True),
     KernelRow("projection", outputs.projection),
     # derivatives

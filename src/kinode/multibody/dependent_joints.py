@@ -14,15 +14,13 @@ import numpy as np
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import Pose, cross
 from kinode.model.system import joint_frame
-from kinode.multibody.restraints.loop_constraints import CutJointConstraint, freedoms
+from kinode.multibody.restraints.loop_constraints import CutJointConstraint, carriers_of, freedoms
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
     from kinode.multibody.snapshot import Snapshot
     from kinode.structure.spanning_tree import Cut
     from kinode.structure.topology import Topology
-
-SIDES = ("parent", "child")
 
 
 def followers(topology: Topology) -> tuple[str, ...]:
@@ -64,41 +62,28 @@ def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
 def _pose_error(kinematics: Kinematics, cut: Cut, q: Array) -> list[Array]:
     joint = cut.joint
     form = joint.form(kinematics.resolve)
-    F, M, X = kinematics.cut_pose(joint.name)
+    _, M, X = kinematics.cut_pose(joint.name)
     E = joint.transform(q, form).inverse() @ X
 
-    def of_state(relative: tuple[Array, Array]) -> Array:
-        w, v = relative
-        return np.concatenate([M.R.T @ w, E.R @ (M.R.T @ v)])
+    def of_state(velocity: Array) -> Array:
+        return np.concatenate([velocity[:3], E.R @ velocity[3:]])
 
-    (w_F, v_F), (w_M, v_M) = (kinematics.velocity(joint_frame(joint, side)) for side in SIDES)
-    moving = of_state((w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p)))
+    moving = of_state(kinematics.relative_velocity(joint.name, kinematics.velocity))
     columns = _columns(kinematics, cut, M)
     own = np.asarray(joint.motion_subspace(q, form), dtype=object)
     of_joint = [np.concatenate([E.R.T @ S[:3], S[3:] + cross(S[:3], E.p)]) for S in own.T]
-    return [E.R.ravel(), E.p, moving, *(of_state(twist) for twist in columns.values()), *(-x for x in of_joint)]
+    return [E.R.ravel(), E.p, moving, *map(of_state, columns.values()), *(-x for x in of_joint)]
 
 
-def _columns(kinematics: Kinematics, cut: Cut, M: Pose) -> dict[int, tuple[Array, Array]]:
-    """Velocity of M relative to F for unit speeds of the state, in world axes, by the speed."""
-    child = _carriers(kinematics, cut)
-    columns: dict[int, tuple[Array, Array]] = {}
+def _columns(kinematics: Kinematics, cut: Cut, M: Pose) -> dict[int, Array]:
+    """Velocity of M relative to F for unit speeds of the state, in M's axes [angular; linear], by the speed."""
+    child = carriers_of(kinematics, joint_frame(cut.joint, "child"))
+    columns: dict[int, Array] = {}
     for i, k, column, ratio in freedoms(kinematics, CutJointConstraint(cut)):
         S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
         w, v = X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio
         v = v + cross(w, M.p - X.p)  # at the origin of M, of whichever side moves
-        if i not in child:
-            w, v = -w, -v
-        if column in columns:
-            w, v = columns[column][0] + w, columns[column][1] + v
-        columns[column] = w, v
+        velocity = np.concatenate([M.R.T @ w, M.R.T @ v])
+        velocity = velocity if i in child else -velocity
+        columns[column] = columns[column] + velocity if column in columns else velocity
     return columns
-
-
-def _carriers(kinematics: Kinematics, cut: Cut) -> set[int]:
-    """The links between the root and the child side of a cut joint."""
-    node, carriers = kinematics.locate_frame(joint_frame(cut.joint, "child"))[0], set[int]()
-    while node >= 0:
-        carriers.add(node)
-        node = kinematics.tree.nodes[node].parent
-    return carriers

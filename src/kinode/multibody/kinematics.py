@@ -218,13 +218,16 @@ class Kinematics:
         return q, self.relative_speeds(name, q, self.velocity)
 
     def relative_speeds(self, name: str, q: Array, velocity: Callable[[Frame], tuple[Array, Array]]) -> Array:
-        """u of a joint from the velocities of its frames: the component of the relative velocity along its freedoms."""
+        """u of a joint from velocities of its frames: their part along its freedoms."""
         joint = self.system.joints[name]
-        F, M, _ = self.cut_pose(name)
+        return tidy(joint.effort_wrench(q, joint.form(self.resolve)).T @ self.relative_velocity(name, velocity))
+
+    def relative_velocity(self, name: str, velocity: Callable[[Frame], tuple[Array, Array]]) -> Array:
+        """Velocity of a joint's frame M relative to its frame F, in M's axes [angular; linear]."""
+        joint, (F, M, _) = self.system.joints[name], self.cut_pose(name)
         (w_F, v_F), (w_M, v_M) = (velocity(joint_frame(joint, side)) for side in SIDES)
         w, v = w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p)
-        relative = np.concatenate([M.R.T @ w, M.R.T @ v])
-        return tidy(joint.effort_wrench(q, joint.form(self.resolve)).T @ relative)
+        return np.concatenate([M.R.T @ w, M.R.T @ v])
 
     @cached_property
     def constraints(self) -> Constraints:

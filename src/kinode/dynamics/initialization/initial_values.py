@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinode.algebra.rotation_vectors import inverse_right_jacobians, rotation_vector_between
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import rotation_from_quaternion
 from kinode.errors import ArgumentError
@@ -171,34 +172,8 @@ def find_offset(joint: Joint, q: Array, requested: Array) -> tuple[Array, Array]
     n, head = joint.n_u, joint.quaternion
     if head is None:
         return q - requested, np.eye(n)
-    turn = _rotation_vector(requested[head:], q[head:])
+    turn = rotation_vector_between(requested[head:], q[head:])
     change = np.zeros((n, n))
     change[:head, :head] = rotation_from_quaternion(q[head:]).astype(float) if head else 0.0
-    change[head:, head:] = _inverse_right_jacobian(turn)
+    change[head:, head:] = inverse_right_jacobians(turn[None])[0]
     return np.concatenate([q[:head] - requested[:head], turn]), change
-
-
-def _rotation_vector(a: Array, b: Array) -> Array:
-    """Rotation vector of the shortest turn from orientation a to b, both unit quaternions; the same in both axes."""
-    scalar = float(a @ b)
-    vector = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
-    size = float(np.linalg.norm(vector))
-    if size < 1e-12:
-        stretch = 2.0
-    else:
-        stretch = 2.0 * float(np.arctan2(size, abs(scalar))) / size
-    turn: Array = vector * (stretch if scalar >= 0 else -stretch)
-    return turn
-
-
-def _inverse_right_jacobian(turn: Array) -> Array:
-    """Change of a rotation vector for a unit angular velocity in child axes."""
-    angle = float(np.linalg.norm(turn))
-    x, y, z = turn
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    if angle < 1e-4:
-        factor = 1.0 / 12.0
-    else:
-        factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
-    jacobian: Array = np.eye(3) + 0.5 * K + factor * (K @ K)
-    return jacobian

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinode.algebra.rotation_vectors import inverse_right_jacobians, rotation_vectors
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import Pose, quaternion_from_rotation
+from kinode.algebra.spatial import Pose
 from kinode.algebra.trace import Tape
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
@@ -27,7 +28,6 @@ from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
 UNCOMPILED_CALLS = 8  # in plain numbers; compiling takes as long as some fifteen
-NEAR_HALF_TURN = 1e-3  # rad: there a rotation's axis is found from its quaternion
 
 
 class _Plan(NamedTuple):
@@ -186,10 +186,10 @@ class LoopPoses:
         A[plan.rows, plan.columns] = out[plan.entries]
         if not n:
             return np.empty(0), A
-        turns = _rotation_vectors(out[plan.rotations].reshape(-1, 3, 3))
+        turns = rotation_vectors(out[plan.rotations].reshape(-1, 3, 3))
         r = np.hstack([turns, out[plan.positions] / self.length])
         blocks = A.reshape(n, 6, self.n_u)
-        blocks[:, :3] = _inverse_right_jacobians(turns) @ blocks[:, :3]
+        blocks[:, :3] = inverse_right_jacobians(turns) @ blocks[:, :3]
         blocks[:, 3:] /= self.length
         return r.ravel(), A
 
@@ -198,30 +198,3 @@ class LoopPoses:
         if not self.cuts:
             return True
         return bool(abs(self.errors(self.evaluate(self.position_of(q)))[0]).max() <= within)
-
-
-def _rotation_vectors(R: Array) -> Array:
-    """Axis times angle of rotation matrices, angles up to half a turn."""
-    s = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)
-    sine, cosine = np.linalg.norm(s, axis=1), 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
-    angle = np.arctan2(sine, cosine)
-    stretch = np.divide(angle, sine, out=np.ones_like(angle), where=sine > 1e-300)
-    turns: Array = s * stretch[:, None]
-    for k in np.flatnonzero(angle > np.pi - NEAR_HALF_TURN):
-        w, *v = np.asarray(quaternion_from_rotation(R[k]), dtype=float)
-        size = float(np.linalg.norm(v))
-        turns[k] = np.array(v) * (2.0 * np.arctan2(size, abs(w)) / size * (1.0 if w >= 0 else -1.0))
-    return turns
-
-
-def _inverse_right_jacobians(turns: Array) -> Array:
-    """Change of rotation vectors for unit angular velocities in the axes of the turned frames."""
-    angle = np.linalg.norm(turns, axis=1)
-    K = np.zeros((len(turns), 3, 3))
-    x, y, z = turns.T
-    K[:, 0, 1], K[:, 0, 2], K[:, 1, 0], K[:, 1, 2], K[:, 2, 0], K[:, 2, 1] = -z, y, z, -x, -y, x
-    small = angle < 1e-4
-    safe = np.where(small, 1.0, angle)
-    factor = np.where(small, 1.0 / 12.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
-    J: Array = np.eye(3) + 0.5 * K + factor[:, None, None] * (K @ K)
-    return J

@@ -194,7 +194,7 @@ def columns(kinematics: Kinematics, constraint: LoopConstraint) -> dict[int, Arr
 def freedoms(kinematics: Kinematics, constraint: LoopConstraint) -> list[tuple[int, int, int, Scalar]]:
     """Freedoms that can change a constraint's rows: node, number in its joint, index of its speed, ratio to it."""
     frames, joints = constraint.find_dependencies(kinematics)
-    carriers = [_carriers(kinematics, frame) for frame in frames]
+    carriers = [carriers_of(kinematics, frame) for frame in frames]
     nodes = set[int]().union(*carriers)
     if constraint.relative:
         nodes -= {i for i in nodes if all(i in each for each in carriers)}
@@ -209,7 +209,7 @@ def freedoms(kinematics: Kinematics, constraint: LoopConstraint) -> list[tuple[i
     return moving
 
 
-def _carriers(kinematics: Kinematics, frame: Frame) -> set[int]:
+def carriers_of(kinematics: Kinematics, frame: Frame) -> set[int]:
     """The nodes of the tree between the world and a frame."""
     carriers, node = set(), kinematics.locate_frame(frame)[0]
     while node != WORLD:
@@ -226,7 +226,7 @@ def _column(
     name = kinematics.tree.nodes[i].joint.name
 
     def speed(frame: Frame) -> tuple[Array, Array]:
-        carried = i in _carriers(kinematics, frame)
+        carried = i in carriers_of(kinematics, frame)
         return (w, v + cross(w, kinematics.pose(frame).p - at)) if carried else (ZERO3, ZERO3)
 
     def turn(other: str) -> Array:

@@ -1,0 +1,50 @@
+"""Rotation vectors, axis times angle, of plain numbers: from matrices and quaternions, and how they change."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import quaternion_from_rotation
+
+NEAR_HALF_TURN = 1e-3  # rad: there a rotation's axis is found from its quaternion
+
+
+def rotation_vector_between(a: Array, b: Array) -> Array:
+    """Rotation vector of the shortest turn from orientation a to b, both unit quaternions; the same in both axes."""
+    scalar = float(a @ b)
+    vector = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
+    size = float(np.linalg.norm(vector))
+    if size < 1e-12:
+        stretch = 2.0
+    else:
+        stretch = 2.0 * float(np.arctan2(size, abs(scalar))) / size
+    turn: Array = vector * (stretch if scalar >= 0 else -stretch)
+    return turn
+
+
+def rotation_vectors(R: Array) -> Array:
+    """Axis times angle of rotation matrices, angles up to half a turn."""
+    s = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)
+    sine, cosine = np.linalg.norm(s, axis=1), 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    stretch = np.divide(angle, sine, out=np.ones_like(angle), where=sine > 1e-300)
+    turns: Array = s * stretch[:, None]
+    for k in np.flatnonzero(angle > np.pi - NEAR_HALF_TURN):
+        w, *v = np.asarray(quaternion_from_rotation(R[k]), dtype=float)
+        size = float(np.linalg.norm(v))
+        turns[k] = np.array(v) * (2.0 * np.arctan2(size, abs(w)) / size * (1.0 if w >= 0 else -1.0))
+    return turns
+
+
+def inverse_right_jacobians(turns: Array) -> Array:
+    """Change of rotation vectors for unit angular velocities in the axes of the turned frames."""
+    angle = np.linalg.norm(turns, axis=1)
+    K = np.zeros((len(turns), 3, 3))
+    x, y, z = turns.T
+    K[:, 0, 1], K[:, 0, 2], K[:, 1, 0], K[:, 1, 2], K[:, 2, 0], K[:, 2, 1] = -z, y, z, -x, -y, x
+    small = angle < 1e-4
+    safe = np.where(small, 1.0, angle)
+    factor = np.where(small, 1.0 / 12.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
+    J: Array = np.eye(3) + 0.5 * K + factor[:, None, None] * (K @ K)
+    return J
