@@ -32,7 +32,7 @@ from kinode.structure.loop_closure import close as close_rows
 NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
 LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
 ROUGH = 0.05  # rad, or characteristic lengths: guesses that stay so little open are rounded, not of another branch
-SLIDES, HALVINGS = 40, 30
+SLIDES, HALVINGS = 40, 30  # steps to the least offset at most; halvings of one step
 NEWTON_STEPS = 8  # from one closed position to another near it
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
 SAME = 1e-6  # of the least offset: two positions are equally near
@@ -287,7 +287,7 @@ class Assembler:
         return bool(abs(self.problem.equations(x)[0]).max(initial=0.0) <= within)
 
     def _is_near(self, x: Array, group: LoopGroup) -> bool:
-        """Whether all joints of a group are near where they are requested, or nothing was left to choose."""
+        """Whether all joints of a group are near where they are requested."""
         d = self.problem.offsets(x)[0][: len(group.free)][group.free]
         return bool(abs(d).max(initial=0.0) <= NEAR)
 
