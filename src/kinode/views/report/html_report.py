@@ -63,9 +63,8 @@ FIGURE_SIZE = (5.0, 2.55)  # inches: two plots beside each other on a screen, on
 MOST_JOINTS = 8  # whose loads are plotted
 REACTION = (
     "A reaction is what the parent side of a joint exerts on its child side, about the child's joint point, in the "
-    "axes of the joint on the parent. It keeps the constraint; the effort is all that reaches the links along the "
-    "joint's freedom, and the drive's share of it is what the drive gives at the joint, rotor and losses included. "
-    "Means are over time."
+    "axes of the joint on the parent. It keeps the constraint. The effort is all that reaches the links along the "
+    "joint's freedom. The drive gives that, and what its rotor and the losses of its gear take. Means are over time."
 )
 PARTS = (
     "The static part is what the applied loads would ask for without acceleration, the kinetic part what inertia adds."
