@@ -112,8 +112,11 @@ class CircuitTopology:
 
 
 def find_circuit_topology(system: System) -> CircuitTopology:
-    """The component circuit of a system."""
-    return _TopologyWriter(system).topology()
+    """The component circuit of a system; found anew when a component has changed."""
+    if "circuit" not in system.derived:
+        system.derived["circuit"] = _TopologyWriter(system).topology()
+    topology: CircuitTopology = system.derived["circuit"]
+    return topology
 
 
 class _TopologyWriter:
@@ -293,8 +296,3 @@ def expressions_of(value: object) -> Iterator[Expression]:
         yield from find_expressions(value)
     except TypeError:
         return
-
-
-def is_link_number(word: str) -> bool:
-    """Whether a word of a quantity's name is the number of a link."""
-    return word.isdecimal() and word != "0"
