@@ -69,7 +69,7 @@ def _along(dynamics: Dynamics, link: CircuitLink, states: StateBatch, sharing: R
     component = topology.components[link.component]
     if component.name == joint:
         return sharing.of_effort(joint)[:, [k]]
-    if component.owner == joint and component.role == "E" and system.joints[joint].driven:
+    if component.name in (f"{joint}.motion", f"{joint}.speed"):
         return -sharing.changes[f"{joint}.effort"][:, [k]]
     coupling = system.constraints.get(component.name)
     if not isinstance(coupling, CoordinateCoupling):

@@ -21,6 +21,7 @@ from kinode.model.base.fields import Component, find_expressions
 from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.frame_lookup import joint_frame
 from kinode.model.network.nodes import COORDINATES, find_nodes
 from kinode.model.network.part import Part
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
@@ -186,8 +187,8 @@ class _TopologyWriter:
     def _joints(self) -> None:
         for name, joint in self.system.joints.items():
             self.add(name, "KN", joint.kind)
-            self.to_body(name, "1", joint.a)
-            self.to_body(name, "2", joint.b)
+            self.to_body(name, "1", joint_frame(joint, "parent"))
+            self.to_body(name, "2", joint_frame(joint, "child"))
             several = joint.n_u > 1
             for k, (coordinate, unit) in enumerate(joint.coordinates):
                 node = f"{name}.{coordinate}" if several else name

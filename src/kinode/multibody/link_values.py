@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # Fields of a joint that are components of their own -> share of the effort.
 SHARES = {
-    "motion": "drive", "speed": "drive", "effort": "drive", "stiffness": "spring", "damping": "damping",
-    "friction": "friction", "stop": "stop", "backlash": "stop",
+    "motion": "drive", "speed": "drive", "stiffness": "spring", "damping": "damping", "friction": "friction",
+    "stop": "stop", "backlash": "stop",
 }  # fmt: skip
 
 
@@ -60,8 +60,10 @@ def vector_flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLi
         on = system.joints[component.name].a.body if link.number == 1 else None
         moment, force = snapshot.reactions.seen(component.name, wrench, on, frame, Frame(WORLD))
         return -moment, -force
-    loads = _constraint_loads(snapshot, component.name) if component.name in system.constraints else None
-    loads = system.elements[component.name].wrenches(snapshot) if loads is None else loads
+    if component.name in system.constraints:
+        loads = _constraint_loads(snapshot, component.name)
+    else:
+        loads = list(system.elements[component.name].wrenches(snapshot))
     first = next(x for x in component.links if x.frame is not None and x.frame.body == frame.body)
     own = [load for load in loads if load.on == frame or (link == first and not _is_linked(component, load))]
     own = [load for load in own if load.on.body == frame.body]
@@ -126,8 +128,11 @@ def _flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) ->
     if component.name == joint:
         return snapshot.joint_effort(joint)[k]
     if component.owner == joint:
-        field = component.name.removeprefix(f"{joint}.")
-        return -snapshot.efforts.own_share(joint, SHARES[field])[k]
+        field, efforts = component.name.removeprefix(f"{joint}."), snapshot.efforts
+        if field == "effort":
+            return -efforts.shares(joint)["drive"][k]
+        share = efforts.own_share(joint, SHARES[field])[k]
+        return efforts.shares(joint)["drive"][k] - share if field in ("motion", "speed") else -share
     if component.name in system.constraints:
         coupling = system.constraints[component.name]
         assert isinstance(coupling, CoordinateCoupling)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from kinode.algebra.scalars import Array, rate
 from kinode.structure.sigma_method import StructuralAnalysis, find_structure
 from kinode.symbolic.circuit_listing.circuit_variables import CircuitVariable
@@ -83,7 +84,9 @@ class IncidenceWriter:
             return np.atleast_1d(evaluate(row.left) - evaluate(row.right))
 
         places = [
-            (self.variables[name].first - 1 + k, order) for name, order in orders for k in range(self.variables[name].size)
+            (self.variables[name].first - 1 + k, order)
+            for name, order in orders
+            for k in range(self.variables[name].size)
         ]
         for unit, (column, order) in zip(np.eye(len(x)), places, strict=True):
             yield column, order, np.asarray(rate(residual, x, unit), dtype=float)

@@ -20,7 +20,7 @@ from kinode.model.network.part import DOMAINS
 from kinode.model.system import System
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.formulas.law_terms import law_term
-from kinode.symbolic.formulas.vector_terms import Grid, Number, VectorTerm
+from kinode.symbolic.formulas.vector_terms import Grid, Number, VectorTerm, as_term
 
 VANISHING = 1e-9  # a column of a joint's freedoms below this is zero
 ZERO = Number(0.0)
@@ -145,9 +145,9 @@ class ComponentRows:
         slides = [b[k] * s.potential_of(thirds[k]) for k in sliding]
         at_second: VectorTerm = s.V[one] + s.W[one].cross(rho) if shift else s.V[one]
         F_1: VectorTerm = -s.F[two]
-        if self.world_axes:
-            w_2, v_2, M_1, back = s.W[one], at_second, -s.M[two], s.F[two]
-        else:
+        w_2: VectorTerm = s.W[one]
+        v_2, M_1, back = at_second, -s.M[two], as_term(s.F[two])
+        if not self.world_axes:
             w_2, v_2 = s.A[name] * s.W[one], s.A[name] * at_second
             F_1, M_1, back = -(s.A[name].T * s.F[two]), -(s.A[name].T * s.M[two]), s.A[name].T * s.F[two]
         M_1 = M_1 - rho.cross(back) if shift else M_1
@@ -194,7 +194,7 @@ class ComponentRows:
     def _coupling(self, component: CircuitComponent, coupling: CoordinateCoupling) -> Iterator[ComponentRow]:
         """A gear or rack: one speed follows the other, and its multiplier acts on both."""
         relation = coupling.relation(self.system)
-        link_of = {joint: link for joint, link in zip(coupling.joints().values(), component.links, strict=False)}
+        link_of = dict(zip(coupling.joints().values(), component.links, strict=False))
         follower, leader = link_of[relation.follower], link_of[relation.leader]
         ratio, lam = law_term(relation.ratio), s.MULTIPLIER[component.name]
         name = component.name

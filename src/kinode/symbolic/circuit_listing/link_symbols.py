@@ -29,7 +29,9 @@ RHO = Family("rho", "{0}", 1, "m", "mass center to the link's point; of a joint:
 TURN = Family("R", "{0}", 2, "", "body axes to world axes")
 GRAVITY = Family("g", "", 1, "m/s^2", "gravity, in world axes")
 OTHER_FORCE = Family("F", "{0}", 1, "N", "force of fields and loads without a link", above="o")
-OTHER_MOMENT = Family("M", "{0}", 1, "N*m", "moment of fields and loads without a link, about the mass center", above="o")
+OTHER_MOMENT = Family(
+    "M", "{0}", 1, "N*m", "moment of fields and loads without a link, about the mass center", above="o"
+)
 # kinematic nodes
 A = Family("A", "{0}", 2, "", "axes of the first body to axes of the second")
 TURNING = Family("a", "{0}", 1, "", "axis of a rotation, in axes of the second body")

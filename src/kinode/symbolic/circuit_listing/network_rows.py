@@ -29,6 +29,7 @@ class NetworkRows:
 
     def __init__(self, network: NetworkEquations, topology: CircuitTopology) -> None:
         self.network = network
+        self.meaning_of: dict[VectorTerm, tuple[str, int]] = {}  # symbol -> variable and order of its derivative
         self.link_of = {
             network.flow(link.component, link.port): link.name
             for link in topology.links
@@ -47,13 +48,19 @@ class NetworkRows:
         """Rows for the speeds of shafts that occur in no other row."""
         for equation in self.network.rows:
             if equation.name == "speed" and equation.owner in self.network.nodes:
-                (speed, _), (angle, order) = equation.terms
+                (speed, _), (angle, _) = equation.terms
                 left, right = self.symbol(speed), self.symbol(f"der({angle})")
                 yield NetworkRow(equation.owner, "speed", left, right, 1, equation=equation)
 
     def symbol(self, name: str) -> VectorTerm:
         """The symbol of a name: a potential, a flow, an unknown, its rate, or the name itself."""
         base, order = split_rate(name)
+        symbol = self._symbol(name, base, order)
+        if base in self.network.variables:
+            self.meaning_of[symbol] = (base, order)
+        return symbol
+
+    def _symbol(self, name: str, base: str, order: int) -> VectorTerm:
         accent = ACCENTS[min(order, 2)]
         variable = self.network.variables.get(base)
         if variable is None:

@@ -89,14 +89,14 @@ class SymbolMeanings:
     def _from_variable(self, symbol: IndexedSymbol, x: Array) -> Any:
         family, name = symbol.family, str(symbol.places[-1])
         if family in (s.Q, s.Q_DOT):
-            return x[self._entry(name)]
+            return x[self.coordinate_number(name)]
         if family == s.MULTIPLIER:
             return x[int(name.partition(",")[2] or 1) - 1]
         if family in (s.A, s.RHO, s.TURNING, s.SLIDING, s.RATE_MAP):
             return self._of_joint(family, name, x)
         return x if family.rank else x[0]
 
-    def _entry(self, name: str) -> int:
+    def coordinate_number(self, name: str) -> int:
         """The number of a coordinate among those of its joint."""
         if name in self.system.joints:
             return 0

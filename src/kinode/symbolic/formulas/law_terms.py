@@ -39,23 +39,24 @@ def _made(op: str, args: tuple[object, ...], symbol: Callable[[str], VectorTerm]
         return symbol(str(args[0]))
     if op in ("call", "call_derivative"):
         table, *rest = (x for x in args if not isinstance(x, tuple))
-        first, *others = (as_term(x) for x in rest)
+        first, *others = [as_term(x) for x in rest]
         return Call(str(table) + "'" * (op == "call_derivative"), first, tuple(others))
-    a, *rest = (as_term(x) for x in args)
+    terms = [as_term(x) for x in args]
+    a, b = terms[0], terms[-1]
     match op:
         case "add":
-            return a + rest[0]
+            return a + b
         case "sub":
-            return a - rest[0]
+            return a - b
         case "neg":
             return -a
         case "inv":
             return Quotient(Number(1.0), a)
         case "mul":
-            return _multiplied(a, rest[0])
-        case "pow" if isinstance(rest[0], Number) and rest[0].value == int(rest[0].value) > 0:
-            return Power(a, int(rest[0].value))
-    return Call(op, a, tuple(rest))
+            return _multiplied(a, b)
+        case "pow" if isinstance(b, Number) and b.value == int(b.value) > 0:
+            return Power(a, int(b.value))
+    return Call(op, a, tuple(terms[1:]))
 
 
 def _multiplied(a: VectorTerm, b: VectorTerm) -> VectorTerm:

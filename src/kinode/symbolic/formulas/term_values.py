@@ -130,7 +130,10 @@ class SymbolValues(TermValues):
 
     def __init__(self, value: Callable[[IndexedSymbol], Any]) -> None:
         super().__init__((), {})
-        self._evaluated = value  # type: ignore[method-assign]
+        self._value = value
+
+    def _evaluated(self, symbol: IndexedSymbol) -> Any:
+        return self._value(symbol)
 
 
 def skew(a: Any) -> Any:

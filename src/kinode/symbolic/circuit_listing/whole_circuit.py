@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from kinode.algebra.scalars import Array
+from kinode.atomic_files import write_text
 from kinode.errors import ArgumentError
+from kinode.hooks import hook
 from kinode.model.base.fields import short
 from kinode.model.circuit_topology import (
     INFORMATION,
     VECTOR,
+    WORLD,
     CircuitComponent,
     CircuitLink,
     CircuitNode,
@@ -21,16 +24,27 @@ from kinode.model.circuit_topology import (
 )
 from kinode.model.system import System
 from kinode.structure.network_equations import NetworkEquations
-from kinode.structure.topology import find_topology
-from kinode.symbolic.circuit_listing.circuit_analysis import CircuitAnalysis, IncidenceWriter, analyze, find_repeated
-from kinode.symbolic.circuit_listing.circuit_variables import POTENTIAL, CircuitVariable, CircuitVariables, counts, scalar_names
+from kinode.symbolic.circuit_listing.circuit_analysis import CircuitAnalysis, IncidenceWriter, analyze
+from kinode.symbolic.circuit_listing.circuit_sheet import compose_sheet, to_data
+from kinode.symbolic.circuit_listing.circuit_state import CircuitState, evaluate_circuit
+from kinode.symbolic.circuit_listing.circuit_variables import (
+    CircuitVariable,
+    CircuitVariables,
+    counts,
+)
 from kinode.symbolic.circuit_listing.component_rows import ComponentRow, ComponentRows, nodal_rows
+from kinode.symbolic.circuit_listing.incidence_matrix import Incidence, find_incidence, find_pieces
 from kinode.symbolic.circuit_listing.network_rows import NetworkRows
+from kinode.symbolic.circuit_listing.redundant_rows import find_redundant
+from kinode.symbolic.circuit_listing.scalar_circuit import ScalarCircuit
 from kinode.symbolic.circuit_listing.symbol_meanings import SymbolMeanings
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
 from kinode.symbolic.formulas.vector_terms import Definition
+
+if TYPE_CHECKING:
+    from kinode.kernels.state import State
 
 BASES = ("body", "global")
 DYNAMIC, KINEMATIC = "dynamic", "kinematic"
@@ -93,6 +107,8 @@ class Circuit:
     system: System
     basis: str = "body"
     mode: str = DYNAMIC
+    formulation: ClassVar[str] = "circuit"
+    shape: ClassVar[str] = "vectors"
 
     @cached_property
     def _topology(self) -> Any:
@@ -116,28 +132,71 @@ class Circuit:
         """The links that have a flow; the number of a branch is its place here, from 1."""
         return tuple(link for link in self.links if link.kind != INFORMATION)
 
+    @cached_property
+    def incidence(self) -> Incidence:
+        """The signed incidence matrix of nodes and branches."""
+        return find_incidence(self._topology)
+
+    @property
+    def pieces(self) -> list[list[str]]:
+        """The components of each piece that hangs together by links."""
+        return find_pieces(self._topology)
+
+    @property
+    def operating_space(self) -> Any:
+        """The class of the operating space: which rotations and translations there are; None without bodies."""
+        return hook("operating_space")(self.system) if self.system.bodies else None
+
+    @cached_property
+    def _led(self) -> set[str]:
+        """Bodies whose motion is prescribed: joined to the world by fixed and driven joints alone."""
+        led, grows = {WORLD}, True
+        while grows:
+            grows = False
+            for joint in self.system.joints.values():
+                ends = {joint.a.body, joint.b.body}
+                if (joint.driven or not joint.n_u) and len(ends & led) == 1:
+                    led |= ends
+                    grows = True
+        return led
+
+    def mode_of(self, link: CircuitLink) -> str:
+        """``kinematic`` where the motion at a link is prescribed, or information; else ``dynamic``."""
+        if link.kind == INFORMATION or self.mode == KINEMATIC:
+            return KINEMATIC
+        if link.kind == VECTOR:
+            body = link.frame.body if link.frame is not None else WORLD
+            return KINEMATIC if body in self._led or body not in self.system.bodies else DYNAMIC
+        joint = next((x.component for x in self.nodes[link.node].links if x.component in self.system.joints), "")
+        return KINEMATIC if joint and self.system.joints[joint].driven else DYNAMIC
+
     # -- equations ---------------------------------------------------------------------------------
     @cached_property
     def _network(self) -> NetworkEquations:
         return NetworkEquations(self.system)
 
     @cached_property
-    def _variables(self) -> CircuitVariables:
+    def unknowns(self) -> CircuitVariables:
         return CircuitVariables(self.system, self._topology, self._network, self.basis)
 
     @property
     def variables(self) -> dict[str, CircuitVariable]:
-        return dict(self._variables.variables)
+        return dict(self.unknowns.variables)
 
     @cached_property
     def meanings(self) -> SymbolMeanings:
         """What the symbols of the equations stand for."""
-        return SymbolMeanings(self.system, self._topology, self._variables)
+        return SymbolMeanings(self.system, self._topology, self.unknowns)
+
+    @cached_property
+    def network_rows(self) -> NetworkRows:
+        """The rows of parts, and what their symbols stand for."""
+        return NetworkRows(self._network, self._topology)
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ComponentRow], ...]:
         """All rows with their kind, ``component`` or ``node``."""
-        writer, network = ComponentRows(self.system, self._topology, self.basis), NetworkRows(self._network, self._topology)
+        writer, network = ComponentRows(self.system, self._topology, self.basis), self.network_rows
         rows: list[tuple[str, ComponentRow]] = []
         for component in self.components.values():
             if component.role == "part":
@@ -151,59 +210,9 @@ class Circuit:
     @cached_property
     def analysis(self) -> CircuitAnalysis:
         """The structural analysis of all scalar equations."""
-        writer = IncidenceWriter(self.meanings, self._variables.variables, {})
+        writer = IncidenceWriter(self.meanings, self.unknowns.variables, {})
         entries = [entry for _, row in self.rows for entry in writer.entries(row)]
-        return analyze(entries, self._variables.scalars(), *self._redundant)
-
-    @cached_property
-    def _redundant(self) -> tuple[list[int], list[str]]:
-        """Scalar equations of loops that repeat others at the start, and the flows that they leave open.
-
-        Structure does not show which rows of a plane loop are redundant; numbers do.  The rows of the joints that
-        close loops come last, so that they are the ones set aside.
-        """
-        topology = find_topology(self.system)
-        if not topology.cuts and not topology.constraints:
-            return [], []
-        positions = start_positions(self.system)
-        writer = IncidenceWriter(self.meanings, self._variables.variables, positions)
-        rates = {v.first - 1 + k for v in self.variables.values() if v.sort == POTENTIAL for k in range(v.size)}
-        rates |= {v.first - 1 + k for v in self.variables.values() if ".com.velocity" in v.name for k in range(3)}
-        speed_of = self._speeds_of_coordinates
-        matrix, places, order, last, first = [], [], [], [], 0
-        for _, row in self.rows:
-            if row.dual:
-                part = np.zeros((row.size, self._variables.count))
-                for column, _, slopes in writer.slopes(row):
-                    column = speed_of.get(column, column)
-                    part[:, column] = slopes if column in rates else 0.0
-                late = row.owner in topology.cut_names or row.owner in self.system.constraints
-                (last if late else order).extend(range(len(places), len(places) + row.size))
-                places += [(first + k, row, k) for k in range(row.size)]
-                matrix.append(part)
-            first += row.size
-        repeated = [places[i] for i in find_repeated(np.vstack(matrix), [*order, *last])]
-        return [i for i, _, _ in repeated], [self._dual(row, k) for _, row, k in repeated]
-
-    @property
-    def _speeds_of_coordinates(self) -> dict[int, int]:
-        """Numbers of coordinates whose rates are speeds, and of these: a prescribed position is one of its rate too."""
-        numbers = {}
-        for name, joint in self.system.joints.items():
-            if joint.quaternion is None and joint.n_q == joint.n_u:
-                for k, link in enumerate(x for x in self.components[name].links if x.freedom is not None):
-                    speed = self.variables[self._variables.speed(link)].first - 1
-                    numbers[self.variables[f"{name}.q"].first - 1 + k] = speed
-        return numbers
-
-    def _dual(self, row: ComponentRow, k: int) -> str:
-        """The scalar flow that belongs to the k-th scalar of a row of velocities."""
-        name = row.dual + ("" if row.dual.endswith(".reaction") or row.size == 1 else self._variables.at)
-        variable = self.variables[name]
-        if row.dual.endswith(".reaction"):
-            same = [other for _, other in self.rows if other.dual == row.dual]
-            k = next(i for i, other in enumerate(same) if other is row)
-        return scalar_names(self.system, variable)[k]
+        return analyze(entries, self.unknowns.scalars(), *find_redundant(self))
 
     @property
     def index(self) -> int:
@@ -226,23 +235,96 @@ class Circuit:
         return tuple(equations)
 
     @property
+    def axes_suffix(self) -> str:
+        """What names of vectors end with: the axes that they are in, where these are the world's."""
+        return self.unknowns.at
+
+    def evaluate(self, state: State | None = None, *, inputs: Mapping[str, float] | None = None) -> CircuitState:
+        """The solution vector V at a state, and how well every equation holds.
+
+        Parameters
+        ----------
+        state : State, optional
+            Default: the assembled start.  ``dynamics.state`` makes others; ``run.circuit.at(t)`` is that of a run.
+        inputs : mapping, optional
+            Values of inputs by name; default are the model's own.
+
+        Returns
+        -------
+        CircuitState
+            With ``V``, ``residuals``, ``power`` and ``tellegen``.
+
+        Examples
+        --------
+        >>> now = kn.circuit(kn.load("examples/pendulum.yaml")).evaluate()
+        >>> now["pivot.2.force"]
+        array([ 0.    , -2.4525,  0.    ])
+        """
+        return evaluate_circuit(self, state, inputs)
+
+    def scalar(self) -> ScalarCircuit:
+        """The same circuit with its vector links taken apart into scalar ones.
+
+        Returns
+        -------
+        ScalarCircuit
+            With ``links`` and ``equations``; prints as text, ``.latex()``, ``.mathml()``.
+        """
+        return ScalarCircuit(self)
+
+    def text(self, width: int = 80) -> str:
+        """Components, nodes, equations and their structural analysis as text, with lines of at most this width."""
+        return self._sheet.text(width)
+
+    def latex(self, *, document: bool = False) -> str:
+        """The equations in LaTeX; with ``document`` a complete document with all tables."""
+        return self._sheet.latex(document=document)
+
+    def mathml(self) -> str:
+        """The whole listing as HTML with MathML, which browsers typeset."""
+        return self._sheet.mathml()
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The whole circuit as JSON, written to a file if a path is given.
+
+        Returns
+        -------
+        str
+        """
+        text = json.dumps(to_data(self), indent=1, ensure_ascii=False)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def python(self, module: str = "math") -> str:
+        """Refused: a circuit is a set of equations to be solved, not a function."""
+        raise ArgumentError("a circuit is no function that could be written as code; formulation recursive is one")
+
+    def c(self) -> str:
+        """Refused, as ``python``."""
+        return self.python()
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        return compose_sheet(self)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        c = self.counts
+        return f"<Circuit of {self.system.name!r}: {len(self.components)} components, {len(self.nodes)} nodes, {c}>"
+
+    def _repr_html_(self) -> str:
+        return self.mathml()
+
+    @property
     def counts(self) -> dict[str, int]:
         """Scalar unknowns by sort, and scalar equations of components and nodes."""
         equations = {"component": 0, "node": 0}
         for kind, row in self.rows:
             equations[kind] += row.size
         return {**counts(self.variables), **{f"{kind} equations": n for kind, n in equations.items()}}
-
-
-def start_positions(system: System) -> dict[tuple[str, int], Array]:
-    """The coordinates of all joints at the assembled start."""
-    from kinode.dynamics.compiled_system import Dynamics
-
-    dynamics = Dynamics(system)
-    names = [f"{name}.q" for name, joint in system.joints.items() if joint.n_u]
-    state = dynamics.initial
-    values = dynamics.evaluate(names, state.t, state.q, state.u, z=state.z)
-    return {(name, 0): np.atleast_1d(np.asarray(values[name], dtype=float)) for name in names}
 
 
 def circuit(system: System, basis: str = "body", mode: str = DYNAMIC) -> Circuit:
