@@ -332,4 +332,4 @@ def test_circuit(model, tmp_path):
     assert json.loads((tmp_path / "c.json").read_text())["index"] == 2
     assert (tmp_path / "c.tex").read_text().startswith("\\documentclass")
     wrong = kinode("circuit", model, "--basis", "local")
-    assert wrong.returncode == 1 and "basis: 'local' is none of body, global" in wrong.stderr
+    assert wrong.returncode == 2 and "basis: 'local' is none of body, global" in wrong.stderr
