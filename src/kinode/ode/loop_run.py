@@ -255,21 +255,25 @@ class LoopRun:
         """The times of stored states: those that were asked for, or those of the steps."""
         if self.given_times is not None:
             return self.given_times[: len(t)].copy()
+        if self.span == (0.0, self.memory.step.t_end):
+            return t
         times: Array = np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
         return times
 
     def solution(self, ending: Ending) -> OdeSolution:
         """The results of the run so far."""
         counts, step, written = self.memory.counts, self.memory.step, self.memory.output.written
-        blocks = [*self._blocks, (self.out_t[:written], self.out_y[:written])]
-        single = len(blocks) == 1 and written == len(self.out_t)
-        t = blocks[0][0] if single else np.concatenate([block[0] for block in blocks])
+        t, y = self.out_t[:written], self.out_y[:written]
+        if self._blocks:
+            t, y = (np.concatenate(parts) for parts in zip(*self._blocks, (t, y), strict=True))
+        elif written < len(self.out_t):
+            t, y = t.copy(), y.copy()
         fixed = self.memory.method.stepping == Stepping.FIXED
         if self.events is not None:
             self.events.collect()
         return OdeSolution(
             t=self._times_of(t),
-            y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
+            y=y,
             ending=ending,
             steps=counts.steps + (counts.cut if fixed else 0),
             rejected=counts.rejected,
