@@ -18,6 +18,8 @@ class BoundSpec:
     bounds: int = 0
     arguments: int = 0
     n_arguments: int = 0
+    widths: tuple[float, ...] = ()
+    """For each argument the longest range in which it hides nothing of a law; 0 where a law may have corners."""
     n_laws: int = 0
     functions: tuple[int, ...] = ()
     """Indices of the event functions, which follow the laws."""

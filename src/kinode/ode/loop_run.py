@@ -15,6 +15,7 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.adaptive_step import STALL_SHARE, STALL_STEPS
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
+from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
@@ -132,10 +133,12 @@ class LoopRun:
         bounds.kernel, bounds.arguments = spec.bounds, spec.arguments
         bounds.n_arguments, bounds.n_laws, bounds.count = n, laws, count
         bounds.functions = ints_of(np.array(spec.functions, dtype=np.int64))
-        arrays = provide_arrays(2 * n, 2 * count, 2 * n + laws, 2 * n + laws, laws, laws)
-        ranges, out, before, after, least, most = map(floats_of, arrays)
-        bounds.ranges, bounds.out, bounds.before, bounds.after = ranges, out, before, after
-        bounds.least, bounds.most = least, most
+        arrays = provide_arrays(2 * n, 2 * n, 2 * count, 2 * n + laws, 2 * n + laws, laws, laws, 2 * n, 2 * count, n)
+        arrays[-1][:] = spec.widths
+        ranges, piece, out, before, after, least, most, box, box_out, widths = map(floats_of, arrays)
+        bounds.ranges, bounds.piece, bounds.out, bounds.before, bounds.after = ranges, piece, out, before, after
+        bounds.least, bounds.most, bounds.box, bounds.box_out, bounds.widths = least, most, box, box_out, widths
+        bounds.reach = MOST_REACH
 
     def set_breaks(self, breaks: Array, margin: float) -> None:
         """Give the loop the breaks of expressions of time, in s, and their accuracy."""

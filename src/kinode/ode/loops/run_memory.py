@@ -295,7 +295,9 @@ class StepBounds(Struct):
     covered: Ints
     """For each event function: its position among ``functions``, from 1 on; 0 if it has no bounds."""
     ranges: Floats
-    """The ends of the range of each argument."""
+    """The range of each argument in the step: the lower ends, then the upper ends."""
+    piece: Floats
+    """The same in a piece of the step."""
     out: Floats
     """The bounds as evaluated last."""
     before: Floats
@@ -308,6 +310,24 @@ class StepBounds(Struct):
     """For each law: its largest value at the stages of the step."""
     known: int
     """1 if ``before`` is known."""
+    widths: Floats
+    """For each argument: the longest range in which it hides nothing of a law; 0 where a law may have corners."""
+    tame: int
+    """1 if the range of each argument in the step is within its width."""
+    box: Floats
+    """Ranges of the arguments that are wider than those of a step."""
+    box_out: Floats
+    """The bounds in the box."""
+    laws_settled: int
+    """1 if the step is in the box, and no law changes there."""
+    functions_settled: int
+    """The same of event functions that stay positive there: 1 of those with bounds, 2 if all active ones have bounds.
+
+    It is valid until the modes change."""
+    reach: float
+    """Size of the next box."""
+    wait: int
+    """Steps before another box is tried."""
     left: float
     share: float
     """Where something hides in the step, as a share of it; it does not before the share ``left``."""

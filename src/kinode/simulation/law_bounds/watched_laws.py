@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
-from kinode.kernels.bound_outputs import count_operations
+from kinode.kernels.bound_outputs import count_operations, find_widths
 from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.model.base.parameters import Signal
 from kinode.model.system import System
@@ -54,7 +54,10 @@ def _compile_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
     if options is None:
         return None, 0
     arguments, bounds = (dynamics.kernels.machine(Kernel(name, options)) for name in ("arguments", "bounds"))
-    spec = BoundSpec(bounds.address, arguments.address, options.n_arguments, len(options.laws), options.event_functions)
+    spec = BoundSpec(
+        bounds.address, arguments.address, options.n_arguments, find_widths(dynamics.topology, options),
+        len(options.laws), options.event_functions,
+    )  # fmt: skip
     return spec, max(arguments.sizes["work"], bounds.sizes["work"])
 
 
