@@ -7,7 +7,6 @@ flags of the events that occurred, or ranges.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -22,6 +21,7 @@ from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
 from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
 

@@ -52,7 +52,7 @@ def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
     return start
 
 
-def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
+def check_tolerances(rtol: float, atol: npt.ArrayLike | float, n: int) -> Array:
     """The absolute tolerance of each component of the state; checks ``rtol`` too."""
     if not rtol >= 0.0 or not math.isfinite(rtol):
         raise ValueError(f"rtol: must not be negative, got {rtol}")
