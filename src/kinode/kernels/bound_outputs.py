@@ -104,16 +104,21 @@ def bounds(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> l
     """
     values, arguments, _ = trace_bounded(snapshot.topology, tape, options)
     known: dict[int, Scalar] = {node.index: Interval(x[k], x[len(arguments) + k]) for k, node in enumerate(arguments)}
+    intervals = [interval_of(value) for value in _evaluate(values, known)]
+    return [interval.low for interval in intervals] + [interval.high for interval in intervals]
+
+
+def _evaluate(values: list[Scalar], known: dict[int, Scalar]) -> list[Scalar]:
+    """Values of a tape from those of nodes that are known, by index."""
     for node in needed(values):
         if node.index not in known:
             operands = (known[arg.index] if type(arg) is Traced else arg for arg in node.args)
             known[node.index] = node if node.op == "input" else apply(node.op, *operands)
-    intervals = [interval_of(known[value.index] if type(value) is Traced else value) for value in values]
-    return [interval.low for interval in intervals] + [interval.high for interval in intervals]
+    return [known[value.index] if type(value) is Traced else value for value in values]
 
 
 def arguments(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
-    """The arguments of laws and event functions, their rates, and the laws; ``x`` is the rate of the state."""
+    """The arguments of laws and event functions, and their rates; ``x`` is the rate of the state."""
     bounded, point = trace_bounded(snapshot.topology, tape, options), snapshot.point
     named = named_quantities(snapshot, bounded)
     seeds: dict[tuple[str, int], Scalar] = {("t", 0): Dual(point.t, 1.0)}
@@ -123,8 +128,13 @@ def arguments(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -
     duals = [
         value if isinstance(value, Dual) else Dual(value) for value in replay(replay(bounded.arguments, named), seeds)
     ]
-    laws = replay(bounded.values[: len(options.laws)], named)
-    return [dual.value for dual in duals] + [dual.rate for dual in duals] + laws
+    return [dual.value for dual in duals] + [dual.rate for dual in duals]
+
+
+def argument_laws(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
+    """The laws for given arguments; ``x`` has these."""
+    values, arguments, _ = trace_bounded(snapshot.topology, tape, options)
+    return _evaluate(values[: len(options.laws)], {node.index: x[k] for k, node in enumerate(arguments)})
 
 
 def named_quantities(snapshot: Snapshot, bounded: BoundedValues) -> dict[tuple[str, int], Scalar]:

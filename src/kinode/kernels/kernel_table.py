@@ -168,6 +168,7 @@ _ROWS = (
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
     KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y),
     KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda options: 2 * options.n_arguments),
+    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda options: options.n_arguments),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

@@ -130,14 +130,15 @@ class LoopRun:
         if spec is None:
             return
         n, laws, count = spec.n_arguments, spec.n_laws, spec.n_laws + len(spec.functions)
-        bounds.kernel, bounds.arguments = spec.bounds, spec.arguments
+        bounds.kernel, bounds.arguments, bounds.laws = spec.bounds, spec.arguments, spec.laws
         bounds.n_arguments, bounds.n_laws, bounds.count = n, laws, count
         bounds.functions = ints_of(np.array(spec.functions, dtype=np.int64))
-        arrays = provide_arrays(2 * n, 2 * n, 2 * count, 2 * n + laws, 2 * n + laws, laws, laws, 2 * n, 2 * count, n)
+        arrays = provide_arrays(*[2 * n] * 5, *[2 * count] * 2, *[laws] * 4, n)
         arrays[-1][:] = spec.widths
-        ranges, piece, out, before, after, least, most, box, box_out, widths = map(floats_of, arrays)
-        bounds.ranges, bounds.piece, bounds.out, bounds.before, bounds.after = ranges, piece, out, before, after
-        bounds.least, bounds.most, bounds.box, bounds.box_out, bounds.widths = least, most, box, box_out, widths
+        pointers = [floats_of(array) for array in arrays]
+        bounds.ranges, bounds.piece, bounds.box, bounds.before, bounds.after = pointers[:5]
+        bounds.out, bounds.box_out = pointers[5:7]
+        bounds.laws_before, bounds.laws_after, bounds.least, bounds.most, bounds.widths = pointers[7:]
         bounds.reach = MOST_REACH
 
     def set_breaks(self, breaks: Array, margin: float) -> None:

@@ -284,7 +284,9 @@ class StepBounds(Struct):
     kernel: int
     """Address of the kernel that gives the lower, then the upper bounds for ranges of the arguments; 0 for none."""
     arguments: int
-    """Address of the kernel that gives the arguments, their rates, and the laws."""
+    """Address of the kernel that gives the arguments and their rates."""
+    laws: int
+    """Address of the kernel that gives the laws for arguments; 0 if there are none."""
     n_arguments: int
     count: int
     """Number of laws and event functions."""
@@ -301,9 +303,15 @@ class StepBounds(Struct):
     out: Floats
     """The bounds as evaluated last."""
     before: Floats
-    """At the start of the step: the arguments, their rates, and the laws."""
+    """At the start of the step: the arguments and their rates."""
     after: Floats
     """The same at its end."""
+    laws_before: Floats
+    laws_after: Floats
+    """The laws at both ends, where they were needed."""
+    laws_before_known: int
+    laws_after_known: int
+    """1 if they are known."""
     least: Floats
     """For each law: its least value at the stages of the step."""
     most: Floats

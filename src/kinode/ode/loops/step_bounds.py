@@ -16,6 +16,7 @@ An event function hides an event if it is negative between two times at which it
 
 from __future__ import annotations
 
+from kinode.jit.pointers import Floats
 from kinode.ode.loops.dense_output import table_row
 from kinode.ode.loops.event_triggers import ZERO_LEVEL, is_active
 from kinode.ode.loops.loop_primitives import law_time, run_kernel, slope
@@ -28,7 +29,7 @@ ALLOWED_SHARE = 0.5  # of the range of a law at the stages, by which its values 
 ALLOWED_CHANGE = 1e-3  # the same, relative to the size of the law at the stages
 LAW_ROUNDING = 1e-9  # the same, in the unit of the law
 LEAST_REACH, MOST_REACH = 2.0, 64.0  # size of the box on either side of a step's ranges, as a multiple of these
-MAX_WAIT = 64  # steps until a box is tried again
+WAIT = 16  # steps until a box is tried again
 
 
 def prepare_bounds(run: RunMemory) -> None:
@@ -36,7 +37,8 @@ def prepare_bounds(run: RunMemory) -> None:
     bounds, step = run.bounds, run.step
     if bounds.known == 0:
         run_kernel(run, bounds.arguments, law_time(run, step.t), run.state.y, run.state.slopes, bounds.before)
-        bounds.known = 1
+        bounds.known, bounds.laws_before_known = 1, 0
+    bounds.laws_after_known = 0
     last = slope(run, run.method.last)
     run_kernel(run, bounds.arguments, law_time(run, step.t_new), run.state.y_new, last, bounds.after)
     if not _find_ranges(run):
@@ -76,18 +78,17 @@ def _settle(run: RunMemory) -> None:
         box[i] = ranges[i] - reach
         box[n + i] = ranges[n + i] + reach
     run_kernel(run, bounds.kernel, run.step.t, run.state.y, box, bounds.box_out)
-    bounds.laws_settled, bounds.functions_settled = int(_laws_rest(run)), _functions_stay(run)
+    bounds.laws_settled, bounds.functions_settled = int(_laws_rest(run, bounds.box_out)), _functions_stay(run)
     if (bounds.laws_settled == 0 and bounds.tame == 0) or bounds.functions_settled == 0:
-        bounds.wait = 0 if bounds.reach > LEAST_REACH else MAX_WAIT
+        bounds.wait = 0 if bounds.reach > LEAST_REACH else WAIT
         bounds.reach = max(LEAST_REACH, 0.25 * bounds.reach)
     else:
         bounds.reach = min(MOST_REACH, 2.0 * bounds.reach)
 
 
-def _laws_rest(run: RunMemory) -> bool:
-    """Whether no law changes by more in the box than any step may leave unseen."""
-    bounds, out = run.bounds, run.bounds.box_out
-    rest = True
+def _laws_rest(run: RunMemory, out: Floats) -> bool:
+    """Whether no law changes by more, within its bounds, than a step may leave unseen."""
+    bounds, rest = run.bounds, True
     for j in range(bounds.n_laws):
         low, high = out[j], out[bounds.count + j]
         least = max(0.0, max(low, -high))  # the smallest size of the law
@@ -110,9 +111,14 @@ def _functions_stay(run: RunMemory) -> int:
 
 def finish_bounds(run: RunMemory) -> None:
     """The next step begins with the arguments and laws at the end of this one."""
-    before, after = run.bounds.before, run.bounds.after
-    for i in range(2 * run.bounds.n_arguments + run.bounds.n_laws):
+    bounds, before, after = run.bounds, run.bounds.before, run.bounds.after
+    for i in range(2 * bounds.n_arguments):
         before[i] = after[i]
+    laws_before, laws_after = bounds.laws_before, bounds.laws_after
+    bounds.laws_before_known = bounds.laws_after_known
+    if bounds.laws_after_known != 0:
+        for j in range(bounds.n_laws):
+            laws_before[j] = laws_after[j]
 
 
 def _bound(run: RunMemory, a: float, b: float) -> None:
@@ -159,11 +165,15 @@ def _any_exceeds(run: RunMemory) -> bool:
 
 def _begin_range(run: RunMemory) -> None:
     """Start the range of each law with its values at both ends of the step."""
-    bounds, least, most, first = run.bounds, run.bounds.least, run.bounds.most, 2 * run.bounds.n_arguments
-    before, after = bounds.before, bounds.after
+    bounds, least, most = run.bounds, run.bounds.least, run.bounds.most
+    before, after = bounds.laws_before, bounds.laws_after
+    if bounds.laws_before_known == 0:
+        run_kernel(run, bounds.laws, run.step.t, run.state.y, bounds.before, before)
+    run_kernel(run, bounds.laws, run.step.t, run.state.y, bounds.after, after)
+    bounds.laws_before_known, bounds.laws_after_known = 1, 1
     for j in range(bounds.n_laws):
-        least[j] = min(before[first + j], after[first + j])
-        most[j] = max(before[first + j], after[first + j])
+        least[j] = min(before[j], after[j])
+        most[j] = max(before[j], after[j])
 
 
 def find_hidden(run: RunMemory) -> float:
@@ -171,8 +181,10 @@ def find_hidden(run: RunMemory) -> float:
     bounds = run.bounds
     if bounds.laws_settled != 0 or bounds.tame != 0:
         return 0.0
-    _begin_range(run)
     _bound_step(run)
+    if _laws_rest(run, bounds.out):
+        return 0.0
+    _begin_range(run)
     at = 0.0
     if _any_exceeds(run):
         nodes, errors = table_row(run, run.method.stages), table_row(run, run.method.stages + 1)
