@@ -313,9 +313,8 @@ class StepBounds(Struct):
     laws_after_known: int
     """1 if they are known."""
     least: Floats
-    """For each law: its least value at the stages of the step."""
     most: Floats
-    """For each law: its largest value at the stages of the step."""
+    """For each law: its least and its largest value at the stages of the step."""
     known: int
     """1 if ``before`` is known."""
     widths: Floats
@@ -329,9 +328,7 @@ class StepBounds(Struct):
     laws_settled: int
     """1 if the step is in the box, and no law changes there."""
     functions_settled: int
-    """The same of event functions that stay positive there: 1 of those with bounds, 2 if all active ones have bounds.
-
-    It is valid until the modes change."""
+    """1 if event functions with bounds stay positive there, 2 if all active ones do; valid until modes change."""
     reach: float
     """Size of the next box."""
     wait: int
