@@ -6,6 +6,7 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 
 from __future__ import annotations
 
+import math
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -363,7 +364,8 @@ class System(ComponentStore, Shortcuts):
             if name not in self.parameters:
                 raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
             parameter = self.parameters[name]
-            value, _ = self.read_value(name, raw, parameter.dimension)
+            plain = type(raw) is float and math.isfinite(raw)  # the many of a sweep: nothing to read
+            value = raw if plain else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
                 read_bounds(self.reader(name), parameter.bounds, value, None)
             new[name] = value

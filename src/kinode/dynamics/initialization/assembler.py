@@ -25,15 +25,14 @@ from kinode.dynamics.initialization.assembly_errors import explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
 from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
 from kinode.dynamics.initialization.position_guess import PositionGuess
+from kinode.dynamics.initialization.warm_start.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.structure.loop_closure import close as close_rows
 
-NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
 LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
 ROUGH = 0.05  # rad, or characteristic lengths: guesses that stay so little open are rounded, not of another branch
 SLIDES, HALVINGS = 40, 30  # steps to the least offset at most; halvings of one step
-NEWTON_STEPS = 8  # from one closed position to another near it
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
 SAME = 1e-6  # of the least offset: two positions are equally near
 
@@ -147,6 +146,11 @@ class Assembler:
             everything = assembler._group(problem.groups, free)
             x = assembler._settle(everything, x, None if anchor.kept else problem.weights)
         return x if assembler._is_within(x, anchor.x, NEAR) else None
+
+    def warm_start(self, anchor: Anchor) -> WarmStart | None:
+        """The same in machine code; None where it does not serve, or not yet."""
+        assembler = self.with_guesses_kept if anchor.kept else self
+        return WarmStart(assembler, anchor) if is_served(assembler, anchor) else None
 
     def _is_within(self, x: Array, other: Array, distance: float) -> bool:
         """Whether all joints of two positions are near each other."""

@@ -129,28 +129,28 @@ class AssemblyProblem:
             append(cut.joint.name, self.poses.layout.columns(k), ("angle",) * 3 + ("length",) * 3)
         if self.loops is not None:
             rows, columns = self.loops.pattern
-            for k in np.flatnonzero(self._element_rows).tolist():
+            for k in np.flatnonzero(self.element_rows).tolist():
                 name, unit = self.loops.names[k]
                 append(name, tuple(dict.fromkeys(columns[rows == k].tolist())), (unit,))
-        for k in self._given_followers:
+        for k in self.given_followers:
             name = self.followers[k]
             append(name, tuple(np.flatnonzero(self.poses.leading[k]).tolist()), (self.joints[name].coordinates[0][1],))
         return groups
 
     @cached_property
-    def _n_cut_rows(self) -> int:
+    def n_cut_rows(self) -> int:
         """How many of the loop equations belong to cut joints; they come first."""
         return sum(len(cut.units) for cut in self.poses.cuts)
 
     @cached_property
-    def _element_rows(self) -> Array:
+    def element_rows(self) -> Array:
         """Which rows of the loop equations belong to constraint elements and hold positions."""
         if self.loops is None:
             return np.zeros(0, dtype=bool)
-        return self.loops.position_rows & (np.arange(len(self.loops.position_rows)) >= self._n_cut_rows)
+        return self.loops.position_rows & (np.arange(len(self.loops.position_rows)) >= self.n_cut_rows)
 
     @cached_property
-    def _given_followers(self) -> list[int]:
+    def given_followers(self) -> list[int]:
         """Followers whose coordinate is given exactly."""
         return [k for k, name in enumerate(self.followers) if self.requested.joints[name].exact_q.all()]
 
@@ -158,12 +158,12 @@ class AssemblyProblem:
         """What must vanish at a position, and its Jacobian."""
         out = self.poses.evaluate(x) if self.poses.cuts or self.followers else np.empty(0)
         r, A = self.poses.errors(out)
-        if self._element_rows.any():
+        if self.element_rows.any():
             c, G, _ = self._elements(x)
-            r, A = np.concatenate([r, c[self._element_rows]]), np.vstack([A, G[self._element_rows]])
-        if self._given_followers:
+            r, A = np.concatenate([r, c[self.element_rows]]), np.vstack([A, G[self.element_rows]])
+        if self.given_followers:
             d, D = self._follower_offsets(out)
-            r, A = np.concatenate([r, d[self._given_followers]]), np.vstack([A, D[self._given_followers]])
+            r, A = np.concatenate([r, d[self.given_followers]]), np.vstack([A, D[self.given_followers]])
         return r, A
 
     def _elements(self, x: Array) -> tuple[Array, Array, Array]:
@@ -204,7 +204,7 @@ class AssemblyProblem:
         if self.loops is None:
             return A, b.ravel(), owners
         _, G, drift = self._elements(x)
-        start = self._n_cut_rows
+        start = self.n_cut_rows
         owners += [name for name, _ in self.loops.names[start:]]
         return np.vstack([A, G[start:]]), np.concatenate([b.ravel(), -drift[start:]]), owners
 
