@@ -6,7 +6,6 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 
 from __future__ import annotations
 
-import math
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -34,6 +33,7 @@ from kinode.model.base.parameters import (
     TableRecord,
     evaluate_constant,
     find_dimension,
+    is_plain,
     read_bounds,
 )
 from kinode.model.component_store import ComponentStore
@@ -364,11 +364,9 @@ class System(ComponentStore, Shortcuts):
             if name not in self.parameters:
                 raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
             parameter = self.parameters[name]
-            plain = type(raw) is float and math.isfinite(raw)  # the many of a sweep: nothing to read
-            value = raw if plain else self.read_value(name, raw, parameter.dimension)[0]
+            new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
                 read_bounds(self.reader(name), parameter.bounds, value, None)
-            new[name] = value
         return new
 
     # -- checking and showing ----------------------------------------------------------------------

@@ -67,7 +67,9 @@ def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
 def advanced_position(snapshot: Snapshot, cut_q: Array, step: Array) -> list[Array]:
     """Coordinates of the state, then of the cut joints, after a step along the speeds of both."""
     topology, joints = snapshot.topology, snapshot.topology.system.joints
-    parts = [joints[name].advance(snapshot.kinematics.q[q], step[topology.u_of[name]]) for name, q in topology.q_of.items()]
+    parts = [
+        joints[name].advance(snapshot.kinematics.q[q], step[topology.u_of[name]]) for name, q in topology.q_of.items()
+    ]
     at_q, at_u = 0, topology.n_u
     for joint in (cut.joint for cut in topology.cuts):
         parts.append(joint.advance(cut_q[at_q : at_q + joint.n_q], step[at_u : at_u + joint.n_u]))

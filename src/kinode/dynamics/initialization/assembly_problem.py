@@ -17,8 +17,6 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.initial_values import InitialValues, find_offset, weight_of
 from kinode.dynamics.initialization.loop_equations import LoopEquations
 from kinode.dynamics.initialization.loop_poses import LoopPoses
-from kinode.model.base.frames import Resolve
-from kinode.model.joints.joint import Joint
 
 
 class RowGroup(NamedTuple):
@@ -96,15 +94,11 @@ class AssemblyProblem:
 
     def unwound(self, name: str, q: Array) -> Array:
         """The same coordinates with full turns taken off that lead away from the requested ones."""
-        if not self.wraps[name].any():
+        wraps = self.poses.layout.wraps(name, self.resolve)
+        if not wraps.any():
             return q
-        unwound: Array = q - self.wraps[name] * 2 * np.pi * np.round((q - self.requested.joints[name].q) / (2 * np.pi))
+        unwound: Array = q - wraps * 2 * np.pi * np.round((q - self.requested.joints[name].q) / (2 * np.pi))
         return unwound
-
-    @cached_property
-    def wraps(self) -> dict[str, Array]:
-        """Which coordinates of each joint come to the same pose after a full turn."""
-        return {name: _wraps(self.joints[name], self.resolve) for name in self.u_of}
 
     def coordinates(self, x: Array) -> dict[str, Array]:
         """The coordinates of all joints that can move, by name."""
@@ -215,17 +209,3 @@ class AssemblyProblem:
             return H, h
         values = self.poses.evaluate(x)[self.poses.plan.followers]
         return np.vstack([H, self.poses.leading * values[:, 2:]]), np.concatenate([h, values[:, 1]])
-
-
-def _wraps(joint: Joint, resolve: Resolve) -> Array:
-    """Which coordinates come to the same pose after a full turn."""
-    if joint.quaternion is not None:
-        return np.zeros(joint.n_u, dtype=bool)
-    form = np.asarray(joint.form(resolve), dtype=float)
-    zero = joint.transform(np.zeros(joint.n_q), form)
-    marks = []
-    for k, (_, kind) in enumerate(joint.coordinates):
-        there = joint.transform(2 * np.pi * np.eye(joint.n_q)[k], form)
-        apart = np.concatenate([(there.R - zero.R).ravel(), there.p - zero.p]).astype(float)
-        marks.append(kind == "angle" and bool(abs(apart).max() < 1e-9))
-    return np.array(marks, dtype=bool)

@@ -24,7 +24,7 @@ class PlannedRows(NamedTuple):
     followers: slice
 
 
-class _Table:
+class RowTable:
     """Rows and their coefficients, as they are collected."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class _Table:
 
 def plan_positions(problem: AssemblyProblem, free: Array) -> PlannedRows:
     """The equations of a closed position; ``free`` marks the freedoms that may move."""
-    table, plan = _Table(), problem.poses.plan
+    table, plan = RowTable(), problem.poses.plan
     sources = np.hstack([np.zeros((len(problem.poses.cuts), 3), dtype=np.int64), plan.positions])
     _append_cuts(table, problem, sources)
     _append_elements(table, problem, np.flatnonzero(problem.element_rows).tolist(), 0)
@@ -69,7 +69,7 @@ def plan_positions(problem: AssemblyProblem, free: Array) -> PlannedRows:
 
 def plan_speeds(problem: AssemblyProblem, free: Array, followers: list[int]) -> PlannedRows:
     """The equations of speeds; ``followers`` are those with a given speed."""
-    table, plan = _Table(), problem.poses.plan
+    table, plan = RowTable(), problem.poses.plan
     _append_cuts(table, problem, plan.moving)
     if problem.loops is not None:
         n = len(problem.loops.names)
@@ -79,7 +79,7 @@ def plan_speeds(problem: AssemblyProblem, free: Array, followers: list[int]) -> 
     return table.plan(free, plan.rotations[:0, 0], len(followers))
 
 
-def _append_cuts(table: _Table, problem: AssemblyProblem, sources: Array) -> None:
+def _append_cuts(table: RowTable, problem: AssemblyProblem, sources: Array) -> None:
     """Six rows for each cut joint."""
     plan, scale = problem.poses.plan, (1.0,) * 3 + (1.0 / problem.length,) * 3
     entries: list[list[tuple[int, int]]] = [[] for _ in range(sources.size)]
@@ -89,7 +89,7 @@ def _append_cuts(table: _Table, problem: AssemblyProblem, sources: Array) -> Non
         table.append(source, scale[row % 6], entries[row])
 
 
-def _append_elements(table: _Table, problem: AssemblyProblem, rows: list[int], first: int) -> None:
+def _append_elements(table: RowTable, problem: AssemblyProblem, rows: list[int], first: int) -> None:
     """Rows of constraint elements; their values begin at ``first`` in the result of the kernel of closures."""
     if problem.loops is None or not rows:
         return
@@ -103,7 +103,7 @@ def _append_elements(table: _Table, problem: AssemblyProblem, rows: list[int], f
         table.append(at + first + row, 1.0 / float(problem.loops.scale[row]), entries[row])
 
 
-def _append_follower(table: _Table, problem: AssemblyProblem, k: int, part: int) -> None:
+def _append_follower(table: RowTable, problem: AssemblyProblem, k: int, part: int) -> None:
     """The coordinate (part 0) or the speed (part 1) of a follower."""
     places, unit = problem.poses.plan.followers[k].tolist(), problem.units[problem.n_u + k]
     leaders = np.flatnonzero(problem.poses.leading[k]).tolist()
