@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.dynamics.initialization.warm_start import newton_loop
+from kinode.dynamics.initialization.warm_starts import newton_loop
 
 SMALL = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
 

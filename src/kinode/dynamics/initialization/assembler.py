@@ -25,7 +25,7 @@ from kinode.dynamics.initialization.assembly_errors import explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
 from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
 from kinode.dynamics.initialization.position_guess import PositionGuess
-from kinode.dynamics.initialization.warm_start.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
+from kinode.dynamics.initialization.warm_starts.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.structure.loop_closure import close as close_rows

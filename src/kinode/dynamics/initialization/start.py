@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # loops alone need these: many runs do without
     from kinode.dynamics.initialization.far_guesses import FarGuess
     from kinode.dynamics.initialization.loop_equations import LoopEquations
     from kinode.dynamics.initialization.loop_poses import PoseLayout
-    from kinode.dynamics.initialization.warm_start.warm_start import WarmStart
+    from kinode.dynamics.initialization.warm_starts.warm_start import WarmStart
     from kinode.structure.loop_closure import Closure
 
 

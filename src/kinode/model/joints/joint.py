@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, sqrt
+from kinode.algebra.scalars import Array, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
@@ -186,7 +186,7 @@ class Joint(Component):
         if self.quaternion is not None:
             turn = slice(self.quaternion, self.quaternion + 4)
             there[turn] = there[turn] / sqrt(there[turn] @ there[turn])
-        return there
+        return tidy(there)
 
     def closure(self, X: Pose, form: Array) -> Array:
         raise NotImplementedError

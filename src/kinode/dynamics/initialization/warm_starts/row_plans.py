@@ -12,7 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
-from kinode.dynamics.initialization.warm_start.newton_loop import RowPlan
+from kinode.dynamics.initialization.warm_starts.newton_loop import RowPlan
 from kinode.jit.pointers import floats_of, ints_of
 
 

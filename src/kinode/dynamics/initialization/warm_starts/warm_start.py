@@ -18,9 +18,9 @@ from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
 from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, weight_of
 from kinode.dynamics.initialization.loop_equations import CLOSURE
 from kinode.dynamics.initialization.loop_poses import POSE_ERRORS
-from kinode.dynamics.initialization.warm_start import newton_loop
-from kinode.dynamics.initialization.warm_start.newton_loop import SOLVED, WarmMemory
-from kinode.dynamics.initialization.warm_start.row_plans import PlannedRows, plan_positions, plan_speeds
+from kinode.dynamics.initialization.warm_starts import newton_loop
+from kinode.dynamics.initialization.warm_starts.newton_loop import SOLVED, WarmMemory
+from kinode.dynamics.initialization.warm_starts.row_plans import PlannedRows, plan_positions, plan_speeds
 from kinode.jit.pointers import floats_of
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.joints.joint import Joint
