@@ -91,9 +91,9 @@ class Assembler:
         begin = self.guess.position()
         if self._is_closed(begin, CLOSED) and self._keeps(begin, np.ones(len(self.exact), dtype=bool), CLOSED):
             return begin
-        x, open_groups = begin, []
-        kept = self.with_guesses_kept
-        for group in kept.loop_groups(~(self.exact | self.guessed)[:n]):
+        kept, open_groups = self.with_guesses_kept, []
+        x, settled = kept.guess.settle(begin)
+        for group in kept.loop_groups(~(self.exact | self.guessed | settled)[:n]):
             there = kept.search(group, x, None)
             if there is None:
                 open_groups.append(group)
