@@ -95,7 +95,7 @@ def run_batch(
         return out
     try:
         size = machine.lanes * max(4, min(int(PIECE_TIME / row_time), (rows - first) // 8) // machine.lanes)
-        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1)
+        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1, threads)
     finally:
         pool.lock.release()
     return out
