@@ -19,7 +19,7 @@ class Fired(NamedTuple):
     """An event function that triggered."""
 
     time: float  # s
-    index: int  # of the event function
+    function: int  # index of the event function
     before: float  # value of its mode
     after: float
 
