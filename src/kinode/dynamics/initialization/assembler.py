@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,8 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.structure.loop_closure import close as close_rows
 
-LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
+LEAST_STARTS, MOST_STARTS = 6, 20  # starts that are compared; that are tried while no closed position is known
+CHOSEN_FROM = 16  # from this start on, the best of 64 positions: few lie near a closed one where many rows must hold
 ROUGH = 0.05  # rad, or characteristic lengths: guesses that stay so little open are rounded, not of another branch
 SLIDES, HALVINGS = 40, 30  # steps to the least offset at most; halvings of one step
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
@@ -230,11 +232,10 @@ class Assembler:
         if len(group.owners) > 1:
             yield self._loop_by_loop(group, x)
         rng = np.random.default_rng(0)
-        k = 0
-        while True:
-            k += 1
-            scale = 1.0 if k % 2 else 0.3
-            there = self.guess.scattered(rng, scale)
+        for k in count(1):
+            scale = 1.0 if k % 2 or k >= CHOSEN_FROM else 0.3
+            tries = [self.guess.scattered(rng, scale) for _ in range(1 if k < CHOSEN_FROM else 64)]
+            there = min(tries, key=lambda y: float(abs(self.problem.equations(y)[0][group.rows]).sum()))
             if (self.guessed & ~self.exact)[: len(group.free)][group.free].any():  # guesses too
                 reach = np.where(self.problem.units[: len(group.free)] == 1.0, np.pi, self.problem.length)
                 step = 0.5 * scale * reach * rng.uniform(-1.0, 1.0, len(group.free))
@@ -252,8 +253,8 @@ class Assembler:
     def _loop_by_loop(self, group: LoopGroup, x: Array) -> Array:
         """The loops of a group closed one after the other, each with those before it."""
         loops = [rows for rows in self.problem.groups if rows.owner in group.owners]
-        for count in range(1, len(loops) + 1):
-            x, _ = self.close(self._group(loops[:count], group.free), x, None)
+        for last in range(1, len(loops) + 1):
+            x, _ = self.close(self._group(loops[:last], group.free), x, None)
         return x
 
     def close(self, group: LoopGroup, x: Array, weights: Array | None) -> tuple[Array, float]:
