@@ -9,7 +9,6 @@ by a compiled loop for all states, and by singular values where that loop finds 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniq
 from kinode.kernels.kernel_options import Kernel, LoadOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.restraints.loop_statics import Support
+from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:
