@@ -19,7 +19,7 @@ from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
-from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
+from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
@@ -111,6 +111,15 @@ def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iter
     return np.concatenate(pose_errors(snapshot, x))
 
 
+def _advanced(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
+    n = n_cut_coordinates(snapshot.topology)
+    return np.concatenate(advanced_position(snapshot, x[:n], x[n:]))
+
+
+def _n_cut_step(topology: Topology) -> int:
+    return n_cut_coordinates(topology) + topology.n_u + n_cut_freedoms(topology)
+
+
 def _always(options: Any) -> bool:
     return True
 
@@ -157,6 +166,7 @@ _ROWS = (
     KernelRow("closure", outputs.closure, modes=Modes.UNUSED, rare=True),
     KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED,
               rare=True),
+    KernelRow("advanced_position", trace=_advanced, n_x=_n_cut_step, modes=Modes.UNUSED, rare=True),
     KernelRow("projection", outputs.projection),
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),

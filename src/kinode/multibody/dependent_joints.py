@@ -33,6 +33,11 @@ def n_cut_coordinates(topology: Topology) -> int:
     return sum(cut.joint.n_q for cut in topology.cuts)
 
 
+def n_cut_freedoms(topology: Topology) -> int:
+    """Number of freedoms of all cut joints."""
+    return sum(cut.joint.n_u for cut in topology.cuts)
+
+
 def loop_columns(kinematics: Kinematics, cut: Cut) -> list[int]:
     """The speeds of the state that move a cut joint."""
     return list(dict.fromkeys(column for _, _, column, _ in freedoms(kinematics, CutJointConstraint(cut))))
@@ -56,6 +61,19 @@ def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
         way = kinematics.state_of(name)
         q, u, _ = kinematics.joint_state(name)
         parts.append(tidy([q[0], u[0], 0.0 if way is None else way[1]]))
+    return parts
+
+
+def advanced_position(snapshot: Snapshot, cut_q: Array, step: Array) -> list[Array]:
+    """Coordinates of the state, then of the cut joints, after a step along the speeds of both."""
+    topology, joints = snapshot.topology, snapshot.topology.system.joints
+    parts = [
+        joints[name].advance(snapshot.kinematics.q[q], step[topology.u_of[name]]) for name, q in topology.q_of.items()
+    ]
+    at_q, at_u = 0, topology.n_u
+    for joint in (cut.joint for cut in topology.cuts):
+        parts.append(joint.advance(cut_q[at_q : at_q + joint.n_q], step[at_u : at_u + joint.n_u]))
+        at_q, at_u = at_q + joint.n_q, at_u + joint.n_u
     return parts
 
 

@@ -58,6 +58,7 @@ class PoseLayout:
             self.u_of[cut.joint.name] = slice(n_u, n_u + cut.joint.n_u)
             n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
         self.n_q, self.n_u = n_q, n_u
+        self._wraps: dict[tuple[str, bytes], Array] = {}
         self.calls = 0  # of the kernel; the first are made in plain numbers
         self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
 
@@ -127,6 +128,15 @@ class PoseLayout:
             if part.any():
                 there[where] = self.topology.system.joints[name].advance(x[where], part)
         return there
+
+    def wraps(self, name: str, resolve: Resolve) -> Array:
+        """Which coordinates of a joint come to the same pose after a full turn."""
+        joint = self.topology.system.joints[name]
+        form = np.asarray(joint.form(resolve), dtype=float)
+        key = name, form.tobytes()
+        if key not in self._wraps:
+            self._wraps[key] = _find_wraps(joint, form)
+        return self._wraps[key]
 
     def columns(self, k: int) -> tuple[int, ...]:
         """The freedoms that move the rows of the k-th cut joint."""
@@ -198,3 +208,16 @@ class LoopPoses:
         if not self.cuts:
             return True
         return bool(abs(self.errors(self.evaluate(self.position_of(q)))[0]).max() <= within)
+
+
+def _find_wraps(joint: Joint, form: Array) -> Array:
+    """Which coordinates come to the same pose after a full turn."""
+    if joint.quaternion is not None:
+        return np.zeros(joint.n_u, dtype=bool)
+    zero = joint.transform(np.zeros(joint.n_q), form)
+    marks = []
+    for k, (_, kind) in enumerate(joint.coordinates):
+        there = joint.transform(2 * np.pi * np.eye(joint.n_q)[k], form)
+        apart = np.concatenate([(there.R - zero.R).ravel(), there.p - zero.p]).astype(float)
+        marks.append(kind == "angle" and bool(abs(apart).max() < 1e-9))
+    return np.array(marks, dtype=bool)
