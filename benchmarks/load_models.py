@@ -31,7 +31,7 @@ def engine(cylinders: int = 6) -> Any:
     system = kn.System(f"engine of {cylinders}", gravity=(0, -9.81, 0))
     crank = system.body("crank", mass=8.0, com=(0.0, 0.0, 0.0), inertia=(0.1, 0.1, 0.05))
     q = 0.3
-    system.revolute("main", system.world, crank, q=q, u=150.0)
+    system.revolute("main", system.world, crank, q=q, u=150.0, damping=0.4)
     for i in range(cylinders):
         bank, throw, z = BANK * (-1.0) ** i, 2.0 * np.pi * (i // 2) / max(1, (cylinders + 1) // 2), SPACING * i
         along, across = np.array([np.cos(bank), np.sin(bank)]), np.array([-np.sin(bank), np.cos(bank)])

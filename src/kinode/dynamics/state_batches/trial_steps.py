@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 POWER = Kernel("power")
-LEAST_GROUPS = 4  # for each thread
+LEAST_GROUPS = 64  # for each thread
 
 
 @dataclass(frozen=True, eq=False)
