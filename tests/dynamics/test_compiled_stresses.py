@@ -32,7 +32,7 @@ def check(run):
         for name, shared in full.share(given).items():
             assert given[name] + changes[name][row] == pytest.approx(shared, abs=1e-10 * scale), (row, name)
         for name, along in full.along.items():
-            assert analyses.along[name][row] == pytest.approx(along, abs=1e-12)
+            assert analyses.along(name)[row] == pytest.approx(along, abs=1e-12)
         seen.add(full.redundancy)
     if not analyses.constants.roots:
         assert all(analyses.elastic[name] == all(analyses.unique[name]) for name in sizes)

@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.kernel_options import Kernel, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
@@ -111,6 +111,14 @@ def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iter
     return np.concatenate(pose_errors(snapshot, x))
 
 
+def _n_holding(topology: Topology) -> int:
+    return sum(topology.holding.values())
+
+
+def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOptions) -> Iterable[Scalar]:
+    return outputs.load_sharing(snapshot, x, options)
+
+
 def _always(options: Any) -> bool:
     return True
 
@@ -145,11 +153,12 @@ _ROWS = (
     KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
     KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
-    KernelRow("holding", outputs.holding, modes=Modes.FITTED),
+    KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),
     KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
     KernelRow("stress_directions", outputs.stress_directions, modes=Modes.UNUSED),
+    KernelRow("load_sharing", trace=_load_sharing, n_x=_n_holding, modes=Modes.UNUSED, lanes=True),
     # accelerations by cause
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
