@@ -150,11 +150,12 @@ class Analyses:
     def change(self, compiled: Array) -> dict[str, Array]:
         """What the rule adds to compiled values; their columns are in the order of ``topology.holding``."""
         x = compiled / self.tables.units
-        change, left = np.zeros((self.rows, self.tables.n)), np.arange(self.rows)
         if self.options is not None:
             result = share_certified(self.dynamics, self.states, self.options, x)
-            change[:], left = result.change, np.flatnonzero(~result.certified)
+            change, left = result.change, np.flatnonzero(~result.certified)
             self._unique[:] = self._elastic[:] = ~np.array(self.options.shared, dtype=bool)
+        else:
+            change, left = np.zeros((self.rows, self.tables.n)), np.arange(self.rows)
         for part in self._parts(left):
             change[part] = self._analyze(part, x[part])
         self._take_full()

@@ -24,7 +24,7 @@ from kinode.algebra.scalars import Array
 from kinode.hooks import hook
 from kinode.multibody.power import find_causes
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
-from kinode.results.work_quadrature.interval_work import compute_work
+from kinode.results.work_quadrature.interval_work import FAIR_DEFECT, GOOD_DEFECT, compute_work
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
 ROUNDING = 1e-15  # of an energy
 TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number of ticks
-GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
 NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
 
@@ -95,6 +94,12 @@ class Audit:
         if not np.isfinite(self.relative):
             return "trust: none, the energy is not finite"
         if self.uncertainty > 0.5 * self.largest and self.uncertainty > NEGLIGIBLE_UNCERTAINTY * self.scale:
+            most = self.largest + self.uncertainty
+            if most < GOOD_DEFECT * self.scale:
+                return (
+                    f"trust: less than {most:.2g} J of the {self.scale:.4g} J in play are unaccounted for "
+                    f"({most / self.scale:.1e}); the run holds its energy well"
+                )
             return (
                 defect + f"the work itself is known to {self.uncertainty:.1g} J only, ask for closer times to see more"
             )
@@ -137,7 +142,8 @@ def compute_audit(run: RunQuantities) -> Audit:
     rounding = ROUNDING * float((np.abs(kinetic) + np.abs(potential)).max())
     works, uncertainty = np.zeros((len(run) - 1, 0)), 0.0
     if causes:
-        works, uncertainty = compute_work(run, energy - energy[0], rounding)
+        in_play = float(max(kinetic.max(), np.ptp(potential)))
+        works, uncertainty = compute_work(run, energy - energy[0], in_play, rounding)
     if run.dynamics.topology.events is not None:
         impacts, with_events = np.where(np.diff(run.t) == 0.0, np.diff(energy), 0.0), _intervals_with_events(run)
         unexplained = np.diff(energy) - works.sum(axis=1) - impacts

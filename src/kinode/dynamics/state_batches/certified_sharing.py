@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kinode.structure.evaluation_point import EvaluationPoint
 
 FEWEST_STATES = 200  # for which a function is compiled
-REFERENCES = 9  # states at which ranks are found
+REFERENCES = 5  # states at which ranks are found
 MOST_FLEXIBLE = 1e8  # inverse pivot
 UNTOUCHED = 0.1 * UNIQUE  # change of a unique component by a trial load of size 1
 KNOWN: WeakKeyDictionary[Kernels, SharingOptions | None] = WeakKeyDictionary()  # what was found for a system
@@ -152,7 +152,8 @@ def _find_motions(tables: StressTables, directions: Array, unit_loads: Array | N
     if unit_loads is not None:
         loads = unit_loads.reshape(6 * len(tables.topology.system.bodies), -1)
         rows += [twists.of_load(load)[None] for load in loads.T]
-    _, s, Vt = np.linalg.svd(np.vstack(rows), full_matrices=True)
+    whole = np.vstack(rows)
+    _, s, Vt = np.linalg.svd(np.linalg.qr(whole, mode="r") if len(whole) > twists.size else whole, full_matrices=True)
     motions: Array = Vt[int((s > RANK_TOLERANCE * s.max(initial=1.0)).sum()) :]
     units = [unit for node in tables.topology.full.nodes for unit in tables.find_effort_units(node.joint.name)]
     return motions * np.array(units)

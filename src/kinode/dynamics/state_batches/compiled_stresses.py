@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class StressTables:
         memory.node_carrier = _ints([index[node.carrier] for node in nodes])
         memory.node_sign = _floats([1.0 if node.reversed else -1.0 for node in nodes])
         memory.node_effort = _ints([self._drive(node.joint.name) for node in nodes])
-        reach = [self._reach(node) for node in nodes]
+        reach = self._reaches
         memory.node_low = _ints([min(columns, default=0) for columns in reach])
         memory.node_high = _ints([max(columns, default=-1) + 1 for columns in reach])
         self._order_equations(memory, [self.n_u[self.joints[node.joint.name]] for node in nodes], reach)
@@ -108,6 +109,11 @@ class StressTables:
         memory.multipliers, memory.multiplier_row = len(rows), _ints(rows)
         memory.multiplier_scale = _floats([self.units[row] for row in rows])
         memory.n_unit_loads = 6 * len(bodies) * len(rows)
+
+    @cached_property
+    def _reaches(self) -> list[set[int]]:
+        """The columns that may load each node, from the leaves on."""
+        return [self._reach(node) for node in reversed(self.topology.full.nodes)]
 
     def _reach(self, node: TreeLink) -> set[int]:
         """The columns that may load a node: forces between a body behind it and one that is not."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kinode.algebra.sample_quadrature import integrate_samples
 from kinode.algebra.scalars import Array
-from kinode.dynamics.state_batches.trial_steps import TrialSteps, take_trial_steps
+from kinode.dynamics.state_batches.trial_steps import TrialStepper, TrialSteps
 from kinode.multibody.power import find_causes
 from kinode.results.work_quadrature.state_cubics import (
     SCAN,
@@ -42,38 +43,68 @@ FAR = 100.0  # times that error: the next step is an eighth as long, else half
 GROW = 4e-3  # share of that error below which the next step is twice as long
 MAX_STATE_NUMBERS = 1 << 20  # numbers in the states of one pass, which bounds the memory
 CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
-CONVERGED_DEFECT = 0.02  # the same change, relative to the defect: fine enough to judge it
+CONVERGED_DEFECT = 0.1  # the same change, relative to the defect: fine enough to judge it
 USABLE_WORK = 1e-6  # the same change, relative to the work: still better than interpolation
+GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
+FEWEST_EVALUATIONS = 6000  # that may always be spent
+SHARE_OF_RUN = 0.5  # of the run's evaluations: those that may be spent too
 SEEN_WORK = 0.5  # the same change, relative to the work: the motion is not too stiff, and the work is about right
 
+_STEPPERS: WeakKeyDictionary[RunQuantities, TrialStepper] = WeakKeyDictionary()
 
-def compute_work(run: RunQuantities, change: Array, rounding: float = 0.0) -> tuple[Array, float]:
+
+def compute_work(run: RunQuantities, change: Array, in_play: float = 0.0, rounding: float = 0.0) -> tuple[Array, float]:
     """Work of each cause in each interval between stored states, and the uncertainty of the sum.
 
-    ``change`` is the change of the energy since the start, known up to ``rounding``; an uncertainty well below the
-    defect is fine enough.
+    ``change`` is the change of the energy since the start, known up to ``rounding``, and ``in_play`` the largest energy
+    in play.  An uncertainty well below the defect is fine enough, or one that leaves no doubt of the verdict on the run
+    after half as many evaluations as the run took itself.
     """
     n_causes = len(find_causes(run.dynamics.topology))
     with np.errstate(all="ignore"):
         work, errors = _through_samples(run, n_causes)
+        settled = False
         for improve in (_take_one_step, _split_at_corners):
             uncertainty, scale, allowed = _find_goal(work, errors, change, rounding)
-            if uncertainty > allowed:
+            settled = settled or _is_settled(run, work, change, in_play, uncertainty)
+            if uncertainty > allowed and not settled:
                 improve(run, work, errors, 0.5 * _next_goal(uncertainty, allowed) / len(errors))
         before, stuck = np.inf, np.zeros(len(errors), dtype=bool)
         while True:
             uncertainty, scale, allowed = _find_goal(work, errors, change, rounding)
-            if uncertainty <= allowed or before <= 2.0 * uncertainty:
+            settled = settled or _is_settled(run, work, change, in_play, uncertainty)
+            if settled or uncertainty <= allowed or before <= 2.0 * uncertainty:
                 break
             _refine(run, work, errors, stuck, _next_goal(uncertainty, allowed))
             before = uncertainty
-        if uncertainty <= max(allowed, USABLE_WORK * scale):
+        if settled or uncertainty <= max(allowed, USABLE_WORK * scale):
             return _look_closer(run, work, uncertainty)
     other, uncertainty_of_other = interpolate_work(run, n_causes)
     if uncertainty <= SEEN_WORK * scale:  # the steps agree on what a cubic may not see
         uncertainty_of_other = max(uncertainty_of_other, float(np.abs(np.cumsum((work - other).sum(axis=1))).max()))
     use_other = uncertainty_of_other < uncertainty or uncertainty >= UNKNOWN
     return (other, uncertainty_of_other) if use_other else (work, uncertainty)
+
+
+def _is_settled(run: RunQuantities, work: Array, change: Array, in_play: float, uncertainty: float) -> bool:
+    """Whether the verdict is certain and enough evaluations have been spent on it."""
+    if _find_stepper(run).evaluations < max(FEWEST_EVALUATIONS, SHARE_OF_RUN * run.facts.get("evaluations", np.inf)):
+        return False
+    total = np.cumsum(work, axis=0)
+    defect = float(np.abs(change[1:] - total.sum(axis=1)).max())
+    scale = max(in_play, float(np.abs(total).max()))
+    least, most = np.searchsorted(
+        [GOOD_DEFECT * scale, FAIR_DEFECT * scale], [defect - uncertainty, defect + uncertainty]
+    )
+    return bool(least == most)
+
+
+def _find_stepper(run: RunQuantities) -> TrialStepper:
+    """The steps of this run's system; one for all calls, which also counts them."""
+    stepper = _STEPPERS.get(run)
+    if stepper is None:
+        stepper = _STEPPERS[run] = TrialStepper(run.dynamics, run.p, run.inputs)
+    return stepper
 
 
 def _find_goal(work: Array, errors: Array, change: Array, rounding: float) -> tuple[float, float, float]:
@@ -215,4 +246,4 @@ def _chunks(run: RunQuantities, rows: Array, n_causes: int) -> Iterator[Array]:
 def _step(run: RunQuantities, rows: Array, t: Array, y: Array, h: Array) -> TrialSteps:
     """Steps of lengths ``h`` within the intervals ``rows``."""
     begin, end = (times[rows] for times in interval_sides(run))
-    return take_trial_steps(run.dynamics, t, y, h, (begin, end), run.p, run.inputs)
+    return _find_stepper(run).take(t, y, h, (begin, end))
