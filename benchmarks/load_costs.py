@@ -5,8 +5,8 @@
 
 Each model is simulated once so that all code is compiled.  Then, in every round, a run, the first reaction (which
 analyzes all stored states) and the audit are timed in processor time, that of all threads together; the best round
-counts.  The exit code is 1 where the loads of a run of 20 ms or more cost more than the run.  ``BEFORE`` are the seconds
-of the analyses in Python that the compiled ones replaced, for shorter runs, on a machine of two processors.
+counts.  The exit code is 1 where the loads of a run of 20 ms or more cost more than the run.  ``BEFORE`` are the
+seconds of the analyses in Python that the compiled ones replaced, for shorter runs, on a machine of two processors.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from kinode.model.quantity_names import find_quantity
 from kinode.model.system import joint_frame
 from kinode.multibody import power
 from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.equal_stiffness import EqualStiffness
 from kinode.multibody.snapshot import Snapshot
 
 Outputs = Sequence[Any] | Array
@@ -130,12 +129,14 @@ def load_sharing(snapshot: Snapshot, x: Array, options: SharingOptions) -> Outpu
     ``x`` are the components of ``topology.holding`` with moments over the length.  The result is the change of those
     that are shared; that of a trial load, for all; the largest inverse pivot; the efforts of the locks.
     """
+    from kinode.formulations.equal_stiffness import EqualStiffness  # which few runs need
+
     system = EqualStiffness(snapshot, options.length, options.locks)
     sizes = snapshot.topology.holding
     trial = [math.cos(1.0 + 7.0 * k) for k in range(len(options.shared))]  # no two of them alike
     ends = np.cumsum(list(sizes.values()))[:-1]
 
-    def share(loads: Sequence[Scalar]) -> tuple[Array, Scalar]:
+    def share(loads: Iterable[Scalar]) -> tuple[Array, Scalar]:
         chosen = tidy([load if flag else 0.0 for load, flag in zip(loads, options.shared, strict=True)])
         change, locked = system.share(dict(zip(sizes, np.split(chosen, ends), strict=True)))
         return np.concatenate([change[name] for name in sizes]), locked

@@ -2,7 +2,7 @@
 
 Which components are shared follows from the rank of the balances, which seldom changes along a run.  It is found at a
 few states (stress_loop.py), with as many coordinates to lock as the mechanism has freedoms.  A function for exactly
-these (multibody/restraints/equal_stiffness.py) is compiled and called for all states.  At each it proves that
+these (formulations/equal_stiffness.py) is compiled and called for all states.  At each it proves that
 nothing has changed:
 
 - all pivots are far from zero: with the locks there is no further freedom, so there are no further stresses;

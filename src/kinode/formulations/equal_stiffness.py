@@ -54,7 +54,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class JointLoads:
+class StiffJoint:
     """The unknown reaction of a joint: it does no work along the freedoms."""
 
     sides: tuple[Side, ...]
@@ -104,7 +104,7 @@ class EqualStiffness:
         self.extras = self._find_extras()
         self.locks = [self._effort(name, k) for name, k in locks]
 
-    def _joint(self, joint: Joint) -> JointLoads:
+    def _joint(self, joint: Joint) -> StiffJoint:
         resolve = self.snapshot.resolve
         axes, form = joint.axis_rotation(resolve, self.system.nominal), joint.form(resolve)
         F, M = (joint_frame(joint, side).pose(resolve) @ Pose(axes, np.zeros(3)) for side in ("parent", "child"))
@@ -122,7 +122,7 @@ class EqualStiffness:
         efforts = [
             np.concatenate([t[3:], t[:3] / self.length]) * unit for t, unit in zip(np.transpose(T), units, strict=True)
         ]
-        return JointLoads(tuple(side for side in ends if side.row >= 0), axes @ X.R, freedoms, efforts)
+        return StiffJoint(tuple(side for side in ends if side.row >= 0), axes @ X.R, freedoms, efforts)
 
     def _effort(self, name: str, k: int) -> Column:
         """The balances of a unit effort of a joint."""
