@@ -92,7 +92,7 @@ def hand() -> Any:
 
 MODELS = {
     "four-bar": LoadModel(four_bar, 200.0, 1001, "j2", {}),
-    "engine of 6 cylinders": LoadModel(engine, 2.0, 1001, "crankpin0", {}),
+    "engine of 6 cylinders": LoadModel(engine, 3.0, 1501, "crankpin0", {}),
     "engine, gas force with corners": LoadModel(lambda: engine(CORNERED), 1.3, 1001, "crankpin0", {}),
     "40 four-bars": LoadModel(four_bars, 12.0, 1001, "g3", {}),
     "Allegro hand, free base": LoadModel(hand, 40.0, 1001, "base", {}),

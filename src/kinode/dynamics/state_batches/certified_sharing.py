@@ -156,4 +156,4 @@ def _find_motions(tables: StressTables, directions: Array, unit_loads: Array | N
     _, s, Vt = np.linalg.svd(np.linalg.qr(whole, mode="r") if len(whole) > twists.size else whole, full_matrices=True)
     motions: Array = Vt[int((s > RANK_TOLERANCE * s.max(initial=1.0)).sum()) :]
     units = [unit for node in tables.topology.full.nodes for unit in tables.find_effort_units(node.joint.name)]
-    return motions * np.array(units)
+    return np.asarray(motions * np.array(units))

@@ -129,10 +129,10 @@ def _through_samples(run: RunQuantities, n_causes: int) -> tuple[Array, Array]:
     work, errors = np.zeros((len(run) - 1, n_causes)), np.full(len(run) - 1, np.inf)
     if len(run) > FEWEST_SAMPLES:
         n, (begin, end) = run.y.shape[1], interval_sides(run)
-        powers = [rates_and_powers(run, t, y)[:, n:] for t, y in ((begin, run.y[:-1]), (end, run.y[1:]))]
+        before, after = (rates_and_powers(run, t, y)[:, n:] for t, y in ((begin, run.y[:-1]), (end, run.y[1:])))
         lengths = np.diff(run.t)
-        scale = float((np.abs(powers[0]).sum(axis=1) * lengths).sum())
-        work, errors = integrate_samples(lengths, *powers, enough=CONVERGED_WORK * scale / len(lengths))
+        scale = float((np.abs(before).sum(axis=1) * lengths).sum())
+        work, errors = integrate_samples(lengths, before, after, enough=CONVERGED_WORK * scale / len(lengths))
     return work, errors
 
 

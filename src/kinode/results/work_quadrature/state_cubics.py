@@ -73,7 +73,7 @@ def find_corners(run: RunQuantities, cubics: StateCubics, low: Array, high: Arra
         cell = (high - low) / SCAN
         corners = low + (1.0 + pair + inside) * cell
         low, high = low + (0.75 + pair) * cell, low + (2.25 + pair) * cell
-    return np.clip(corners, first, last)
+    return np.asarray(np.clip(corners, first, last))
 
 
 def interpolate_work(run: RunQuantities, n_causes: int) -> tuple[Array, float]:
