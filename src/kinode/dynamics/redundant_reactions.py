@@ -8,8 +8,12 @@ by a compiled loop for all states, and by singular values where that loop finds 
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+=======
+from collections.abc import Hashable, Iterator, Sequence
+>>>>>>> main
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -27,6 +31,7 @@ from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniq
 from kinode.kernels.kernel_options import Kernel, LoadOptions, SharingOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.restraints.loop_statics import Support
+from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ This module does not use LLVM.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
+from kinode.records import dataclass
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 TABLES = frozenset({"interval", "fetch"})  # operations on tables

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinode.multibody.restraints.loop_statics import Support
+from kinode.records import dataclass
 
 
 class Kernel(NamedTuple):

@@ -7,7 +7,6 @@ flags of the events that occurred, or ranges.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -22,6 +21,7 @@ from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
 from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
 
@@ -177,6 +177,7 @@ _ROWS = (
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
     KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y),
     KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda options: 2 * options.n_arguments),
+    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda options: options.n_arguments),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

@@ -7,7 +7,7 @@ which serves the reactions, each body is a node of its own.  The dynamics of loo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,7 @@ from kinode.model.constraints.tooth_mesh import ToothMesh, find_sides
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
+from kinode.records import dataclass
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
 from kinode.structure.massless_freedoms import find_massless_freedom
 from kinode.structure.spanning_tree import Cut, span, turns

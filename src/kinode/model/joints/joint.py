@@ -12,7 +12,6 @@ of its own in this package.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,6 +42,7 @@ from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol
