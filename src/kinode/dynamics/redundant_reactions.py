@@ -8,12 +8,7 @@ by a compiled loop for all states, and by singular values where that loop finds 
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
-=======
-from collections.abc import Hashable, Iterator, Sequence
->>>>>>> main
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary

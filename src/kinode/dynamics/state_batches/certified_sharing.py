@@ -14,7 +14,6 @@ The other states are left to the loop that finds their ranks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -25,6 +24,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.state_batches.compiled_stresses import Stresses, StressTables
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE
 from kinode.kernels.kernel_options import Kernel, SharingOptions
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
