@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.kernel_options import Kernel, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
@@ -120,6 +120,14 @@ def _n_cut_step(topology: Topology) -> int:
     return n_cut_coordinates(topology) + topology.n_u + n_cut_freedoms(topology)
 
 
+def _n_holding(topology: Topology) -> int:
+    return sum(topology.holding.values())
+
+
+def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOptions) -> Iterable[Scalar]:
+    return outputs.load_sharing(snapshot, x, options)
+
+
 def _always(options: Any) -> bool:
     return True
 
@@ -154,11 +162,12 @@ _ROWS = (
     KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
     KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
-    KernelRow("holding", outputs.holding, modes=Modes.FITTED),
+    KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),
     KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
     KernelRow("stress_directions", outputs.stress_directions, modes=Modes.UNUSED),
+    KernelRow("load_sharing", trace=_load_sharing, n_x=_n_holding, modes=Modes.UNUSED, lanes=True),
     # accelerations by cause
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
