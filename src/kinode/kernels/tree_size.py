@@ -10,10 +10,31 @@ from kinode.structure.topology import Topology
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
 
 
+ROLL_LOOPS_FROM = 300  # entries of the mass matrix, half of it; the same for systems with constraints
+
+
 def is_large(topology: Topology) -> bool:
-    """Whether a system has loop code instead of straight-line code."""
-    unsupported = topology.couplings or topology.constrained or has_friction(topology.system) or topology.network
-    return len(topology.tree.nodes) >= ROLL_FROM and not unsupported and not _acts_along_joints(topology.system)
+    """Whether a tree has loop code instead of straight-line code."""
+    return len(topology.tree.nodes) >= ROLL_FROM and not topology.constrained and _can_be_rolled(topology)
+
+
+def has_large_loops(topology: Topology) -> bool:
+    """Whether a system with constraints has loop code for its motion and its constraints."""
+    if not topology.constrained or not _can_be_rolled(topology):
+        return False
+    carried: list[int] = []  # speeds between the world and each link, its own included
+    entries = 0
+    for node in topology.tree.nodes:
+        n = node.joint.n_u if node.joint.name in topology.u_of else 0
+        carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
+        entries += n * carried[-1]
+    return entries >= ROLL_LOOPS_FROM
+
+
+def _can_be_rolled(topology: Topology) -> bool:
+    """Whether nothing in the system couples joints beyond what loop code provides for."""
+    unsupported = topology.couplings or has_friction(topology.system) or topology.network
+    return not unsupported and not _acts_along_joints(topology.system)
 
 
 def _acts_along_joints(system: System) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar, overload
 
+import numpy as np
+
 from kinode.algebra.scalars import Array
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose
@@ -108,6 +110,16 @@ class RolledKinematics(Kinematics):
     def link_velocities(self) -> Sequence[Array]:
         """Velocity of each link's origin, in link axes."""
         return Loaded(len(self.tree.nodes), lambda i: self.load("v", i, 3))
+
+    @cached_property
+    def unaccelerated(self) -> tuple[list[Array], Sequence[Spatial]]:
+        """Accelerations of node joints and links for u_dot = 0 of the state."""
+
+        def make(i: int) -> Spatial:
+            values = self.load("A0", i, 6)
+            return values[:3], values[3:]
+
+        return self.scatter(np.zeros(self.topology.n_u)), Loaded(len(self.tree.nodes), make)
 
     @cached_property
     def link_sums(self) -> Array:
