@@ -11,6 +11,7 @@ results        straight-line code that loads the loops' results
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
 from kinode.kernels.rolled.tree_sweeps import LinkFlags, Plan, SweepLayout, TreePass, lay_out
 from kinode.multibody.composition import Composition
+from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
@@ -57,13 +59,14 @@ class TreeLoops:
         self.builder, self.tree = builder, tree
         self.positions: dict[str, np.ndarray] = {}
         self.loaded: set[str] = set()
+        self.is_laid_out = False
         self.tau_at: dict[int, int] = {}
         self.load_at: dict[int, int] = {}
 
     def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
         """The result of a loop for a node, noted as loaded; before the layout is known, any entries of ``work``."""
         self.loaded.add(name)
-        start = int(self.positions[name][index]) if name in self.positions else 0
+        start = int(self.positions[name][index]) if self.is_laid_out else 0
         return np.array([tape.load("work", start + k) for k in range(size)], dtype=object)
 
     def expressions(self, tape: Tape) -> list[Store]:
@@ -124,6 +127,7 @@ class TreeLoops:
         )
         self.builder.work.size = layout.work
         self.positions.update(layout.positions)
+        self.is_laid_out = True
         return layout
 
 
@@ -193,9 +197,13 @@ class RolledBuilder:
     def snapshot(self, tape: Tape, *, full: bool) -> Snapshot:
         """A snapshot whose links are loaded from the loops of its tree."""
         kinematics = partial(RolledKinematics, loops_of=self.loops_of, tape=tape)
+        given = Given(**self.given(tape))
+        if full and self.topology.constrained:
+            rows = range(len(self.topology.row_units if self.topology.rows is None else self.topology.rows))
+            given = replace(given, multipliers=np.array([self.loops.load(tape, "multipliers", r, 1)[0] for r in rows]))
         return Snapshot(
-            self.topology, self.topology.layout.traced_point(tape), full=full,
-            formulation=Composition(kinematics=kinematics, motion=RolledMotion), **self.given(tape),
+            self.topology, self.topology.layout.traced_point(tape), given=given, full=full,
+            formulation=Composition(kinematics=kinematics, motion=RolledMotion),
         )  # fmt: skip
 
     # -- the program -------------------------------------------------------------------------------
@@ -212,8 +220,6 @@ class RolledBuilder:
         tail, size = self._results()
         blocks = [*self._straight(self.prelude_stores), *blocks, *self._straight(tail)]
         sizes = {**self.count, "work": self.work.size, "out": size}
-        for loops in (self.loops, self.full_loops):
-            assert loops.loaded <= loops.positions.keys(), f"no loop computes {loops.loaded - loops.positions.keys()}"
         return Program("kernel", sizes, constants, blocks)
 
     def _straight(self, stores: list[Store]) -> Iterator[Block]:
@@ -266,8 +272,8 @@ class RolledBuilder:
     @property
     def needs_motion(self) -> bool:
         """Whether accelerations are solved for."""
-        solved = self.loops.loaded & {"A", "u_dot", "multipliers"}
-        return self.is_motion or bool(solved and self.kernel.name != "reactions_of_motion")
+        solved = {"multipliers"} if self.kernel.name == "reactions_of_motion" else {"A", "u_dot", "multipliers"}
+        return self.is_motion or bool(self.loops.loaded & solved)
 
     @property
     def largest_n_u(self) -> int:

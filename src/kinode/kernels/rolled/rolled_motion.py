@@ -163,6 +163,14 @@ class RolledMotion(Motion):
 
         return Loaded(n, joint), Loaded(n, link)
 
+    @property
+    def multipliers(self) -> Array:
+        """One for each independent constraint row, given or loaded."""
+        if self.given.multipliers is not None:
+            return self.given.multipliers
+        count = len(self.kinematics.constraints.units)
+        return np.concatenate([self.kinematics.load("multipliers", r, 1) for r in range(count)])
+
     @cached_property
     def link_wrenches(self) -> Sequence[Spatial]:
         """The wrench of each node's joint on its link, about the link's origin, in link axes."""
