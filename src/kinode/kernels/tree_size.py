@@ -1,4 +1,4 @@
-"""Decides which trees are large, so that their kernels are loop code (``rolled_programs.py``)."""
+"""Decides which systems are large, so that their kernels are loop code (``rolled_programs.py``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from kinode.structure.topology import Topology
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
 
 
-ROLL_LOOPS_FROM = 300  # entries of the mass matrix, half of it; the same for systems with constraints
+ROLL_LOOPS_FROM = 150  # entries of half the mass matrix; smaller systems with constraints are straight-line code
+LINK_COST, SPEED_COST = 3, 6  # of loop code in a system with constraints, in entries of straight-line code
 
 
 def is_large(topology: Topology) -> bool:
@@ -19,16 +20,20 @@ def is_large(topology: Topology) -> bool:
 
 
 def has_large_loops(topology: Topology) -> bool:
-    """Whether a system with constraints has loop code for its motion and its constraints."""
+    """Whether a system with constraints has loop code: where that runs faster than straight-line code.
+
+    Straight-line code grows with the entries of the mass matrix, loop code with the links.
+    """
     if not topology.constrained or not _can_be_rolled(topology):
         return False
     carried: list[int] = []  # speeds between the world and each link, its own included
-    entries = 0
+    entries = cost = 0
     for node in topology.tree.nodes:
         n = node.joint.n_u if node.joint.name in topology.u_of else 0
         carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
         entries += n * carried[-1]
-    return entries >= ROLL_LOOPS_FROM
+        cost += LINK_COST + SPEED_COST * n
+    return entries >= max(cost, ROLL_LOOPS_FROM)
 
 
 def _can_be_rolled(topology: Topology) -> bool:

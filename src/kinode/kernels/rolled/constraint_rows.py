@@ -107,7 +107,7 @@ def carried_wrenches(
         for values in zip(*rates, strict=True):
             force = tidy(values[3:])
             wrenches.append(np.concatenate([tidy(values[:3]) + cross(p, force), force]))
-        loads[frame] = np.array(wrenches, dtype=object)
+        loads[frame] = np.array(wrenches, dtype=object).reshape(-1, 6)
     carriers = {frame: carriers_of(kinematics, frame) for frame in loads}
     nodes = dict.fromkeys(i for i, _, _, _ in freedoms(kinematics, constraint))
     carried = {i: tuple(frame for frame in loads if i in carriers[frame]) for i in nodes}

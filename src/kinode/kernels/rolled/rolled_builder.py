@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, is_number
+from kinode.algebra.scalars import Array, is_number, tidy
 from kinode.algebra.trace import Tape
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Program, Store
@@ -81,7 +81,7 @@ class TreeLoops:
                     at = self.tau_at[node.index] = work.allocate(node.joint.n_u)
                 values = snapshot.loads.own_effort(node.joint.name)
                 stores += [("work", at + k, value) for k, value in enumerate(values)]
-        if self.builder.topology.system.elements or snapshot.given.wrenches or self.builder.topology.cuts:
+        if self.builder.topology.system.elements or snapshot.given.wrenches or self.builder.topology.constrained:
             for i, load in enumerate(snapshot.loads.link_loads):
                 if load is not None:
                     at = self.load_at.setdefault(i, -1)
@@ -200,7 +200,7 @@ class RolledBuilder:
         given = Given(**self.given(tape))
         if full and self.topology.constrained:
             rows = range(len(self.topology.row_units if self.topology.rows is None else self.topology.rows))
-            given = replace(given, multipliers=np.array([self.loops.load(tape, "multipliers", r, 1)[0] for r in rows]))
+            given = replace(given, multipliers=tidy([self.loops.load(tape, "multipliers", r, 1)[0] for r in rows]))
         return Snapshot(
             self.topology, self.topology.layout.traced_point(tape), given=given, full=full,
             formulation=Composition(kinematics=kinematics, motion=RolledMotion),

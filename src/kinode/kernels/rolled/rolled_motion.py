@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, overload
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.algebra.trace import Tape
@@ -169,7 +169,7 @@ class RolledMotion(Motion):
         if self.given.multipliers is not None:
             return self.given.multipliers
         count = len(self.kinematics.constraints.units)
-        return np.concatenate([self.kinematics.load("multipliers", r, 1) for r in range(count)])
+        return tidy([self.kinematics.load("multipliers", r, 1)[0] for r in range(count)])
 
     @cached_property
     def link_wrenches(self) -> Sequence[Spatial]:
