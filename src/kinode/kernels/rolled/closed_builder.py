@@ -250,7 +250,9 @@ class ClosedBuilder(RolledBuilder):
         ]
         constants: dict[str, np.ndarray] = {}
         a = self._lay_out(self.loops, {"one": ("work", one), "two": ("work", two)}, passes, constants, "a")
-        offsets = [topology.q_of[n.joint.name].start if n.joint.name in topology.q_of else 0 for n in topology.tree.nodes]
+        offsets = [
+            topology.q_of[n.joint.name].start if n.joint.name in topology.q_of else 0 for n in topology.tree.nodes
+        ]
         moved = {"q": ("out", np.array(offsets, dtype=np.int64))}
         b = self._lay_out(there, moved, [self._sweep(there).kinematics()], constants, "b")
         factors = [elimination.factorize() for elimination in memory.eliminations.values()]

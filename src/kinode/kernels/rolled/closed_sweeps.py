@@ -135,9 +135,7 @@ class ClosedSweeper(Sweeper):
 
         return TreePass(False, NOTHING, NOTHING, run, pairs)
 
-    def responses(
-        self, k: int, *, share: str, to: Response | None, name: str = "response", keep: int = 0
-    ) -> TreePass:
+    def responses(self, k: int, *, share: str, to: Response | None, name: str = "response", keep: int = 0) -> TreePass:
         """Outward: what the shares of joints in the view ``share`` do to the speeds of joints.
 
         ``to`` says what becomes of it.  ``name`` is that of the links' response.  With ``keep``, the largest number of

@@ -32,7 +32,6 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
 
-
 Views = Mapping[str, tuple[str, np.ndarray]]
 
 
@@ -118,9 +117,7 @@ class TreeLoops:
         ]
         return Plan([n.parent for n in nodes], [n.mechanics for n in nodes], numbers, flags, all_views)
 
-    def lay_out(
-        self, numbers: Sequence[Array], views: Views, passes: Sequence[TreePass], prefix: str
-    ) -> SweepLayout:
+    def lay_out(self, numbers: Sequence[Array], views: Views, passes: Sequence[TreePass], prefix: str) -> SweepLayout:
         """Lay out passes over the tree behind what ``work`` already holds."""
         layout = lay_out(
             self.plan(numbers, views), passes, self.builder.work.size, prefix, self.builder.world_values, self.loaded

@@ -16,8 +16,8 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
-from kinode.kernels.tree_size import has_large_loops, is_large
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
+from kinode.kernels.tree_size import has_large_loops, is_large
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import Spatial

@@ -160,10 +160,9 @@ def lay_out(
             views[f"up.{name}"] = ("work", positions[name][np.asarray(plan.parents, dtype=np.int64)])
     blocks = []
     for k, tree_pass in enumerate(passes):
-        order, own_views = np.arange(n) if tree_pass.outward else np.arange(n)[::-1], {}
-        if tree_pass.iterations is not None:
-            order, own_views = tree_pass.iterations
-        ordered = {name: (array, offsets[order]) for name, (array, offsets) in views.items()} | own_views
+        once = Iterations(np.arange(n) if tree_pass.outward else np.arange(n)[::-1], {})
+        order, own_views = once if tree_pass.iterations is None else tree_pass.iterations
+        ordered = {**{name: (array, offsets[order]) for name, (array, offsets) in views.items()}, **own_views}
         blocks.append(Block(len(order), ordered, [case.stores[k] for case in cases], case_of[order]))
     return SweepLayout(blocks, np.array(table or [0.0]), free, positions, prelude)
 
