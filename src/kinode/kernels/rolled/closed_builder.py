@@ -18,7 +18,7 @@ from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response
-from kinode.kernels.rolled.constraint_rows import ConstraintRows, carried_wrenches, link_wrenches
+from kinode.kernels.rolled.passing_rows import PassingRows, carried_wrenches, link_wrenches
 from kinode.kernels.rolled.rolled_builder import RolledBuilder, TreeLoops, Views, WorkSpace
 from kinode.kernels.rolled.rolled_elimination import RUN, RolledElimination
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
@@ -40,7 +40,7 @@ class RowMemory:
     ``joint_shares`` are the indices of shares of joints; those of a projection are sums that begin at zero.
     """
 
-    def __init__(self, rows: ConstraintRows, topology: Topology, work: WorkSpace, sums: int) -> None:
+    def __init__(self, rows: PassingRows, topology: Topology, work: WorkSpace, sums: int) -> None:
         self.rows, self.nodes, self.topology = rows, topology.tree.nodes, topology
         pairs = rows.pairs
         self._start = work.size
@@ -143,9 +143,9 @@ class ClosedBuilder(RolledBuilder):
         return Program("kernel", sizes, constants, blocks, find_row(self.kernel).rare)
 
     @cached_property
-    def _rows(self) -> ConstraintRows:
+    def _rows(self) -> PassingRows:
         """The independent rows."""
-        return ConstraintRows(self.snapshot(Tape(), full=False).kinematics, self.topology.rows)
+        return PassingRows(self.snapshot(Tape(), full=False).kinematics, self.topology.rows)
 
     def _row_wrenches(self, kinematics: Kinematics, memory: RowMemory) -> Iterator[Store]:
         """The stores of the wrenches of unit multipliers on links."""

@@ -24,7 +24,7 @@ from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import LinkKinematics
 
-Given = tuple[Values, dict[str, Array]]
+Results = tuple[Values, dict[str, Array]]
 NOTHING: dict[str, int] = {}
 
 
@@ -42,7 +42,7 @@ class ClosedSweeper(Sweeper):
     def unaccelerated(self) -> TreePass:
         """Outward: accelerations of links for u_dot = 0 of the state, and the wrenches that they require."""
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             kinematics, n = link.local["kinematics"], link.mechanics.n_u
             A = link_steps.carry(link.local["X_PF"], kinematics, (read["A0"][:3], read["A0"][3:]))
             if link.flags.is_driven:
@@ -57,7 +57,7 @@ class ClosedSweeper(Sweeper):
         """Inward: factors of articulated inertias; if ``moving``, with the shares of tau - h in ``joint_share``."""
         sizes = {"I": 21, **({"p": 6} if moving else {})}
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             still, X_PF = without_bias(link.local["kinematics"]), link.local["X_PF"]
             inertia = link.local["inertia"].articulated() + unpack_inertia(read["I"])
             n, driven = link.mechanics.n_u, link.flags.is_driven
@@ -89,7 +89,7 @@ class ClosedSweeper(Sweeper):
         If ``moving``, the product of D^-1 y with the joint's share is subtracted from the right-hand side of the row.
         """
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             kinematics = link.local["kinematics"]
             F = link.tape.inputs(StagedView("row_wrench", k), 6)
             out: dict[str, Array] = {}
@@ -113,7 +113,7 @@ class ClosedSweeper(Sweeper):
     def products(self, k: int, triples: Iterations) -> TreePass:
         """For each link and two rows that pass through it: their entry of G M^-1 G' grows by y' D^-1 y."""
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             n = link.mechanics.n_u
             if not is_free(link):
                 return {}, {}
@@ -125,7 +125,7 @@ class ClosedSweeper(Sweeper):
     def load_joints(self, k: int, pairs: Iterations) -> TreePass:
         """For each pair: the joint's share grows by y lam."""
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             n = link.mechanics.n_u
             if not is_free(link):
                 return {}, {}
@@ -143,7 +143,7 @@ class ClosedSweeper(Sweeper):
         """
         gives = {name: 6, **({"A": 6, "u_dot": keep} if keep else {})}
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             still, n = without_bias(link.local["kinematics"]), link.mechanics.n_u
             A = link_steps.carry(link.local["X_PF"], still, (read[name][:3], read[name][3:]))
             out: dict[str, Array] = {}
@@ -166,7 +166,7 @@ class ClosedSweeper(Sweeper):
     def row_entries(self, k: int, pairs: Iterations) -> TreePass:
         """For each pair: the entries of the row for the freedoms of the link's joint."""
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             X, S = link.local["X_W"], link.local["kinematics"].S
             if not is_free(link):
                 return {}, {}
@@ -179,7 +179,7 @@ class ClosedSweeper(Sweeper):
     def pose_columns(self, k: int, pairs: Iterations) -> TreePass:
         """For each link and cut joint that it moves: how unit speeds of the link's joint change the pose error."""
 
-        def run(link: TracedLink, read: Values) -> Given:
+        def run(link: TracedLink, read: Values) -> Results:
             X, S = link.local["X_W"], link.local["kinematics"].S
             if not is_free(link):
                 return {}, {}

@@ -21,7 +21,7 @@ from kinode.multibody.restraints.loop_constraints import LoopConstraint, carrier
 from kinode.structure.link_geometry import WORLD
 
 
-class ConstraintRows:
+class PassingRows:
     """Some rows of all constraints: the constraint of each row, and its number among the rows of the constraint."""
 
     def __init__(self, kinematics: Kinematics, chosen: Sequence[int] | None) -> None:
