@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms import ring
 
 import kinode as kn
 from kinode.algebra.trace import count_operations
@@ -21,18 +22,6 @@ from kinode.structure.topology import find_topology
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = ("rate", "loaded_acceleration", "projection", "closure", "pose_errors", "energy", "effort", "power")
-
-
-def ring(n, kind="spherical"):
-    """Rods in a polygon with a corner at the world, one of them held there at both ends."""
-    system = kn.System("ring", gravity=(0, 0, -9.81))
-    rods = [system.body(f"rod{i}", mass=0.1, com=(0.5, 0, 0), inertia=(0.005, 0.02, 0.02)) for i in range(n)]
-    for i, rod in enumerate(rods):
-        half = np.pi / n if i else 0.0
-        start = (np.cos(half), 0, 0, np.sin(half)) if kind == "spherical" else 2 * half
-        getattr(system, kind)(f"j{i}", rods[i - 1].at(1, 0, 0) if i else system.world, rod, guess=start)
-    getattr(system, kind)("close", rods[-1].at(1, 0, 0), system.world)
-    return system
 
 
 def carriage():

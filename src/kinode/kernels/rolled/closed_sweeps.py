@@ -1,4 +1,4 @@
-"""The passes of loop code over a tree with constraints, by articulated bodies and unit multipliers.
+"""The passes of loop code over a tree with constraints, by articulated bodies and unit multipliers (T-4.12).
 
 With M = L D L' in the sense of articulated bodies (D the inertia along each joint), every row of G goes inward once:
 
