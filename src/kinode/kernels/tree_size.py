@@ -15,17 +15,17 @@ LINK_COST, SPEED_COST = 3, 6  # of loop code in a system with constraints, in en
 
 
 def is_large(topology: Topology) -> bool:
-    """Whether a tree has loop code instead of straight-line code."""
-    return len(topology.tree.nodes) >= ROLL_FROM and not topology.constrained and _can_be_rolled(topology)
+    """Whether a system has loop code instead of straight-line code."""
+    if not _can_be_rolled(topology):
+        return False
+    return _has_long_loops(topology) if topology.constrained else len(topology.tree.nodes) >= ROLL_FROM
 
 
-def has_large_loops(topology: Topology) -> bool:
-    """Whether a system with constraints has loop code: where that runs faster than straight-line code.
+def _has_long_loops(topology: Topology) -> bool:
+    """Whether loop code of a system with constraints runs faster than straight-line code.
 
     Straight-line code grows with the entries of the mass matrix, loop code with the links.
     """
-    if not topology.constrained or not _can_be_rolled(topology):
-        return False
     carried: list[int] = []  # speeds between the world and each link, its own included
     entries = cost = 0
     for node in topology.tree.nodes:

@@ -19,7 +19,7 @@ from kinode.algebra.spatial import Pose
 from kinode.algebra.trace import Tape
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.tree_size import has_large_loops
+from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import Resolve
 from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import followers, loop_columns, pose_errors
@@ -60,7 +60,7 @@ class PoseLayout:
             n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
         self.n_q, self.n_u = n_q, n_u
         self.calls = 0  # of the kernel; the first are made in plain numbers
-        self.uncompiled_calls = 0 if has_large_loops(topology) else UNCOMPILED_CALLS
+        self.uncompiled_calls = 0 if is_large(topology) else UNCOMPILED_CALLS
         self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
 
     @cached_property
