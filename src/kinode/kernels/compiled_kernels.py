@@ -93,7 +93,7 @@ class Kernels:
         return code
 
     def _make_program(self, kernel: Kernel) -> Program:
-        from kinode.kernels.rolled_programs import (
+        from kinode.kernels.rolled.rolled_programs import (
             make_program,
         )  # imported for new code only; many runs load theirs from the cache
 

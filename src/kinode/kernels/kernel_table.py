@@ -51,7 +51,7 @@ class KernelRow:
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
-    rolled: Callable[[Any], bool] = lambda options: False  # whether large trees have loop code for it
+    rolled: Callable[[Any], bool] = lambda options: False  # whether large systems have loop code for it
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     rare: bool = False  # whether it is called a few dozen times only
@@ -172,11 +172,11 @@ _ROWS = (
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
     # loops
-    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, rare=True),
+    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, rolled=_always, rare=True),
     KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED,
-              rare=True),
+              rolled=_always, rare=True),
     KernelRow("advanced_position", trace=_advanced, n_x=_n_cut_step, modes=Modes.UNUSED, rare=True),
-    KernelRow("projection", outputs.projection),
+    KernelRow("projection", outputs.projection, rolled=_always),
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
     KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),

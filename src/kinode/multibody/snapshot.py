@@ -231,6 +231,8 @@ class Snapshot(InstantScene):
                 lock_efforts=self.lock_efforts, joint_states=given.joint_states,
                 multipliers=self.multipliers if self.topology.constrained else None,
             )  # fmt: skip
+        elif self.topology.constrained:
+            given = replace(given, multipliers=self.multipliers)
         return Snapshot(
             self.topology, self.point, given=given, full=True, formulation=self.formulation,
             shared=Shared(self.kinematics.full),

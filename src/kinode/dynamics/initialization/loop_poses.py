@@ -19,6 +19,7 @@ from kinode.algebra.spatial import Pose
 from kinode.algebra.trace import Tape
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import Resolve
 from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import followers, loop_columns, pose_errors
@@ -27,7 +28,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
-UNCOMPILED_CALLS = 8  # in plain numbers; compiling takes as long as some fifteen
+UNCOMPILED_CALLS = 8  # in plain numbers; compiling straight-line code takes as long as some fifteen
 
 
 class _Plan(NamedTuple):
@@ -60,6 +61,7 @@ class PoseLayout:
         self.n_q, self.n_u = n_q, n_u
         self._wraps: dict[tuple[str, bytes], Array] = {}
         self.calls = 0  # of the kernel; the first are made in plain numbers
+        self.uncompiled_calls = 0 if is_large(topology) else UNCOMPILED_CALLS
         self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
 
     @cached_property
@@ -185,7 +187,7 @@ class LoopPoses:
         q, cut_q = x[: self.topology.n_q], x[self.topology.n_q :]
         there = self.point.replaced(q=q) if u is None else self.point.replaced(q=q, u=u)
         self.layout.calls += 1
-        if self.layout.calls <= UNCOMPILED_CALLS and not self.kernels.has(POSE_ERRORS):
+        if self.layout.calls <= self.layout.uncompiled_calls and not self.kernels.has(POSE_ERRORS):
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
 
