@@ -235,8 +235,8 @@ class ForceSteps:
             numbers = [*own, residual[i] - sum(a * x for a, x in zip(own, u_dot, strict=True))]
             items.append(self.sheet.named_sum("motion", name, labels, numbers, units[i], residual[i]))
         words = (
-            "With the symbols of all bodies put in, the equations of motion are left. Written out they are long; A and D "
-            "are given as numbers at this state."
+            "With the symbols of all bodies put in, the equations of motion are left. Written out they are long; A and "
+            "D are given as numbers at this state."
         )
         note = "kn.equations(system, shape='named') writes A and D as formulas, with names for what recurs."
         law = ("A u_dot + D = 0", r"A(q)\,\ddot q + D(q,\dot q,t) = 0")

@@ -226,12 +226,13 @@ class MotionSteps:
                 center = v + np.cross(self.w[i], self.centers[i])
                 items.append(self.sheet.show("vC", self.explained.body_of(i), center, "m/s"))
         words = (
-            "Of the poles (v) and mass centers (vC), in the axes of their bodies. w and v are the quasi-velocities of a "
-            "body: linear in the speeds of the joints, and not the rates of any coordinates."
+            "Of the poles (v) and mass centers (vC), in the axes of their bodies. w and v are the quasi-velocities of "
+            "a body: linear in the speeds of the joints, and not the rates of any coordinates."
         )
         law = (
             "v = A' (v_below + w_below x d) + v_rel,   vC = v + w x c",
-            r"v_k = A_k^T (v_{k-1} + \omega_{k-1}\times d_k) + v_k^{\mathrm{rel}},\quad v_{C_k} = v_k + \omega_k\times c_k",
+            r"v_k = A_k^T (v_{k-1} + \omega_{k-1}\times d_k) + v_k^{\mathrm{rel}},\quad "
+            r"v_{C_k} = v_k + \omega_k\times c_k",
         )
         return Step("Velocities", words, law, tuple(items))
 
