@@ -192,10 +192,16 @@ class Explanation:
             whole = len(zero) == len(item.names)
             yield from _paragraph(f"{INDENT}{stem} = 0" if whole else f"{INDENT}{stem}: {parts} = 0", width)
 
+    @cached_property
+    def _latex_symbols(self) -> dict[Any, str]:
+        import sympy
+
+        return {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
+
     def _rows(self, item: Item) -> Iterator[str]:
         import sympy
 
-        styles = {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
+        styles = self._latex_symbols
         for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
             if formula == 0:
                 continue
