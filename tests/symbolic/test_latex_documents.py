@@ -9,7 +9,9 @@ import pytest
 import kinode as kn
 
 PDFLATEX = shutil.which("pdflatex")
-pytestmark = pytest.mark.skipif(PDFLATEX is None, reason="no pdflatex on this machine: Debian's texlive-latex-base has it")
+pytestmark = pytest.mark.skipif(
+    PDFLATEX is None, reason="no pdflatex on this machine: Debian's texlive-latex-base has it"
+)
 
 
 def example(name):
