@@ -40,14 +40,15 @@ from kinode.model.base.parameters import Parameter, Signal
 from kinode.model.component_edit import change
 from kinode.model.drive_unit import add_drive
 from kinode.model.frame_lookup import find_named_frame
+from kinode.model.network.domains.declared_domains import FIELDS as DOMAIN
 from kinode.model.system import System
 
 VERSION = 1
 DEEPEST_FILES = 10
 # In the order of building; ``run`` and ``notes`` follow.
 SECTIONS = (
-    "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints",
-    "signals", "elements", "changes",
+    "domains", "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives",
+    "constraints", "signals", "elements", "changes",
 )  # fmt: skip
 KIND_WORDS = {"frames": "a frame", "joints": "a joint", "constraints": "a constraint", "elements": "an element"}
 TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
@@ -290,6 +291,11 @@ class _Loader:
         ends = list(ends) if isinstance(ends, List) else [entry.get("a"), entry.get("b")]
         named = [end.get("body", end.get("on")) if isinstance(end, Map) else end for end in ends]
         return any(isinstance(end, str) and end.partition(".")[0] in systems for end in named)
+
+    def add_domains(self, system: System, kind: str, entry: Any) -> None:
+        fields = dict(read_mapping(entry, "a domain"))
+        check_fields(fields, DOMAIN, "a domain")
+        system.domain(kind, **fields)
 
     def add_components(self, system: System, kind: str, entry: Any) -> None:
         system.define(kind, **declare_fields(read_mapping(entry, "a component")))

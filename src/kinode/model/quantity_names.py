@@ -20,8 +20,8 @@ from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
-from kinode.model.network.nodes import COORDINATES
-from kinode.model.network.part import DOMAINS, Part
+from kinode.model.network.domains.domain import domain_of_coordinate
+from kinode.model.network.part import Part
 from kinode.other_words import translate
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "kinetic_energy": ("energy", (), "velocity"),
     "potential_energy": ("energy", (), "position"),
     "electric_energy": ("energy", (), "velocity"),
+    "thermal_energy": ("energy", (), "velocity"),
     "momentum": ("momentum", XYZ, "velocity"),
     "angular_momentum": ("angular_momentum", XYZ, "velocity"),
     "com": ("length", XYZ, "position"),
@@ -156,7 +157,7 @@ def link_quantity(joint: Joint, rest: str) -> str:
     """The quantity behind a network name of a joint: ``elbow.speed`` and ``slide.angle.speed`` are speeds u."""
     several = len(joint.coordinates) > 1
     for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():
-        kind = DOMAINS[COORDINATES[unit]]
+        kind = domain_of_coordinate(unit)
         for word, role in ((kind.position, "q"), (kind.potential, "u")):
             if rest == (f"{name}.{word}" if several else word):
                 return f"{role}.{name}" if several else role

@@ -35,8 +35,8 @@ from kinode.model.base.parameters import (
     find_dimension,
     read_bounds,
 )
-from kinode.model.component_store import ComponentStore
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
+from kinode.model.declarations import Declarations
 from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.nodes import Node, find_nodes, find_parts
@@ -47,16 +47,14 @@ __all__ = ["System", "joint_frame"]
 joint_frame = frame_lookup.joint_frame
 
 
-class System(ComponentStore, Shortcuts):
+class System(Declarations, Shortcuts):
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
 
-    kinds: dict[str, type[Part]]  # declared here, beside those that are registered
     notes: list[str]
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
         super().__init__()
         self.name = name
-        self.kinds = {}
         self.notes = []
         self._run_defaults: dict[str, Any] = {}
         self._world = Body("world", system=self)
@@ -100,7 +98,7 @@ class System(ComponentStore, Shortcuts):
 
     def _identity(self) -> tuple[Any, ...]:
         own = (self.name, self.gravity, self.components, self._world.frames, self._run_defaults, self.notes)
-        return (*own, self.kinds)
+        return (*own, self.kinds, self.domains)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -257,15 +255,6 @@ class System(ComponentStore, Shortcuts):
         frame: Observer = self.add_kind("frames", name, kind, fields)
         return frame
 
-    def define(self, kind: str, **declaration: Any) -> type[Part]:
-        """Declare a kind of part by its equations, as the section ``components`` of a file does."""
-        from kinode.model.network.declared_parts import declare_kind
-
-        if kind in self.kinds:
-            raise ModelError(f"the kind {kind!r} is declared already", component=kind)
-        self.kinds[kind] = cls = declare_kind(self.reader(kind), kind, declaration)
-        return cls
-
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
         """A frame on a body; a named one is stored with the body."""
@@ -290,7 +279,7 @@ class System(ComponentStore, Shortcuts):
 
     def is_copy_of(self, other: System) -> bool:
         """Whether one is a copy of the other and neither was changed since; records are replaced, never changed."""
-        mappings = ((self.kinds, other.kinds), (self._run_defaults, other._run_defaults))
+        mappings = ((self.kinds, other.kinds), (self.domains, other.domains), (self._run_defaults, other._run_defaults))
         return (
             self.name == other.name
             and self.notes == other.notes
@@ -304,6 +293,7 @@ class System(ComponentStore, Shortcuts):
     def take_over(self, other: System) -> None:
         """Replace the whole content by that of another system, whose bodies then belong to this one."""
         self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
+        self.domains = dict(other.domains)
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
         self._run_defaults, self._values, self._nodes = other._run_defaults, None, None

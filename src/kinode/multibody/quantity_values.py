@@ -24,7 +24,6 @@ from kinode.multibody.restraints import loop_constraints
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
 
-ENERGIES = ("kinetic_energy", "potential_energy", "electric_energy")
 ROTATIONS: Mapping[str, Callable[[Array], Array]] = {
     "rpy": rpy_from_rotation,
     "euler": euler_angles,
@@ -56,9 +55,9 @@ def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
 def _whole(snapshot: Snapshot, name: QuantityName) -> Any:
     """A quantity of the whole system."""
     if name.quantity == "energy":
-        return sum(snapshot.energies, 0.0)
-    if name.quantity in ENERGIES:
-        return snapshot.energies[ENERGIES.index(name.quantity)]
+        return sum(snapshot.energies.values(), 0.0)
+    if name.quantity.endswith("_energy"):
+        return snapshot.energies[name.quantity.removesuffix("_energy")]
     if name.quantity == "gravity":
         return _in_axes(snapshot, snapshot.gravity, name.axes)
     P, L, first, mass = snapshot.momenta

@@ -25,6 +25,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.state_batches.trial_steps import TrialSteps, take_trial_steps
 from kinode.hooks import hook
 from kinode.kernels.kernel_options import Kernel
+from kinode.model.network.domains.domain import ENERGIES
 from kinode.multibody.power import find_causes
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.simulation.time_events import TIME_ROUNDING
@@ -136,9 +137,9 @@ class Audit:
 @IGNORE_OVERFLOW
 def compute_audit(run: RunQuantities) -> Audit:
     """The audit of a run."""
-    energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])
+    energies = run.evaluate([f"system.{kind}_energy" for kind in ENERGIES])
     kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
-    potential = energies["system.potential_energy"]
+    potential = energies["system.potential_energy"] + energies["system.thermal_energy"]  # up to a constant
     energy = kinetic + potential
     causes = find_causes(run.dynamics.topology)
     if len(run) < 2:

@@ -19,14 +19,8 @@ from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, PartInitialValue
 from kinode.model.system import System
 from kinode.structure import network_errors
-from kinode.structure.network_equations import (
-    ExpressionOrNumber,
-    NetworkEquation,
-    NetworkEquations,
-    Order,
-    UnknownRate,
-    Variable,
-)
+from kinode.structure.network_equations import NetworkEquations
+from kinode.structure.network_rows import ExpressionOrNumber, NetworkEquation, Order, UnknownRate, Variable
 from kinode.structure.sample_values import SampleValues
 
 if TYPE_CHECKING:

@@ -8,17 +8,14 @@ joint coordinate, ``elbow.q``.  The potential of a reference is zero.  Flows are
 Expressions are expanded until they contain only variables, parameters, inputs, t, and quantities from outside of the
 network (``hand.position.x``, ``pid.output``).
 
-An equation is stored as coefficients of the variables and their derivatives, as far as it is affine, and a rest:
-
-    sum of coefficient * derivative k of variable + rest = 0
+Equations are records of ``network_rows.py``: coefficients of variables, and a rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms
 from kinode.algebra.scalars import Scalar, is_zero
@@ -27,65 +24,27 @@ from kinode.expressions.definitions import order_by_need
 from kinode.expressions.equation_parser import find_rate, rate_name, split_rate, substitute
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Component
-from kinode.model.joints.joint import Joint
+from kinode.model.network.domains.domain import domain_of_coordinate
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.quantity_names import find_quantity, link_quantity, split_owner
 from kinode.model.system import System
-
-Order = tuple[str, int]  # a variable and the order of its derivative
-ExpressionOrNumber = Expression | float
-REFERENCE_VALUE = 0.0
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A quantity that the equations are solved for; ``sort`` is potential, flow, unknown or joint."""
-
-    name: str
-    sort: str
-    owner: str  # node, part or joint
-    kind: str  # of the node: electrical, rotational, translational; empty for unknowns
-    unit: str
-
-
-@dataclass(frozen=True)
-class NetworkEquation:
-    """One equation of a component or a node."""
-
-    name: str
-    owner: str  # component or node
-    terms: Mapping[Order, Scalar]  # coefficients of the variables and their derivatives
-    rest: ExpressionOrNumber
-    indirect: frozenset[Order] = frozenset()  # variables that it depends on through quantities from outside
-    n_differentiations: int = 0
-    solves: str | None = None  # the quantity that the equation defines
-
-    @cached_property
-    def rest_orders(self) -> frozenset[Order]:
-        """Variables and orders that the rest depends on, directly or indirectly."""
-        names = self.rest.names() if isinstance(self.rest, Expression) else ()
-        return frozenset(split_rate(name) for name in names) | self.indirect
-
-    def orders(self, variables: Mapping[str, Any]) -> dict[str, int]:
-        """The highest order at which each variable occurs."""
-        orders: dict[str, int] = {}
-        for name, order in (*self.terms, *self.rest_orders):
-            if name in variables and order >= orders.get(name, 0):
-                orders[name] = order
-        return orders
-
-    @property
-    def label(self) -> str:
-        """Its name in messages; sample values are seeded with it too."""
-        return f"{self.name} of {self.owner}"
+from kinode.structure.network_rows import (
+    ExpressionOrNumber,
+    NetworkEquation,
+    Order,
+    UnknownRate,
+    Variable,
+    coordinate_name,
+    has_rates,
+)
 
 
 class NetworkEquations:
     """Variables and equations of a system's network."""
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system, self.domains = system, system.all_domains
         self.parts: dict[str, Part] = find_parts(system)
         self.nodes: dict[str, Node] = find_nodes(system)
         self.node_of = {port: node for node in self.nodes.values() for port in node.ports}
@@ -134,7 +93,7 @@ class NetworkEquations:
         """The coordinate of a joint as a variable; the mechanism determines it."""
         if name not in self.variables:
             unit = self.system.joints[joint].coordinates[coordinate][1]
-            self._add(name, "joint", joint, "rotational" if unit == "angle" else "translational", unit)
+            self._add(name, "joint", joint, domain_of_coordinate(unit).kind, unit)
             self.joint_of[name] = (joint, coordinate)
         return symbol(name)
 
@@ -242,7 +201,9 @@ class NetworkEquations:
         port, _, word = quantity.rpartition(".")
         node = self.node_of.get((part.name, port))
         if node is not None and word in (node.domain.position, node.domain.potential):
-            value: ExpressionOrNumber = REFERENCE_VALUE if node.reference else symbol(self.potential(node))
+            if node.reference:
+                return node.domain.reference_of(word)
+            value = symbol(self.potential(node))
             return find_rate(value) if node.domain.position and word == node.domain.potential else value
         return self.expand(part.quantity_formula(quantity))
 
@@ -382,18 +343,3 @@ class NetworkEquations:
                 speed = f"{node.name}.{node.domain.potential}"
                 self._add(speed, "potential", node.name, node.kind, node.domain.units[node.domain.potential])
                 yield NetworkEquation("speed", node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
-
-
-class UnknownRate(Exception):
-    """An equation has to be differentiated and contains a quantity without a known time derivative: its name."""
-
-
-def has_rates(joint: Joint) -> bool:
-    """Whether a joint's speeds are the rates of its coordinates."""
-    return joint.quaternion is None and joint.n_q == joint.n_u and joint.n_u > 0
-
-
-def coordinate_name(joint: Joint, coordinate: int) -> str:
-    """The name of one coordinate of a joint."""
-    names = [name for name, _ in joint.coordinates]
-    return f"{joint.name}.q" if len(names) == 1 else f"{joint.name}.q.{names[coordinate]}"

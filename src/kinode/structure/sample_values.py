@@ -11,7 +11,7 @@ from kinode.expressions.equation_parser import rate_name
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.part import Part
 from kinode.model.system import System
-from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation
+from kinode.structure.network_rows import ExpressionOrNumber, NetworkEquation
 
 LARGEST_VALUE = 1e12  # of a formula at a sample: beyond, it is taken as undefined
 

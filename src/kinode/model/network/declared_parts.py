@@ -13,6 +13,7 @@ two systems can be compared.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import keyword
 from collections.abc import Callable, Mapping
@@ -23,10 +24,10 @@ from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, find_unit_name
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Spec, law, number, record, short, unknown
+from kinode.model.base.fields import law, number, record, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.network.part import DOMAINS, Formula, Part, Row, Unknown, port
-from kinode.model.network.part_checks import is_word
+from kinode.model.network.domains.domain import DOMAINS, Domain, is_word
+from kinode.model.network.part import Formula, Part, Row, Unknown, port, read_node
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 
 BASES: dict[str, type[Part]] = {"two_pole": TwoPole, "two_shaft": TwoShaft, "two_slide": TwoSlide}
@@ -51,13 +52,13 @@ class DeclaredPart(Part):
         return _remake, (self.kind, dict(self.declaration), self.name, values)
 
 
-def declare_kind(reader: Reader, kind: str, given: Any) -> type[Part]:
-    """The class of a declared kind; ``reader`` knows how numbers are read."""
+def declare_kind(reader: Reader, kind: str, given: Any, domains: Mapping[str, Domain]) -> type[Part]:
+    """The class of a declared kind; ``reader`` knows how numbers are read, its ports are of these ``domains``."""
     if not isinstance(kind, str) or not NAME.match(kind):
         raise reader.fail(None, f"{kind!r} cannot name a kind: use letters, digits and _, starting with a letter")
     if kind in ELEMENTS:
         raise reader.fail(None, f"the kind {kind!r} is there already; choose another name")
-    return make_kind(kind, _Normal(reader).declaration(given))
+    return make_kind(kind, _Normal(reader, domains).declaration(given))
 
 
 def make_kind(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
@@ -77,9 +78,13 @@ def _make(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
     base = BASES.get(declaration.get("base", ""), Part)
     body: dict[str, Any] = {"kind": kind, "__module__": __name__, "__doc__": declaration.get("doc") or f"A {kind}."}
     body["declaration"] = declaration
+    body["domains"] = domains = {
+        **DOMAINS,
+        **{name: Domain(**one) for name, one in declaration.get("domains", {}).items()},
+    }
     types: dict[str, Any] = {}
     for name, one in declaration.get("ports", {}).items():
-        body[name], types[name] = port(one["kind"], one.get("doc", ""), one.get("default", ...)), str
+        body[name], types[name] = port(one["kind"], one.get("doc", ""), one.get("default", ...), domains=domains), str
     for name, one in declaration.get("parameters", {}).items():
         default = one.get("default", ...)
         body[name] = number(one["unit"], one.get("doc", ""), default, aside=False)
@@ -113,8 +118,8 @@ def _make(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
 class _Normal:
     """Brings a declaration into its normal form, every short form written out, all of it plain data."""
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
+    def __init__(self, reader: Reader, domains: Mapping[str, Domain]) -> None:
+        self.reader, self.domains = reader, domains
 
     def fail(self, message: str, *path: str) -> ModelError:
         return self.reader.fail(".".join(path) or None, message)
@@ -148,7 +153,10 @@ class _Normal:
         for word in ("positive", "unsigned", "structural"):
             if given.get(word) is not None:
                 normal[word] = self._words(given[word], word, normal)
-        return {word: normal[word] for word in FIELDS if word in normal}
+        own = dict.fromkeys(one["kind"] for one in normal.get("ports", {}).values() if one["kind"] not in DOMAINS)
+        if own:  # so that the declaration says all of it
+            normal["domains"] = {kind: dataclasses.asdict(self.domains[kind]) for kind in own}
+        return {word: normal[word] for word in (*FIELDS, "domains") if word in normal}
 
     # -- pieces --------------------------------------------------------------------------------------
     def _only(self, given: Mapping[Any, Any], allowed: tuple[str, ...], *path: str) -> None:
@@ -215,10 +223,10 @@ class _Normal:
 
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "kind", ("kind", "doc", "default"), section, name)
-        port = {"kind": self._choice(given["kind"], DOMAINS, section, name)}
+        port = {"kind": self._choice(given["kind"], self.domains, section, name)}
         if given.get("default") is not None:
-            spec = Spec("port", port["kind"])
-            port["default"] = Part.read_port(self.reader, given["default"], f"{section}.{name}.default", spec)
+            field, kind = f"{section}.{name}.default", self.domains[port["kind"]]
+            port["default"] = read_node(self.reader, given["default"], field, kind, self.domains)
         return {**port, **self._texts(given, ("doc",), section, name)}
 
     def _texts(self, given: Mapping[str, Any], words: tuple[str, ...], *path: str) -> dict[str, str]:
@@ -294,6 +302,8 @@ def write_declaration(declaration: Mapping[str, Any]) -> dict[str, Any]:
     singles["equations"] = "law"
     written: dict[str, Any] = {}
     for word, value in declaration.items():
+        if word == "domains":  # which are declared beside it
+            continue
         if word in singles:
             entries = {name: _with_unit(one) for name, one in value.items()}
             single = singles[word]

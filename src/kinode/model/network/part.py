@@ -29,47 +29,20 @@ from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.base.scene import LawScene
+from kinode.model.network.domains.domain import DOMAINS, Domain, references_of
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
 
-class Domain(NamedTuple):
-    """The words of one kind of port; ``units`` are those of position, potential and flow."""
-
-    kind: str
-    position: str | None  # of which the potential is the rate, where there is one
-    potential: str
-    flow: str
-    reference: str
-    units: Mapping[str, str]
-
-    @property
-    def across(self) -> dict[str, str]:
-        """What all ports at a node share, with its unit: position and potential."""
-        return {word: unit for word, unit in self.units.items() if word != self.flow}
-
-
-DOMAINS = {
-    "electrical": Domain("electrical", None, "voltage", "current", "gnd", {"voltage": "voltage", "current": "current"}),
-    "rotational": Domain(
-        "rotational", "angle", "speed", "moment", "world",
-        {"angle": "angle", "speed": "angular_velocity", "moment": "moment"},
-    ),
-    "translational": Domain(
-        "translational", "position", "speed", "force", "world",
-        {"position": "length", "speed": "velocity", "force": "force"},
-    ),
-}  # fmt: skip
-REFERENCES = frozenset(domain.reference for domain in DOMAINS.values())
 OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
 
 
-def port(kind: str, doc: str, default: Any = ...) -> Any:
-    """A link of a kind: electrical, rotational or translational; its value names what it is connected to."""
-    if kind not in DOMAINS:
-        raise ModelError(unknown("no kind of port is called", kind, DOMAINS) + f"; there are {', '.join(DOMAINS)}")
+def port(kind: str, doc: str, default: Any = ..., *, domains: Mapping[str, Domain] = DOMAINS) -> Any:
+    """A link of a kind, electrical, rotational ...; its value names what it is connected to."""
+    if kind not in domains:
+        raise ModelError(unknown("no kind of port is called", kind, domains) + f"; there are {', '.join(domains)}")
     return declare(default, Spec("port", kind, doc))
 
 
@@ -120,6 +93,7 @@ class PartInitialValue(NamedTuple):
 class Part(Element):
     """A component of a network: something between nodes, described by its equations."""
 
+    domains: ClassVar[Mapping[str, Domain]] = DOMAINS  # among which its ports are
     common: ClassVar[tuple[Row, ...]] = ()  # rows of all kinds that derive from a class
     rows: ClassVar[tuple[Row, ...]] = ()
     unknowns: ClassVar[Mapping[str, Unknown]] = {}  # those of base classes are added
@@ -142,7 +116,9 @@ class Part(Element):
     @classmethod
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
-        return {name: DOMAINS[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"}
+        return {
+            name: cls.domains[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"
+        }
 
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
@@ -232,7 +208,7 @@ class Part(Element):
     @property
     def power_text(self) -> str:
         """The power into it through all its ports, in its own words."""
-        return " + ".join(f"{name}.{kind.potential}*{name}.{kind.flow}" for name, kind in self.ports().items())
+        return " + ".join(kind.port_power(name) for name, kind in self.ports().items())
 
     def quantity_formula(self, name: str) -> Expression | float:
         """What a quantity of it is made of: ``plus.current``, ``voltage``, ``power``, ``stored``, ``lost`` ..."""
@@ -287,18 +263,7 @@ class Part(Element):
     @classmethod
     def read_port(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> str:
         """The name of what a port is connected to; a joint, or the world, may be given itself."""
-        kind = DOMAINS[spec.dimension or ""]
-        name = raw.name if isinstance(raw, Component) else raw
-        if not isinstance(name, str) or not NAME.match(name):
-            what = f"a node's name is expected, {kind.reference} or a joint"
-            what = "a node's name or gnd is expected" if kind.kind == "electrical" else what
-            raise reader.fail(field, f"{what}, not {short(raw)}")
-        if name in REFERENCES - {kind.reference}:
-            raise reader.fail(field, f"is {kind.kind}: its reference is {kind.reference}, not {name}")
-        if name in RESERVED or name in ("t", "system"):
-            message = f"{name!r} is reserved, a word of laws, in which the node could not be named"
-            raise reader.fail(field, f"{message}; choose another, such as {name}_node")
-        return name
+        return read_node(reader, raw, field, cls.domains[spec.dimension or ""], cls.domains)
 
     def check(self) -> None:
         """Check its numbers, and its equations if they depend on the given fields."""
@@ -340,6 +305,21 @@ class Part(Element):
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
+
+
+def read_node(reader: Reader, raw: Any, field: str, kind: Domain, domains: Mapping[str, Domain]) -> str:
+    """The name of the node, joint or reference that a port of a kind is connected to."""
+    name = raw.name if isinstance(raw, Component) else raw
+    if not isinstance(name, str) or not NAME.match(name):
+        what = f"a node's name is expected, {kind.reference} or a joint"
+        what = what if kind.moves else f"a node's name or {kind.reference} is expected"
+        raise reader.fail(field, f"{what}, not {short(raw)}")
+    if name in references_of(domains) - {kind.reference}:
+        raise reader.fail(field, f"is {kind.kind}: its reference is {kind.reference}, not {name}")
+    if name in RESERVED or name in ("t", "system"):
+        message = f"{name!r} is reserved, a word of laws, in which the node could not be named"
+        raise reader.fail(field, f"{message}; choose another, such as {name}_node")
+    return name
 
 
 def _merge(cls: type[Part], name: str) -> dict[str, Any]:

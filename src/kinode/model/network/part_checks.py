@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import LawError, ModelError, NonSIUnitError, UnitError
 from kinode.expressions.equation_parser import parse_equation, parse_formula, split_rate
-from kinode.expressions.parser import RESERVED, is_name, locate
+from kinode.expressions.parser import locate
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Resolve
+from kinode.model.network.domains.domain import ENERGIES, is_word
 from kinode.model.network.part import OWN, Part, Row, dimension_of
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-STORES = ("kinetic", "potential", "electric")
 
 
 def check_part(cls: type[Part]) -> None:
@@ -98,11 +97,6 @@ def names_in(cls: type[Part]) -> Iterator[str]:
     yield "t"
 
 
-def is_word(name: object) -> bool:
-    """Whether a text can name a port, a field or an unknown of a part."""
-    return isinstance(name, str) and is_name(name) and "." not in name and "@" not in name and name not in RESERVED
-
-
 def _check_words(cls: type[Part]) -> None:
     """Names of ports, fields, unknowns and derived quantities are words, and different."""
     groups = {
@@ -131,10 +125,9 @@ def _check_words(cls: type[Part]) -> None:
         if field not in cls.specs():
             raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
     for kind in cls.energies():
-        if kind not in STORES:
-            raise ModelError(
-                unknown("energy is one of kinetic, potential, electric, not", kind, STORES), field="stores"
-            )
+        if kind not in ENERGIES:
+            message = unknown(f"energy is one of {', '.join(ENERGIES)}, not", kind, ENERGIES)
+            raise ModelError(message, field="stores")
     if cls.stored != (together := " + ".join(cls.energies().values())):
         raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
     if not cls.ports():

@@ -16,6 +16,7 @@ from pathlib import Path
 from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
+from kinode.model.network.domains.domain import GROUND
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
 from kinode.views.diagram import circuit_symbols
@@ -212,7 +213,7 @@ def _reference(box: Box, port: Port) -> str:
     ex, ey = x + dx * STUB, y + dy * STUB
     thick = "3.6" if port.kind == VECTOR else "1.4"
     lead = f'<path d="M{x:g},{y:g}L{ex:g},{ey:g}" stroke-width="{thick}"/>'
-    if port.reference == "gnd":
+    if port.reference == GROUND:
         down = 6.0 if dx else 0.0
         bars = f"M{ex:g},{ey:g}v{down:g}m-7,0h14m-11,3.5h8m-5.5,3.5h3"
         return f'<g class="gnd">{lead}<path d="{bars}"/></g>'

@@ -21,6 +21,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import Outline, Symbol, find_symbol, symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.network.domains.domain import BASE
 from kinode.model.network.nodes import find_nodes
 from kinode.model.network.part import Part
 from kinode.model.quantity_names import find_quantity
@@ -173,7 +174,7 @@ class CircuitGraph:
     def _to_body(self, link: str, box: Box, port: str, body: str, joint: str = "") -> None:
         """Add a vector link from a box to a body, or to the world; ``joint`` is the joint whose link it is."""
         if body == "world" or body not in self.boxes:
-            box.port(port, VECTOR, reference="world")
+            box.port(port, VECTOR, reference=BASE)
             return
         self._connect(link, VECTOR, box, port)
         self._connect(link, VECTOR, self.boxes[body], link, joint=joint)
@@ -199,7 +200,7 @@ class CircuitGraph:
                 for port in element.ports():
                     node = at[name, port]
                     if node.reference:
-                        box.port(port, ENERGY, reference="world" if node.domain.position else "gnd")
+                        box.port(port, ENERGY, reference=node.domain.symbol)
                     elif node.joint is not None:
                         self._third_of(node.joint, node.name, box, port)
                     else:
