@@ -24,6 +24,7 @@ from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
+from kinode.model.network.domains.heat_ports import HeatedPart, with_heat_port
 from kinode.model.network.nodes import Node, find_node
 from kinode.model.quantity_names import split_owner
 from kinode.model.subsystem_laws import seen_from_world
@@ -191,6 +192,8 @@ class _Copier:
             changed["system"] = self.target
         if type(old) in self.kinds:
             return self.kinds[type(old)](name, **changed)
+        if isinstance(old, HeatedPart) and old.plain in self.kinds:
+            return with_heat_port(self.kinds[old.plain], old.heat_domain)(name, **changed)  # type: ignore[arg-type]
         new = dataclasses.replace(old, name=name, **changed)
         return new.placed(self.ground) if isinstance(new, Element | Observer) else new
 

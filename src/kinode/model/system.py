@@ -39,6 +39,7 @@ from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
 from kinode.model.declarations import Declarations
 from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
+from kinode.model.network.domains.heat_ports import variant_of
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.shortcuts import Shortcuts
@@ -223,7 +224,8 @@ class System(Declarations, Shortcuts):
             offered = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(kinds)}"
             raise ModelError(f"no {what} is called {kind!r}; {offered}", component=name, field="kind")
         fields = {key: value for key, value in given.items() if key != "kind"}
-        component = kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
+        cls = variant_of(self, name, kinds[kind], fields)
+        component = cls(name, **self.reader(name).read_component(cls, fields))
         for field, spec in component.specs().values():
             value = getattr(component, field.name)
             if (spec.shape == "frame" or field.name == "reaction_on") and getattr(value, "body", None) in self.frames:

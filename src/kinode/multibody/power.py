@@ -119,7 +119,7 @@ def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
     """The power of a part in two ways: by its ports and stored energy, and as declared, supplied less lost [W]."""
     condensed, component = snapshot.condensed, snapshot.system.parts[part]
     assert condensed is not None
-    formula = component.formula(f"{component.supplied} - ({component.lost})")
+    formula = component.formula(component.balance_text())
     stated = condensed.evaluate(condensed.network.rows.expand(formula))
     return part_power(snapshot, part), snapshot.network.number(stated, f"{part}.lost")
 

@@ -118,9 +118,15 @@ class Network:
         )
 
     def initial_values(self, owner: str) -> list[Value]:
-        """Initial values of the states of a component or node: given by a field for that very state, else zero."""
+        """Initial values of the states of a component or node: given by a field, else those at rest."""
         given = {single_order(start.quantity): start.value for start in self.starts}
-        return [given.get((s.variable, s.order), 0.0) for s in self.states if s.owner == owner]
+        own = (state for state in self.states if state.owner == owner)
+        return [given.get((s.variable, s.order), self._default(s)) for s in own]
+
+    def _default(self, state: NetworkState) -> float:
+        """The initial value of a state that none is given for: a potential begins with that of its reference."""
+        node = self.nodes.get(state.owner)
+        return 0.0 if node is None or state.order else node.domain.reference_of(state.name)
 
     def formula(self, owner: str, quantity: str) -> ExpressionOrNumber:
         """A quantity of a component or node in variables of the network."""

@@ -210,6 +210,11 @@ class Part(Element):
         """The power into it through all its ports, in its own words."""
         return " + ".join(kind.port_power(name) for name, kind in self.ports().items())
 
+    @classmethod
+    def balance_text(cls) -> str:
+        """What it adds to the energy of the system, as declared: what it is supplied with, less what it loses."""
+        return f"{cls.supplied} - ({cls.lost})"
+
     def quantity_formula(self, name: str) -> Expression | float:
         """What a quantity of it is made of: ``plus.current``, ``voltage``, ``power``, ``stored``, ``lost`` ..."""
         own = {"power": self.power_text, "stored": self.stored, "lost": self.lost, "supplied": self.supplied}
