@@ -40,6 +40,7 @@ _PLAIN = re.compile(r"(?!---|\.\.\.)(?:[A-Za-z0-9_(.+]|-(?! ))(?:[A-Za-z0-9_ .()
 
 def write_system(system: System, version: int) -> str:
     """The text of the file."""
+    system = system.as_declared()
     writer = _YamlWriter(system)
     lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
     sections: dict[str, dict[str, Any]] = {

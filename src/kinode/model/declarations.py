@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kinode.errors import ModelError
 from kinode.model.component_store import ComponentStore
@@ -11,6 +11,7 @@ from kinode.model.network.domains.domain import DOMAINS, Domain, references_of
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
     from kinode.model.network.part import Part
+    from kinode.model.system import System
 
 
 class Declarations(ComponentStore):
@@ -26,6 +27,7 @@ class Declarations(ComponentStore):
     if TYPE_CHECKING:
 
         def reader(self, component: str) -> Reader: ...
+        def copy(self) -> System: ...
 
     @property
     def all_domains(self) -> dict[str, Domain]:
@@ -67,3 +69,20 @@ class Declarations(ComponentStore):
             raise ModelError(message, component=kind, field="reference")
         self.domains[kind] = domain
         return domain
+
+    # -- sources on joints, as declared and as applied ------------------------------------------------
+    def as_declared(self) -> System:
+        """A copy whose sources of motion on joints stay parts, for files and drawings; itself where there are none."""
+        if not self.motion_sources:
+            return cast("System", self)
+        twin = self.copy()
+        twin.applies_sources = False
+        return twin
+
+    def applied(self) -> System:
+        """A copy whose joints have the laws of the sources on them as their own, so that they can be changed."""
+        twin = self.copy()
+        for name, component in self.components.items():
+            if component is not self.declared[name]:
+                twin._put(component)
+        return twin

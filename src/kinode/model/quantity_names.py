@@ -21,6 +21,7 @@ from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
 from kinode.model.network.domains.domain import domain_of_coordinate
+from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.part import Part
 from kinode.other_words import translate
 
@@ -131,6 +132,10 @@ def find_quantity(system: System, text: str) -> QuantityName:
             if rest.startswith(side + "."):
                 frame = system.find_frame(f"{owner}.{side}")
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
+        link, _, word = f"{owner}.{rest}".rpartition(".")
+        node = system.nodes.get(link)
+        if node is not None and node.quasi and word == node.domain.position:  # the integral of a quasi-velocity
+            return _network_quantity(text, "node", link, word, node.domain.across, axes)
         rest = link_quantity(component, rest)
         return _joint_quantity(text, component, rest, axes, _effort_needs(system, component))
     if isinstance(component, Body):
@@ -141,6 +146,9 @@ def find_quantity(system: System, text: str) -> QuantityName:
         return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
     if isinstance(component, Part):
         return _network_quantity(text, "part", owner, rest, component.units(), axes)
+    if isinstance(component, JointDrive):
+        quantity = _network_quantity(text, "drive", owner, rest, component.units(), axes)
+        return quantity._replace(needs=component.needs_of(rest))
     if isinstance(component, Element):
         table = {name: (unit, parts, "velocity") for name, (unit, parts) in component.offered().items()}
         if component.pushes:
@@ -156,9 +164,11 @@ def find_quantity(system: System, text: str) -> QuantityName:
 def link_quantity(joint: Joint, rest: str) -> str:
     """The quantity behind a network name of a joint: ``elbow.speed`` and ``slide.angle.speed`` are speeds u."""
     several = len(joint.coordinates) > 1
-    for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():
+    for name, unit in joint.coordinates:
         kind = domain_of_coordinate(unit)
         for word, role in ((kind.position, "q"), (kind.potential, "u")):
+            if role == "q" and joint.quaternion is not None:
+                continue
             if rest == (f"{name}.{word}" if several else word):
                 return f"{role}.{name}" if several else role
     return rest

@@ -66,7 +66,7 @@ class _Copier:
         self._bring_domains()
         self._connect(connect)
         self._bring_kinds()
-        for component in self.system.components.values():
+        for component in self.system.declared.values():
             if component.name in given:
                 new = self._bound(component, given[component.name])
             else:

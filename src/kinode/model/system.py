@@ -98,7 +98,7 @@ class System(Declarations, Shortcuts):
         return self._identity() == other._identity()
 
     def _identity(self) -> tuple[Any, ...]:
-        own = (self.name, self.gravity, self.components, self._world.frames, self._run_defaults, self.notes)
+        own = (self.name, self.gravity, self.declared, self._world.frames, self._run_defaults, self.notes)
         return (*own, self.kinds, self.domains)
 
     __hash__ = None  # type: ignore[assignment]
@@ -288,18 +288,19 @@ class System(Declarations, Shortcuts):
             and self._gravity is other._gravity
             and _is_same_record(self._world, other._world)
             and all(a.keys() == b.keys() and all(a[key] is b[key] for key in a) for a, b in mappings)
-            and len(self.components) == len(other.components)
-            and all(map(_is_same_record, self.components.values(), other.components.values()))
+            and len(self.declared) == len(other.declared)
+            and all(map(_is_same_record, self.declared.values(), other.declared.values()))
         )
 
     def take_over(self, other: System) -> None:
         """Replace the whole content by that of another system, whose bodies then belong to this one."""
-        self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
-        self.domains = dict(other.domains)
+        self._sections, self._prefixes, self.declared, self.kinds = {}, set(), {}, dict(other.kinds)
+        self.domains, self.motion_sources = dict(other.domains), {}
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
         self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
-        for component in other.components.values():
+        self._applied = None
+        for component in other.declared.values():
             self._put(replace(component, system=self) if isinstance(component, Body) else component)
 
     def add(

@@ -17,6 +17,7 @@ from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_ro
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.network.joint_sources import JointDrive
 from kinode.model.quantity_names import QuantityName
 from kinode.multibody.power import element_power
 from kinode.multibody.restraints import loop_constraints
@@ -93,6 +94,24 @@ def _element(snapshot: Snapshot, name: QuantityName) -> Any:
         return element_power(snapshot, element)
     value = element.quantity(name.quantity, snapshot)
     return _in_axes(snapshot, value, name.axes) if name.parts else value
+
+
+def _drive(snapshot: Snapshot, name: QuantityName) -> Scalar:
+    """A quantity of a source of motion on a joint: it delivers the effort of the joint's drive."""
+    drive = snapshot.system.elements[name.owner]
+    assert isinstance(drive, JointDrive)
+    joint, k, sign = drive.link
+    domain, (port, _, word) = drive.domain, name.quantity.rpartition(".")
+    if word in ("stored", "lost"):
+        return 0.0
+    q, u, _ = snapshot.joint_state(joint)
+    there = (1.0 if port == drive.port else 0.0) if port else sign  # of its potentials: a over b, or at one end
+    if word in (domain.flow, "power"):
+        effort = snapshot.efforts.share(joint, "drive")[k]
+        if word == "power":
+            return -effort * u[k]
+        return sign * effort if not port else -effort if port == drive.port else effort
+    return there * (q[k] if word == domain.position else u[k])
 
 
 def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
@@ -185,6 +204,7 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "ground": _ground,
     "element": _element,
     "joint": _joint,
+    "drive": _drive,
     "constraint": _constraint,
 }
 """The sorts of quantities (``QuantityName.sort``) and what gives their values."""

@@ -93,7 +93,7 @@ class Network:
     @cached_property
     def heavy(self) -> frozenset[str]:
         """The joints to which the network may add inertia: flows there depend on accelerations of joints."""
-        dependent: set[Order] = {(name, 2) for name in self.joint_of}
+        dependent: set[Order] = {self.rows.acceleration_of(name) for name in self.joint_of}
         for block in self.stages[-1]:
             if any(dependent.intersection((*equation.terms, *equation.rest_orders)) for equation in block.rows):
                 dependent |= set(block.unknowns)

@@ -2,8 +2,9 @@
 
 Ports at a node share its potential, so that potentials are variables of nodes: ``bus.voltage``, ``shaft.angle``,
 ``slide.position``.  Speeds are the time derivatives of angles and positions.  The variable of a joint's node is the
-joint coordinate, ``elbow.q``.  The potential of a reference is zero.  Flows are variables of ports
-(``coil.plus.current``), and components have unknowns of their own (``coil.flux``).
+joint coordinate, ``elbow.q``; that of a quasi-velocity is the speed itself, ``ball.u.x``, with its integral beside it.
+The potential of a reference is that of its domain, mostly zero.  Flows are variables of ports (``coil.plus.current``),
+and components have unknowns of their own (``coil.flux``).
 
 Expressions are expanded until they contain only variables, parameters, inputs, t, and quantities from outside of the
 network (``hand.position.x``, ``pid.output``).
@@ -55,7 +56,7 @@ class NetworkEquations:
         self.joint_of: dict[str, tuple[str, int]] = {}  # joint variable -> joint, number of its freedom
         self.flows_at: dict[str, tuple[str, ...]] = {}  # joint variable -> flows of the ports there
         self._add_variables()
-        self.rows = [*self._part_equations(), *self._node_equations()]
+        self.rows = [*self._part_equations(), *self._node_equations(), *self._integral_equations()]
         self.rows += self._speed_equations(self.rows)
 
     # -- variables ---------------------------------------------------------------------------------
@@ -69,6 +70,8 @@ class NetworkEquations:
                     self._add(name, "potential", node.name, node.kind, node.domain.units[quantity])
                 else:
                     self.joint_variable(name, node.joint, node.coordinate or 0)
+                    if node.quasi:
+                        self._add(_integral(node), "potential", node.name, node.kind, node.domain.position_unit or "")
                     self.flows_at[name] = tuple(self.flow(*port) for port in node.ports)
         for part in self.parts.values():
             for port, domain in part.ports().items():
@@ -93,9 +96,18 @@ class NetworkEquations:
         """The coordinate of a joint as a variable; the mechanism determines it."""
         if name not in self.variables:
             unit = self.system.joints[joint].coordinates[coordinate][1]
-            self._add(name, "joint", joint, domain_of_coordinate(unit).kind, unit)
+            domain, quasi = domain_of_coordinate(unit), not has_rates(self.system.joints[joint])
+            self._add(name, "joint", joint, domain.kind, domain.potential_unit if quasi else unit)
             self.joint_of[name] = (joint, coordinate)
         return symbol(name)
+
+    def speed_order(self, name: str) -> int:
+        """Which derivative of a joint variable is its speed: the first, or none where it is a quasi-velocity."""
+        return 1 if has_rates(self.system.joints[self.joint_of[name][0]]) else 0
+
+    def acceleration_of(self, name: str) -> Order:
+        """The derivative of a joint variable that is the acceleration, which the mechanism determines."""
+        return name, self.speed_order(name) + 1
 
     # -- names -------------------------------------------------------------------------------------
     @cached_property
@@ -203,6 +215,8 @@ class NetworkEquations:
         if node is not None and word in (node.domain.position, node.domain.potential):
             if node.reference:
                 return node.domain.reference_of(word)
+            if node.quasi:
+                return symbol(_integral(node) if word == node.domain.position else self.potential(node))
             value = symbol(self.potential(node))
             return find_rate(value) if node.domain.position and word == node.domain.potential else value
         return self.expand(part.quantity_formula(quantity))
@@ -334,6 +348,13 @@ class NetworkEquations:
                 terms: dict[Order, Scalar] = {(self.flow(*port), 0): 1.0 for port in node.ports}
                 yield NetworkEquation(f"sum of {node.domain.flow}s", node.name, terms, 0.0)
 
+    def _integral_equations(self) -> Iterable[NetworkEquation]:
+        """The angle or position at a quasi-velocity is its integral, a state of its own."""
+        for node in self.nodes.values():
+            if node.quasi:
+                terms: dict[Order, Scalar] = {(_integral(node), 1): 1.0, (self.potential(node), 0): -1.0}
+                yield NetworkEquation("integral of the speed", node.name, terms, 0.0)
+
     def _speed_equations(self, equations: Iterable[NetworkEquation]) -> Iterable[NetworkEquation]:
         """A speed variable for every shaft whose speed occurs in no equation: its power needs one."""
         moving = {name for equation in equations for name, order in equation.orders(self.variables).items() if order}
@@ -343,3 +364,8 @@ class NetworkEquations:
                 speed = f"{node.name}.{node.domain.potential}"
                 self._add(speed, "potential", node.name, node.kind, node.domain.units[node.domain.potential])
                 yield NetworkEquation("speed", node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
+
+
+def _integral(node: Node) -> str:
+    """The name of the variable that integrates a quasi-velocity."""
+    return f"{node.name}.{node.domain.position}"

@@ -74,6 +74,8 @@ def has_rates(joint: Joint) -> bool:
 
 
 def coordinate_name(joint: Joint, coordinate: int) -> str:
-    """The name of one coordinate of a joint."""
+    """The name of one coordinate of a joint, or of its quasi-velocity where speeds are no rates of coordinates."""
     names = [name for name, _ in joint.coordinates]
+    if not has_rates(joint):
+        return f"{joint.name}.u.{names[coordinate]}"
     return f"{joint.name}.q" if len(names) == 1 else f"{joint.name}.q.{names[coordinate]}"

@@ -11,6 +11,7 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.equation_parser import parse_equation, split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import unknown
+from kinode.model.network.joint_sources import check_joint_sources
 from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, Row
 
@@ -23,6 +24,7 @@ MOST_TRIED = 8  # ports of one kind among which all sets are tried
 def check_network(system: System, whole: bool = True) -> None:
     """Ports of one kind meet at each node, none is left open, and every piece has a reference."""
     nodes = system.nodes
+    check_joint_sources(system)
     if whole:
         check_open(system, nodes)
         check_references(system, nodes)

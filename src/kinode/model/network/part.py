@@ -9,6 +9,7 @@ checked when the kind is registered: one for each port and one for each unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
+LINK = re.compile(NAME.pattern.removesuffix(r"\Z") + r"(\.3(\.[A-Za-z][A-Za-z0-9_]*)?)?\Z")  # KN1, KN1.3, KN1.3.angle
 
 
 def port(kind: str, doc: str, default: Any = ..., *, domains: Mapping[str, Domain] = DOMAINS) -> Any:
@@ -105,6 +107,7 @@ class Part(Element):
     lost: ClassVar[str] = "0"
     supplied: ClassVar[str] = "0"  # power that comes from elsewhere than its ports: from fuel, from a law
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
+    drives: ClassVar[tuple[str, str] | None] = None  # of a source of motion: the joint's field that it is, its law
     is_source: ClassVar[bool] = False  # gives a potential or a flow whatever is connected to it
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
@@ -315,7 +318,7 @@ class Part(Element):
 def read_node(reader: Reader, raw: Any, field: str, kind: Domain, domains: Mapping[str, Domain]) -> str:
     """The name of the node, joint or reference that a port of a kind is connected to."""
     name = raw.name if isinstance(raw, Component) else raw
-    if not isinstance(name, str) or not NAME.match(name):
+    if not isinstance(name, str) or not LINK.match(name):
         what = f"a node's name is expected, {kind.reference} or a joint"
         what = what if kind.moves else f"a node's name or {kind.reference} is expected"
         raise reader.fail(field, f"{what}, not {short(raw)}")

@@ -117,7 +117,7 @@ class CircuitGraph:
     """The boxes and links of a system."""
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system = system = system.as_declared()
         self.boxes: dict[str, Box] = {}
         self.links: dict[str, Connection] = {}
         self._bodies()

@@ -45,7 +45,9 @@ class HeatedPart(Part):
 def _heated(part: Part, domain: Domain, node: str) -> Part:
     """A part with a heat port at a node."""
     values = {field.name: getattr(part, field.name) for field, _ in part.specs().values()}
-    return with_heat_port(type(part), domain)(part.name, **values, **{HEAT: node})
+    return with_heat_port(type(part), domain)(  # type: ignore[arg-type]  # classes can be hashed
+        part.name, **values, **{HEAT: node}
+    )
 
 
 def takes_heat_port(cls: type[Any]) -> bool:
@@ -60,7 +62,7 @@ def variant_of(system: System, name: str, cls: type[Any], given: Mapping[str, An
     if cls.lost == "0":
         message = f"a {cls.kind} loses nothing that could warm a node; leave it out"
         raise ModelError(message, component=name, field=HEAT)
-    return with_heat_port(cls, _find_domain(system, name, given[HEAT]))
+    return with_heat_port(cls, _find_domain(system, name, given[HEAT]))  # type: ignore[arg-type]
 
 
 def _find_domain(system: System, name: str, node: Any) -> Domain:
