@@ -10,6 +10,7 @@ from kinode.model.network.declared_parts import BASES
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
 from kinode.model.network.domains.declared_domains import FIELDS as DOMAIN
 from kinode.model.network.domains.domain import ENERGIES, SYMBOLS
+from kinode.model.network.domains.vector_ports import AXES
 
 Schema = dict[str, Any]
 PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
@@ -70,7 +71,7 @@ def declaration_schema() -> Schema:
     fields: Schema = {
         "doc": text,
         "base": {"enum": list(BASES), "description": "ports, derived names and the balance of flows of two ends"},
-        "ports": entries(word, "kind", doc=text, default=word),
+        "ports": entries(word, "kind", doc=text, default=word, axes={"enum": list(AXES)}),
         "parameters": entries(unit, "unit", default=number, doc=text),
         "laws": entries(unit, "unit", default=number, doc=text),
         "unknowns": entries(unit, "unit", start=word, priority={"type": "integer"}, doc=text),

@@ -87,7 +87,8 @@ def part_power(snapshot: Snapshot, part: str) -> Scalar:
     assert condensed is not None
     form = condensed.stored_rate(part)
     stored = _stored_rate(snapshot, part) if form is None else snapshot.network.number(form, f"rate of {part}.stored")
-    loads = element_power(snapshot, snapshot.system.parts[part])
+    component = snapshot.system.parts[part]  # what goes through a vector port is in its power already
+    loads = 0.0 if component.vector_ports else element_power(snapshot, component)
     return stored - snapshot.network.quantity(part, "power") + loads
 
 

@@ -41,7 +41,9 @@ class CircuitSteps:
 
     def steps(self) -> list[Step]:
         """All of them."""
-        return [self.components(), self.nodes(), self.equations(), self.structure(), *self.reduction(), self.check()]
+        nodes = [self.nodes()] if self.network.nodes else []
+        check = [self.check()] if self.network.nodes else []
+        return [self.components(), *nodes, self.equations(), self.structure(), *self.reduction(), *check]
 
     # -- topology ----------------------------------------------------------------------------------
     def components(self) -> Step:
@@ -49,6 +51,7 @@ class CircuitSteps:
         rows = []
         for name, part in self.network.parts.items():
             at = {port: self.network.rows.node_of[name, port].name for port in part.ports()}
+            at |= {port: str(getattr(part, port)) for port in part.vector_ports}
             rows.append((name, part.kind, ", ".join(f"{port} {node}" for port, node in at.items())))
         words = "The circuit consists of components with ports. A flow is what acts on the component at its port."
         return Step("Components", words, table=(("component", "kind", "ports at nodes"), tuple(rows)))
@@ -288,7 +291,7 @@ def _count_pieces(network: Network) -> int:
         return name
 
     for name, part in network.parts.items():
-        first, *others = (root(at[name, port].name) for port in part.ports())
-        for other in others:
-            piece[root(other)] = root(first)
+        joined = [at[name, port].name for port in part.ports()]
+        for other in joined[1:]:
+            piece[root(other)] = root(joined[0])
     return len({root(name) for name in network.nodes})

@@ -24,9 +24,10 @@ from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, find_unit_name
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import law, number, record, short, unknown
-from kinode.model.base.frames import NAME
+from kinode.model.base.fields import frame, law, number, record, short, unknown
+from kinode.model.base.frames import NAME, Frame
 from kinode.model.network.domains.domain import DOMAINS, Domain, is_word
+from kinode.model.network.domains.vector_ports import AXES, MECHANICAL
 from kinode.model.network.part import Formula, Part, Row, Unknown, port, read_node
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 
@@ -83,7 +84,11 @@ def _make(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
         **{name: Domain(**one) for name, one in declaration.get("domains", {}).items()},
     }
     types: dict[str, Any] = {}
-    for name, one in declaration.get("ports", {}).items():
+    ports = declaration.get("ports", {})
+    body["vector_ports"] = {name: one["axes"] for name, one in ports.items() if one["kind"] == MECHANICAL}
+    for name in body["vector_ports"]:
+        body[name], types[name] = frame(ports[name].get("doc", "")), Frame
+    for name, one in ((name, one) for name, one in ports.items() if name not in body["vector_ports"]):
         body[name], types[name] = port(one["kind"], one.get("doc", ""), one.get("default", ...), domains=domains), str
     for name, one in declaration.get("parameters", {}).items():
         default = one.get("default", ...)
@@ -153,7 +158,9 @@ class _Normal:
         for word in ("positive", "unsigned", "structural"):
             if given.get(word) is not None:
                 normal[word] = self._words(given[word], word, normal)
-        own = dict.fromkeys(one["kind"] for one in normal.get("ports", {}).values() if one["kind"] not in DOMAINS)
+        own = dict.fromkeys(
+            one["kind"] for one in normal.get("ports", {}).values() if one["kind"] not in (*DOMAINS, MECHANICAL)
+        )
         if own:  # so that the declaration says all of it
             normal["domains"] = {kind: dataclasses.asdict(self.domains[kind]) for kind in own}
         return {word: normal[word] for word in (*FIELDS, "domains") if word in normal}
@@ -222,8 +229,15 @@ class _Normal:
             raise self.fail(f"{name!r} has a meaning for every part already; choose another name", section, name)
 
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:
-        given = self._mapping(raw, "kind", ("kind", "doc", "default"), section, name)
-        port = {"kind": self._choice(given["kind"], self.domains, section, name)}
+        given = self._mapping(raw, "kind", ("kind", "doc", "default", "axes"), section, name)
+        port = {"kind": self._choice(given["kind"], {**self.domains, MECHANICAL: None}, section, name)}
+        if port["kind"] == MECHANICAL:
+            if given.get("default") is not None:
+                raise self.fail("a vector port is given by each component", section, name, "default")
+            port["axes"] = self._choice(given.get("axes") or AXES[0], dict.fromkeys(AXES), section, name, "axes")
+            return {**port, **self._texts(given, ("doc",), section, name)}
+        if given.get("axes") is not None:
+            raise self.fail("belongs to mechanical ports, which are vectors", section, name, "axes")
         if given.get("default") is not None:
             field, kind = f"{section}.{name}.default", self.domains[port["kind"]]
             port["default"] = read_node(self.reader, given["default"], field, kind, self.domains)
@@ -314,4 +328,5 @@ def write_declaration(declaration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_unit(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: DIMENSIONS[value].unit if key == "unit" else value for key, value in one.items()}
+    plain = {key: value for key, value in one.items() if (key, value) != ("axes", AXES[0])}
+    return {key: DIMENSIONS[value].unit if key == "unit" else value for key, value in plain.items()}

@@ -29,8 +29,19 @@ from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.scene import LawScene
+from kinode.model.base.scene import VelocityScene
 from kinode.model.network.domains.domain import DOMAINS, Domain, references_of
+from kinode.model.network.domains.vector_ports import (
+    FLOWS,
+    POTENTIALS,
+    TOLD,
+    check_vector_ports,
+    in_components,
+    vector_loads,
+    vector_power,
+    vector_units,
+    vector_values,
+)
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -54,6 +65,12 @@ class Row(NamedTuple):
     name: str
     text: str
     solves: str | None = None
+
+    def in_components(self, ports: Mapping[str, str]) -> list[Row]:
+        """Itself, or three rows where it is written in vectors of ports."""
+        solves = {} if self.solves is None else dict(in_components(self.solves, ports))
+        texts = in_components(self.text, ports)
+        return [Row(f"{self.name} {x}".strip(), text, solves.get(x, self.solves)) for x, text in texts]
 
 
 class Unknown(NamedTuple):
@@ -96,6 +113,7 @@ class Part(Element):
     """A component of a network: something between nodes, described by its equations."""
 
     domains: ClassVar[Mapping[str, Domain]] = DOMAINS  # among which its ports are
+    vector_ports: ClassVar[Mapping[str, str]] = {}  # frame fields that are links v, w | F, M: in axes world or own
     common: ClassVar[tuple[Row, ...]] = ()  # rows of all kinds that derive from a class
     rows: ClassVar[tuple[Row, ...]] = ()
     unknowns: ClassVar[Mapping[str, Unknown]] = {}  # those of base classes are added
@@ -129,8 +147,9 @@ class Part(Element):
 
     @classmethod
     def all_unknowns(cls) -> dict[str, Unknown]:
-        """Its unknowns, with those of its base classes."""
-        return _merge(cls, "unknowns")
+        """Its unknowns, with those of its base classes, and the flows of its vector ports."""
+        flows = {name: Unknown(unit, priority=-1) for name, unit in vector_units(cls.vector_ports, FLOWS).items()}
+        return {**_merge(cls, "unknowns"), **flows}
 
     @classmethod
     def formulas(cls) -> dict[str, Formula]:
@@ -148,6 +167,7 @@ class Part(Element):
     def units(cls) -> dict[str, str]:
         """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost ..."""
         quantities = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
+        quantities |= vector_units(cls.vector_ports, {**POTENTIALS, **TOLD})
         quantities |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
         quantities |= dict.fromkeys(cls.modes, "dimensionless")
         laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
@@ -171,7 +191,7 @@ class Part(Element):
             for name in cls.all_unknowns()
             if name in derived
         )
-        return (*common, *defined, *cls.rows)
+        return (*common, *defined, *(row for own in cls.rows for row in own.in_components(cls.vector_ports)))
 
     @classmethod
     def expand(cls, formula: Expression | float) -> Expression | float:
@@ -202,7 +222,8 @@ class Part(Element):
                 values[name] = self.own(name, value)
         for name, kind in self.ports().items():
             values |= {f"{name}.{word}": self.variable(f"{name}.{word}") for word in kind.units}
-        return values | {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
+        values |= {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
+        return values | vector_values(self)
 
     def formula(self, text: str) -> Expression | float:
         """A formula in the part's own words (``stored``, ``lost``, a derived name) in the names of the system."""
@@ -211,7 +232,8 @@ class Part(Element):
     @property
     def power_text(self) -> str:
         """The power into it through all its ports, in its own words."""
-        return " + ".join(kind.port_power(name) for name, kind in self.ports().items())
+        scalar = (kind.port_power(name) for name, kind in self.ports().items())
+        return " + ".join((*scalar, *map(vector_power, self.vector_ports)))
 
     @classmethod
     def balance_text(cls) -> str:
@@ -278,6 +300,7 @@ class Part(Element):
         from kinode.model.network.part_checks import check_square
 
         self.check_in(None)
+        check_vector_ports(self)
         if type(self).find_rows is not Part.find_rows:
             check_square(type(self), self.find_rows())
         self.equations()
@@ -311,8 +334,8 @@ class Part(Element):
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         return {name: (unit, ()) for name, unit in self.units().items()}
 
-    def wrenches(self, scene: LawScene) -> Sequence[Load]:
-        return ()
+    def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
+        return vector_loads(self, scene)
 
 
 def read_node(reader: Reader, raw: Any, field: str, kind: Domain, domains: Mapping[str, Domain]) -> str:

@@ -13,6 +13,7 @@ from kinode.expressions.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Resolve
 from kinode.model.network.domains.domain import ENERGIES, is_word
+from kinode.model.network.domains.vector_ports import FLOWS, POTENTIALS, TOLD, refused_rate, vector_units
 from kinode.model.network.part import OWN, Part, Row, dimension_of
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
         f" ({', '.join(row.name for row in rows)})" if rows else ""
     )
     links = f"{len(ports)} port{'s' * (len(ports) != 1)}"
-    raise ModelError(
-        f"needs {need}, one for each of its {links} and {len(unknowns)} unknowns, and has {has}", component=cls.kind
-    )
+    vectors = 6 * len(cls.vector_ports)
+    links += f", {vectors} components of its vector ports" if vectors else ""
+    message = f"needs {need}, one for each of its {links} and {len(unknowns) - vectors} unknowns, and has {has}"
+    raise ModelError(message, component=cls.kind)
 
 
 def names_in(cls: type[Part]) -> Iterator[str]:
@@ -91,6 +93,7 @@ def names_in(cls: type[Part]) -> Iterator[str]:
     for name, kind in cls.ports().items():
         yield from (f"{name}.{word}" for word in kind.units)
     yield from cls.all_unknowns()
+    yield from vector_units(cls.vector_ports, {**POTENTIALS, **TOLD})
     yield from cls.modes
     yield from cls.formulas()
     yield from cls.outside
@@ -101,7 +104,7 @@ def _check_words(cls: type[Part]) -> None:
     """Names of ports, fields, unknowns and derived quantities are words, and different."""
     groups = {
         "a field": list(cls.specs()),
-        "an unknown": list(cls.all_unknowns()),
+        "an unknown": [name for name in cls.all_unknowns() if name not in vector_units(cls.vector_ports, FLOWS)],
         "a mode": list(cls.modes),
         "a derived quantity": list(cls.formulas()),
     }
@@ -130,7 +133,7 @@ def _check_words(cls: type[Part]) -> None:
             raise ModelError(message, field="stores")
     if cls.stored != (together := " + ".join(cls.energies().values())):
         raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
-    if not cls.ports():
+    if not cls.ports() and not cls.vector_ports:
         raise ModelError("has no ports; declare them with port(kind, doc)")
 
 
@@ -158,6 +161,8 @@ def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = Fals
             position = locate(text, base)
             if base not in known:
                 raise LawError(unknown("no quantity is called", base, known), text=text, position=position, field=what)
+            if (refused := refused_rate(cls.vector_ports, base, order)) is not None:
+                raise LawError(refused, text=text, position=position, field=what)
             if order and base in specs and specs[base][1].shape == "law":
                 message = f"the rate of the law {base} is not known: let the law give the rate"
                 raise LawError(message, text=text, position=position, field=what)
