@@ -92,6 +92,13 @@ def _sections() -> Schema:
             {"if": {"type": "object", "required": ["kind"]}, "then": ref("observer"), "else": ref("placed")},
             "named frames on the world or on bodies; with a kind, frames to look from",
         ),
+        "circuit": object_of(
+            FIELDS["circuit"],
+            {
+                "components": {"type": "object", "additionalProperties": {"type": "object", "required": ["kind"]}},
+                "connections": {"type": ["array", "string"], "items": {"type": "string"}},
+            },
+        ),
         "joints": named(ref("joint"), "what connects bodies"),
         "constraints": named(ref("constraint"), "what ties coordinates together beyond joints"),
         "signals": named({"oneOf": [ref("law"), object_of(("law",), {"law": ref("law")}, ["law"])]}, "laws with names"),

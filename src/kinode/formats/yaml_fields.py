@@ -17,6 +17,7 @@ FIELDS = {
     "tables": ("axes", "values", "file", "column", "method", "outside"),
     "systems": ("file", "system", "on", "bind", "parameters", "connect"),
     "extends": ("file", "base"),
+    "circuit": ("components", "connections"),
 }
 
 

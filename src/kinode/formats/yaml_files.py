@@ -51,7 +51,7 @@ SECTIONS = (
     "constraints", "signals", "elements", "changes",
 )  # fmt: skip
 KIND_WORDS = {"frames": "a frame", "joints": "a joint", "constraints": "a constraint", "elements": "an element"}
-TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
+TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "circuit", "run", "notes")
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
@@ -223,6 +223,8 @@ class _Loader:
         for section in SECTIONS:
             if data.get(section) is not None:
                 self.build_section(system, section)
+            if section == "frames" and data.get("circuit") is not None:
+                self.build_circuit(system)
             if section == "drives":
                 for name in self.observers:
                     self.build_entry(system, "frames", name, data["frames"][name])
@@ -277,6 +279,13 @@ class _Loader:
         if section == "systems":
             for name in self.later:
                 self.build_entry(system, "joints", name, self.data["joints"][name])
+
+    def build_circuit(self, system: System) -> None:
+        """Components that are entered as drawn, and their connections."""
+        with self.locating("circuit"):
+            fields = read_mapping(self.data["circuit"], "a circuit")
+            check_fields(fields, FIELDS["circuit"], "a circuit")
+            system.connect(fields.get("connections") or (), dict(fields.get("components") or {}))
 
     def build_entry(self, system: System, section: str, name: str, entry: Any) -> None:
         with self.locating(section, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from kinode.errors import ModelError
@@ -70,6 +71,16 @@ class Declarations(ComponentStore):
         self.domains[kind] = domain
         return domain
 
+    def connect(self, connections: Any, components: Mapping[str, Any]) -> None:
+        """Add a circuit as it is drawn: its components, and what is connected to what.
+
+        ``connections`` is "Ew1-KN1.1; Ew2-KN1.3; KN1.2-SB1.1" or a list of such pairs; ``components`` has the fields
+        of each by its name, with its ``kind``: body (with ``links``), base (the world), a joint or an element.
+        """
+        from kinode.model.network.domains.drawn_circuit import connect_drawn
+
+        connect_drawn(cast("System", self), connections, components)
+
     # -- sources on joints, as declared and as applied ------------------------------------------------
     def as_declared(self) -> System:
         """A copy whose sources of motion on joints stay parts, for files and drawings; itself where there are none."""
@@ -84,5 +95,5 @@ class Declarations(ComponentStore):
         twin = self.copy()
         for name, component in self.components.items():
             if component is not self.declared[name]:
-                twin._put(component)
+                twin.replace(component)
         return twin

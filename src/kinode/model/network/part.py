@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinode.errors import LawError, ModelError, UnitError
@@ -27,7 +28,7 @@ from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
+from kinode.model.base.fields import Alternative, Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.base.scene import VelocityScene
 from kinode.model.network.domains.domain import DOMAINS, Domain, references_of
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 
+HEAT = "heat"  # the field of every part that loses energy: see domains/heat_ports.py
+HEAT_FIELD = Alternative((), Spec("port", None, "node that its losses warm, in a domain whose flow is a power"))
 OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
 LINK = re.compile(NAME.pattern.removesuffix(r"\Z") + r"(\.3(\.[A-Za-z][A-Za-z0-9_]*)?)?\Z")  # KN1, KN1.3, KN1.3.angle
@@ -132,6 +135,12 @@ class Part(Element):
     nonzero: ClassVar[tuple[str, ...]] = ()  # fields by which something is divided
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
     modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = any(HEAT in get_annotations(base) for base in cls.__mro__)
+        others = {name: field for name, field in cls.alternative_fields.items() if name != HEAT}
+        cls.alternative_fields = others if own or cls.lost == "0" else {**others, HEAT: HEAT_FIELD}
 
     # -- what the class declares ---------------------------------------------------------------------
     @classmethod

@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kinode.errors import ModelError
 from kinode.model.base.fields import record
 from kinode.model.network.domains.domain import Domain
-from kinode.model.network.part import Part, Row, port
+from kinode.model.network.part import HEAT, HEAT_FIELD, Part, Row, port
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-HEAT = "heat"  # the field of every part
-DOC = "node that its losses warm, in a domain whose flow is a power"
 
 
 @record
@@ -96,7 +93,7 @@ def with_heat_port(cls: type[Part], domain: Domain) -> type[Part]:
         "heat_domain": domain,
         "domains": domains,
         "rows": (*cls.rows, row),
-        HEAT: port(domain.kind, DOC, domains=domains),
+        HEAT: port(domain.kind, HEAT_FIELD.spec.doc, domains=domains),
     }
     if cls.find_rows is not Part.find_rows:
         body["find_rows"] = lambda self: (*cls.find_rows(self), row)
