@@ -24,6 +24,8 @@ from kinode.errors import Error, ModelError
 from kinode.formats.yaml_fields import (
     FIELDS,
     check_fields,
+    circuit_fields,
+    declare_domain,
     declare_fields,
     find_key_line,
     read_fields,
@@ -40,7 +42,6 @@ from kinode.model.base.parameters import Parameter, Signal
 from kinode.model.component_edit import change
 from kinode.model.drive_unit import add_drive
 from kinode.model.frame_lookup import find_named_frame
-from kinode.model.network.domains.declared_domains import FIELDS as DOMAIN
 from kinode.model.system import System
 
 VERSION = 1
@@ -224,7 +225,8 @@ class _Loader:
             if data.get(section) is not None:
                 self.build_section(system, section)
             if section == "frames" and data.get("circuit") is not None:
-                self.build_circuit(system)
+                with self.locating("circuit"):
+                    system.connect(**circuit_fields(data["circuit"]))
             if section == "drives":
                 for name in self.observers:
                     self.build_entry(system, "frames", name, data["frames"][name])
@@ -280,13 +282,6 @@ class _Loader:
             for name in self.later:
                 self.build_entry(system, "joints", name, self.data["joints"][name])
 
-    def build_circuit(self, system: System) -> None:
-        """Components that are entered as drawn, and their connections."""
-        with self.locating("circuit"):
-            fields = read_mapping(self.data["circuit"], "a circuit")
-            check_fields(fields, FIELDS["circuit"], "a circuit")
-            system.connect(fields.get("connections") or (), dict(fields.get("components") or {}))
-
     def build_entry(self, system: System, section: str, name: str, entry: Any) -> None:
         with self.locating(section, name):
             getattr(self, f"add_{section}")(system, name, entry)
@@ -302,9 +297,7 @@ class _Loader:
         return any(isinstance(end, str) and end.partition(".")[0] in systems for end in named)
 
     def add_domains(self, system: System, kind: str, entry: Any) -> None:
-        fields = dict(read_mapping(entry, "a domain"))
-        check_fields(fields, DOMAIN, "a domain")
-        system.domain(kind, **fields)
+        system.domain(kind, **declare_domain(read_mapping(entry, "a domain")))
 
     def add_components(self, system: System, kind: str, entry: Any) -> None:
         system.define(kind, **declare_fields(read_mapping(entry, "a component")))

@@ -222,7 +222,8 @@ def explain_joint(network: NetworkEquations, over: Sequence[int], names: Sequenc
         kind = "gear" if len(units) == 1 else "rack"
         message = f"ties the joints {_list(joints)} to each other; write a constraint of the kind {kind} between them"
     elif joints:
-        message = f"decides the motion of the joint {joints[0]}; connect a source to the joint itself, as its motion= or speed="
+        message = f"decides the motion of the joint {joints[0]}; write motion= or speed= in the joint"
+        message += ", or connect a source to the joint itself"
     else:
         message = f"says more than its ports can bear, about {_list(sorted(names)[:6])}"
     also = f" (together with {_list(parts[1:])})" if len(parts) > 1 else ""

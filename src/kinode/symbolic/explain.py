@@ -25,7 +25,7 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
-from kinode.symbolic.explain_circuit import CircuitSteps
+from kinode.symbolic.circuit_steps.explain_circuit import CircuitSteps
 from kinode.symbolic.explain_forces import ForceSteps
 from kinode.symbolic.explain_motion import ExplainedSystem, MotionSteps
 from kinode.symbolic.explanation import Explanation, Step

@@ -1,13 +1,10 @@
 """A circuit entered as it is drawn: components, and the list of what is connected to what.
 
-    system.connect(
-        "Ew1-KN1.1; Ew2-KN1.3; KN1.2-SB1.1; SB1.2-KN2.1; DC-KN2.3; KN2.2-SB2.1; SB2.2-Ef3",
-        {"Ew1": {"kind": "base"}, "KN1": {"kind": "revolute"}, "SB1": {"kind": "body", "mass": 8, "links": {...}}, ...},
-    )
+    system.connect("Ew1-KN1.1; Ew2-KN1.3; KN1.2-SB1.1", {"Ew1": {"kind": "base"}, "KN1": {"kind": "revolute"}, ...})
 
-A joint has link 1 on its parent side, 2 on its child side, and 3, the link of its freedoms; a body has the links that it
-declares; those of any other component are its ports and frames, by number or by name.  ``base`` is the world.  An end
-that is no component is a node.  What comes of it are plain bodies, joints and elements.
+A joint has link 1 on its parent side, 2 on its child side, and 3, the link of its freedoms.  A body has the links that
+it declares.  Those of any other component are its ports and frames, by number or by name.  ``base`` is the world.  An
+end that is no component is a node.  What comes of it are plain bodies, joints and elements.
 """
 
 from __future__ import annotations
@@ -28,7 +25,14 @@ if TYPE_CHECKING:
 
 BODY, BASE = "body", "base"
 SIDES = {"1": "a", "2": "b"}
-WIRE = re.compile(r"\s*([A-Za-z][\w.]*)\s*(?:-|–|--)\s*([A-Za-z][\w.]*)\s*\Z")
+NATURES = {
+    "solid": "a link of a body",
+    "side": "a side of a joint",
+    "third": "the link of a joint's freedoms",
+    "frame": "a frame of an element",
+    "port": "a port",
+}
+WIRE = re.compile(r"\s*([A-Za-z][\w.]*)\s*(?:-|\u2013|--)\s*([A-Za-z][\w.]*)\s*\Z")
 
 
 class End(NamedTuple):
@@ -172,9 +176,7 @@ class _Drawn:
         """Refuse what does not fit: a body to a body, a side of a joint to a port."""
         sides = [self._nature(end) for end in (one, two)]
         if set(sides) not in ({"solid", "side"}, {"solid", "frame"}, {"third", "port"}):
-            words = {"solid": "a link of a body", "side": "a side of a joint", "third": "the link of a joint's freedoms",
-                     "frame": "a frame of an element", "port": "a port"}  # fmt: skip
-            raise ModelError(f"{both}: {words[sides[0]]} and {words[sides[1]]} do not fit", field="connections")
+            raise ModelError(f"{both}: {NATURES[sides[0]]} and {NATURES[sides[1]]} do not fit", field="connections")
 
     def _nature(self, end: End) -> str:
         if self._is_port(end):
