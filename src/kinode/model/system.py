@@ -224,7 +224,7 @@ class System(Declarations, Shortcuts):
             offered = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(kinds)}"
             raise ModelError(f"no {what} is called {kind!r}; {offered}", component=name, field="kind")
         fields = {key: value for key, value in given.items() if key != "kind"}
-        cls = variant_of(self, name, kinds[kind], fields)
+        cls, fields = variant_of(self, name, kinds[kind], fields)
         component = cls(name, **self.reader(name).read_component(cls, fields))
         for field, spec in component.specs().values():
             value = getattr(component, field.name)

@@ -49,6 +49,7 @@ CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the wo
 CONVERGED_DEFECT = 1e-3  # the same change, relative to the defect: fine enough to judge it
 USABLE_WORK = 1e-6  # the same change, relative to the work: still better than interpolation
 SEEN_WORK = 0.5  # the same change, relative to the work: the motion is not too stiff, and the work is about right
+RUNAWAY = 1e9  # times the energy and work of the run: more is no work, but a step that ran away
 GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
 NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
@@ -203,13 +204,26 @@ def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
                 break
             _refine(run, work, errors, stuck, max(allowed, REFINEMENT * uncertainty if uncertainty < UNKNOWN else 0.0))
             before, uncertainty = uncertainty, _finite(errors.sum())
-        if uncertainty <= max(allowed, USABLE_WORK * scale):
+        ran_away = _ran_away(run, work, change, n_causes)
+        if uncertainty <= max(allowed, USABLE_WORK * scale) and not ran_away:
             return _look_closer(run, work, uncertainty)
     other, uncertainty_of_other = _interpolated(run, n_causes)
+    uncertainty = UNKNOWN if ran_away else uncertainty
     if uncertainty <= SEEN_WORK * scale:  # the steps agree on what a cubic may not see
         uncertainty_of_other = max(uncertainty_of_other, float(np.abs(np.cumsum((work - other).sum(axis=1))).max()))
     use_other = uncertainty_of_other < uncertainty or uncertainty >= UNKNOWN
     return (other, uncertainty_of_other) if use_other else (work, uncertainty)
+
+
+def _ran_away(run: RunQuantities, work: Array, change: Array, n_causes: int) -> bool:
+    """Whether steps too long for a stiff motion have run away: their work is beyond all energy and work of the run."""
+    if not np.isfinite(work).all():
+        return True
+    scale, possible = float(np.abs(work).sum()), float(np.abs(change).max())
+    if scale <= RUNAWAY * possible:
+        return False
+    possible += float(np.abs(_interpolated(run, n_causes)[0]).sum())
+    return scale > RUNAWAY * possible > 0.0
 
 
 def _finite(error: float) -> float:

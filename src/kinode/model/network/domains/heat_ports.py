@@ -9,7 +9,6 @@ reaches the reference of that domain.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,14 +51,16 @@ def takes_heat_port(cls: type[Any]) -> bool:
     return issubclass(cls, Part) and (HEAT not in cls.specs() or issubclass(cls, HeatedPart))
 
 
-def variant_of(system: System, name: str, cls: type[Any], given: Mapping[str, Any]) -> type[Any]:
-    """The class of a component by what was given: that of its kind, or the same with a heat port."""
-    if given.get(HEAT) is None or not takes_heat_port(cls):
-        return cls
+def variant_of(system: System, name: str, cls: type[Any], given: dict[str, Any]) -> tuple[type[Any], dict[str, Any]]:
+    """The class of a component by what was given, that of its kind or the same with a heat port; and its fields."""
+    if not takes_heat_port(cls):
+        return cls, given
+    if given.get(HEAT) is None:
+        return cls, {field: value for field, value in given.items() if field != HEAT}
     if cls.lost == "0":
         message = f"a {cls.kind} loses nothing that could warm a node; leave it out"
         raise ModelError(message, component=name, field=HEAT)
-    return with_heat_port(cls, _find_domain(system, name, given[HEAT]))  # type: ignore[arg-type]
+    return with_heat_port(cls, _find_domain(system, name, given[HEAT])), given  # type: ignore[arg-type]
 
 
 def _find_domain(system: System, name: str, node: Any) -> Domain:
