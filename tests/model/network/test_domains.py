@@ -73,33 +73,33 @@ def test_what_a_declaration_cannot_say(changes, said):
 
 def test_names_of_references_are_taken():
     system = add_thermal(kn.System("s"))
-    with pytest.raises(kn.ModelError, match="'ambient' is taken by a reference node"):
+    with pytest.raises(kn.ModelError, match=r"'ambient' is taken by a reference node"):
         system.body("ambient", mass=1)
-    with pytest.raises(kn.ModelError, match="the domain 'electrical' is there already"):
+    with pytest.raises(kn.ModelError, match=r"the domain 'electrical' is there already"):
         system.domain("electrical", **THERMAL)
 
 
 def test_what_is_wrong_in_a_circuit_with_heat():
     wrong = heated()
     wrong.resistor("r", "bus", "core", resistance=1)
-    with pytest.raises(kn.ModelError, match="r.minus: is electrical, and core is thermal by wire.heat"):
+    with pytest.raises(kn.ModelError, match=r"r.minus: is electrical, and core is thermal by wire.heat"):
         wrong.check()
     lost = heated()
     lost.element("far", "heat_conductance", a="cor", conductance=1)
-    with pytest.raises(kn.ModelError, match="'cor'; did you mean core"):
+    with pytest.raises(kn.ModelError, match=r"'cor'; did you mean core"):
         lost.check()
     floating = add_thermal(kn.System("floating"))
     floating.element("one", "heat_conductance", a="x", b="y", conductance=1)
     floating.element("two", "heat_conductance", a="x", b="y", conductance=1)
     with pytest.raises(
-        kn.ModelError, match="the temperature of every node is left open; connect one of x, y to ambient$"
+        kn.ModelError, match=r"the temperature of every node is left open; connect one of x, y to ambient$"
     ):
         floating.check()
-    with pytest.raises(kn.ModelError, match="'termal' is not one of electrical, rotational, translational, thermal"):
+    with pytest.raises(kn.ModelError, match=r"'termal' is not one of electrical, rotational, translational, thermal"):
         floating.define("bad", ports={"a": "termal"}, equations={"x": "a.heat_flow = 0"})
-    with pytest.raises(kn.LawError, match="no quantity is called 'a.temprature'; did you mean a.temperature"):
+    with pytest.raises(kn.LawError, match=r"no quantity is called 'a.temprature'; did you mean a.temperature"):
         floating.define("bad", ports={"a": "thermal"}, equations={"x": "a.heat_flow = a.temprature"})
-    with pytest.raises(kn.ModelError, match="is thermal: its reference is ambient, not gnd"):
+    with pytest.raises(kn.ModelError, match=r"is thermal: its reference is ambient, not gnd"):
         floating.element("three", "heat_conductance", a="x", b="gnd", conductance=1)
 
 
@@ -111,17 +111,17 @@ def test_two_given_temperatures_are_refused_in_the_words_of_the_domain():
                              "held": "a.temperature - b.temperature = over"})  # fmt: skip
     system.element("one", "bath", a="x", over=3)
     system.element("two", "bath", a="x", over=4)
-    with pytest.raises(kn.ModelError, match="loop of ideal temperature sources.*put a conductance in between"):
+    with pytest.raises(kn.ModelError, match=r"loop of ideal temperature sources.*put a conductance in between"):
         kn.compile(system)
 
 
 def test_heat_ports_are_refused_where_they_mean_nothing():
     system = heated()
-    with pytest.raises(kn.ModelError, match="tank.heat: a capacitor loses nothing"):
+    with pytest.raises(kn.ModelError, match=r"tank.heat: a capacitor loses nothing"):
         system.capacitor("tank", "bus", "gnd", capacitance=1, heat="core")
-    with pytest.raises(kn.ModelError, match="wire.heat: no domain is declared whose flow is a power"):
+    with pytest.raises(kn.ModelError, match=r"wire.heat: no domain is declared whose flow is a power"):
         kn.System("cold").resistor("wire", "a", "b", resistance=1, heat="core")
-    with pytest.raises(kn.ModelError, match="wire.heat: is thermal: its reference is ambient, not gnd"):
+    with pytest.raises(kn.ModelError, match=r"wire.heat: is thermal: its reference is ambient, not gnd"):
         heated(heat="gnd")
 
 
@@ -151,7 +151,7 @@ def test_subsystems_bring_their_domains():
     assert outer.domains.keys() == {"thermal"} and {"ambient", "left.core"} <= outer.nodes.keys()
     other = kn.System("other")
     other.domain("thermal", **{**THERMAL, "reference": "ice"})
-    with pytest.raises(kn.ModelError, match="its domain thermal has another meaning in other"):
+    with pytest.raises(kn.ModelError, match=r"its domain thermal has another meaning in other"):
         other.add("left", heated())
 
 
@@ -159,7 +159,7 @@ def test_a_plug_in_declares_a_domain_for_all_systems():
     with patch.dict(DOMAINS), patch.dict(ELEMENTS):
         kn.register_domain("thermal", **THERMAL)
         assert kn.register_domain("thermal", **THERMAL) is DOMAINS["thermal"]  # once more says nothing new
-        with pytest.raises(kn.ModelError, match="'thermal' is there already, with another meaning"):
+        with pytest.raises(kn.ModelError, match=r"'thermal' is there already, with another meaning"):
             kn.register_domain("thermal", **{**THERMAL, "reference": "ice"})
 
         @kn.register("test_leak")
@@ -181,7 +181,7 @@ def test_a_plug_in_declares_a_domain_for_all_systems():
         assert [domain.kind for domain in Leak.ports().values()] == ["thermal", "thermal"] and not system.domains
         assert kn.simulate(system, 3.0)["x.temperature"][-1] == pytest.approx(AMBIENT - 6.0)
     assert "thermal" not in DOMAINS
-    with pytest.raises(kn.ModelError, match="no kind of port is called 'thermal'"):
+    with pytest.raises(kn.ModelError, match=r"no kind of port is called 'thermal'"):
         kn.port("thermal", "one end")
 
 

@@ -66,18 +66,19 @@ def test_what_cannot_be_connected(wires, said):
 
 
 def test_components_need_a_kind_that_there_is():
-    with pytest.raises(kn.ModelError, match="a.kind: no component is called 'resistr'; did you mean resistor"):
+    with pytest.raises(kn.ModelError, match=r"a.kind: no component is called 'resistr'; did you mean resistor"):
         kn.System("s").connect("a-b", {"a": {"kind": "resistr"}})
-    with pytest.raises(kn.ModelError, match="a.kind: needs its kind"):
+    with pytest.raises(kn.ModelError, match=r"a.kind: needs its kind"):
         kn.System("s").connect("a-b", {"a": {}})
-    with pytest.raises(kn.ModelError, match="x and y would be one node"):
+    with pytest.raises(kn.ModelError, match=r"x and y would be one node"):
         kn.System("s").connect("x-a.1; a.1-y", {"a": {"kind": "resistor", "resistance": 1}})
 
 
 def test_an_error_in_a_file_has_its_line():
-    text = "kinode: 1\nname: s\ncircuit:\n  connections: [base-pin.4]\n  components: {base: {kind: base}, pin: {kind: revolute}}\n"
-    with pytest.raises(kn.ModelError, match="pin.4: a joint has") as error:
+    parts = "{base: {kind: base}, pin: {kind: revolute}}"
+    text = f"kinode: 1\nname: s\ncircuit:\n  connections: [base-pin.4]\n  components: {parts}\n"
+    with pytest.raises(kn.ModelError, match=r"pin.4: a joint has") as error:
         kn.loads(text)
     assert error.value.line is not None
-    with pytest.raises(kn.ModelError, match="a circuit has no field 'wires'"):
+    with pytest.raises(kn.ModelError, match=r"a circuit has no field 'wires'"):
         kn.loads("kinode: 1\nname: s\ncircuit: {wires: []}\n")

@@ -40,7 +40,7 @@ def test_a_source_on_a_joint_means_its_field(kind, source, law, field, text):
     assert np.allclose(run["E.power"], -other["KN.power.drive"], atol=1e-9)
     assert np.allclose(run[f"E.a.{flow}"], -run[f"E.b.{flow}"]) and np.allclose(run["E.b.speed"], 0.0)
     assert np.allclose(run["E.a.speed"], run["KN.u"])
-    assert "all agree" in str(kn.verify(connected))
+    assert "all agree" in str(kn.verify(connected, 2, compiled=False))
 
 
 def test_the_words_of_a_source_at_its_other_port():
@@ -107,7 +107,7 @@ def test_what_a_source_delivers_cannot_be_used_in_laws():
     system = one_body()
     system.speed_source("E", "KN", speed="sin(t)")
     system.signal("moment", "E.moment")
-    with pytest.raises(kn.LawError, match="E.moment depends on accelerations"):
+    with pytest.raises(kn.LawError, match=r"E.moment depends on accelerations"):
         system.check()
 
 
@@ -149,7 +149,7 @@ def test_speeds_of_a_ball_are_prescribed_by_three_sources():
     run, same = (kn.simulate(one, 1.0, samples=11, **TIGHT) for one in (system, other))
     assert np.allclose(run["KN.q"], same["KN.q"], atol=1e-10)
     assert np.allclose(run["Ey.moment"], same["KN.effort"][:, 1], atol=1e-9)
-    with pytest.raises(kn.LawError, match="no quantity 'angle'"):
+    with pytest.raises(kn.LawError, match=r"no quantity 'angle'"):
         run["Ex.angle"]
 
 
@@ -163,4 +163,4 @@ def test_inertia_on_a_quasi_velocity_is_condensed():
     q = [1.0, 0, 0, 0]
     extra = dynamics.mass_matrix(0.0, q) - plain.mass_matrix(0.0, q)
     assert extra == pytest.approx(np.diag([0.0, 0.1, 0.0]), abs=1e-12)
-    assert "all agree" in str(kn.verify(system))
+    assert "all agree" in str(kn.verify(system, 2, compiled=False))

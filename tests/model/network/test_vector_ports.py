@@ -36,7 +36,7 @@ def test_a_cushion_at_a_point_of_a_body(axes):
     assert np.allclose(run["joint.q"], same["joint.q"], atol=1e-8)
     assert run["pad.power"] == pytest.approx(run["pad.lost"]) and run.audit.relative < 1e-7
     assert run["pad.hand.force.x"] == pytest.approx(3 * run["pad.hand.velocity.x"])
-    assert "all agree" in str(kn.verify(system))
+    assert "all agree" in str(kn.verify(system, 2, compiled=False))
 
 
 def test_a_part_between_a_body_and_a_shaft():
@@ -61,7 +61,7 @@ def test_a_part_between_a_body_and_a_shaft():
     system.shaft_inertia("wheel", "shaft", inertia=0.05)
     run = kn.simulate(system, 1.0, rtol=1e-10)
     assert run.audit.relative < 1e-8 and run["shaft.speed"][-1] > 0.1
-    assert "all agree" in str(kn.verify(system))
+    assert "all agree" in str(kn.verify(system, 2, compiled=False))
 
 
 def test_files_and_copies_keep_vector_ports(tmp_path):
@@ -82,7 +82,7 @@ def test_files_and_copies_keep_vector_ports(tmp_path):
         ({"ports": {"hand": {"kind": "mechanical", "axes": "his"}}}, "hand.axes: 'his' is not one of world, own"),
         ({"ports": {"a": {"kind": "rotational", "axes": "own"}}}, "belongs to mechanical ports"),
         ({"equations": {"x": "hand.force = 0"}}, "needs 6, .*6 components of its vector ports .*has 3 equations"),
-        ({"equations": {"x": "hand.force = 2*hand.speed", "m": "hand.moment = 0"}}, "no quantity is called 'hand.speed'"),
+        ({"equations": {"x": "hand.force = hand.speed", "m": "hand.moment = 0"}}, "no quantity is called 'hand.speed'"),
         ({"equations": {"x": "hand.force = 3*der(hand.velocity)", "m": "hand.moment = 0"}},
          "a mass belongs to the body"),
     ],
@@ -95,5 +95,5 @@ def test_what_vector_ports_cannot_be(declaration, said):
 def test_a_frame_at_a_vector_port_has_a_name():
     system = flying()
     system.define("cushion", ports={"hand": "mechanical"}, **PAD)
-    with pytest.raises(kn.ModelError, match="pad.hand: the frame needs a name"):
+    with pytest.raises(kn.ModelError, match=r"pad.hand: the frame needs a name"):
         system.element("pad", "cushion", hand=system["body"].at(1, 0, 0), damping=3, drag=0.5, stiffness=0)
