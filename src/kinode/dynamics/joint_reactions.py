@@ -66,11 +66,15 @@ def joint_wrenches(
     dynamics: Dynamics, states: StateBatch, wanted: ReactionOptions, sharing: ReactionSharing | None = None
 ) -> dict[str, Wrench]:
     """Wrenches of joints by name; ``sharing`` may be given where it is known for the same states and share."""
-    compiled = states.call(dynamics, "reactions", wanted)
-    if wanted.support is not None:
-        check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
+    in_own_axes = wanted.about is None and wanted.axes is None
+    if sharing is not None and in_own_axes and not wanted.whole and wanted.support is None:
+        compiled = _known_reactions(dynamics, states, wanted, sharing)
+    else:
+        compiled = states.call(dynamics, "reactions", wanted)
+    if wanted.support is not None:
+        check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     wrenches, left_out = {}, find_left_out(dynamics.topology)
     overlocked = joints_in_loops(dynamics.topology) if is_overlocked(dynamics, states) else ()
     for k, name in enumerate(wanted.joints):
@@ -86,7 +90,6 @@ def joint_wrenches(
             shared = "" if all(unique) else "compliance" if sharing.elastic[name] else "least norm"
         if name in overlocked:
             unique, shared = (False,) * 6, "how it came to rest"
-        in_own_axes = wanted.about is None and wanted.axes is None
         wrenches[name] = Wrench(
             values[..., :3],
             values[..., 3:],
@@ -99,6 +102,16 @@ def joint_wrenches(
             left_out=left_out.get(name, ()),
         )
     return wrenches
+
+
+def _known_reactions(
+    dynamics: Dynamics, states: StateBatch, wanted: ReactionOptions, sharing: ReactionSharing
+) -> Array:
+    """The compiled reactions in the joints' own axes, which were computed to be shared."""
+    joints = dynamics.system.joints
+    signs = [-1.0 if wanted.on == joints[name].a.body else 1.0 for name in wanted.joints]
+    loads = np.hstack([sign * sharing.loads[name] for sign, name in zip(signs, wanted.joints, strict=True)])
+    return loads if states.n_rows is not None else loads[0]
 
 
 def is_overlocked(dynamics: Dynamics, states: StateBatch) -> bool:
@@ -152,6 +165,8 @@ def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
         return False
     if name.sort == "constraint":
         return name.quantity != "residual"
+    if name.sort == "link":
+        return name.quantity.rpartition(".")[2] in ("force", "moment")
     if name.sort != "joint":
         return False
     acted_on = dynamics.system.joints[name.owner].driven or name.owner in dynamics.topology.tied
@@ -163,7 +178,7 @@ def by_name(
 ) -> Array:
     """The value of a quantity by name after the distribution; ``compiled`` is its value before."""
     if name.sort == "constraint":
-        return np.asarray(compiled + _of_constraint(dynamics, name, states, sharing).reshape(compiled.shape))
+        return np.asarray(compiled + constraint_change(dynamics, name, states, sharing).reshape(compiled.shape))
     if name.quantity in JOINT_WRENCHES:
         return _of_wrench(dynamics, name, states, sharing, compiled.shape)
     change = _of_effort(dynamics, name.owner, name.quantity, states, sharing)
@@ -180,7 +195,7 @@ def _of_effort(dynamics: Dynamics, joint: str, quantity: str, states: StateBatch
     whole = sharing.of_effort(joint)
     if quantity in ("effort", "power"):
         return whole
-    resolve, couplings = dynamics.arguments.resolver(_first(states.p)), dynamics.topology.couplings
+    resolve, couplings = dynamics.arguments.resolver(first_parameters(states.p)), dynamics.topology.couplings
     followers = {coupling.constraint: follower for follower, coupling in couplings.items()}
     gears = [gear for gear in find_transmissions(dynamics.system) if gear.constraint in followers]
 
@@ -213,7 +228,7 @@ def _of_wrench(
     wanted = ReactionOptions(whole=kind == "wrench", axes=axes, joints=(name.owner,))
     wrench = joint_wrenches(dynamics, states, wanted, sharing)[name.owner]
     if part in ("axial", "radial"):
-        joint, resolve = dynamics.system.joints[name.owner], dynamics.arguments.resolver(_first(states.p))
+        joint, resolve = dynamics.system.joints[name.owner], dynamics.arguments.resolver(first_parameters(states.p))
         e = np.asarray(joint.axis_rotation(resolve, resolve), dtype=float) @ np.array([0.0, 0.0, 1.0])
         along: Array = wrench.force @ e
         across = wrench.force - along[..., None] * e
@@ -222,12 +237,12 @@ def _of_wrench(
     return (value if name.part is None else value[..., name.part]).reshape(shape)
 
 
-def _first(p: Any) -> Any:
+def first_parameters(p: Any) -> Any:
     """The parameters, or those of the first state of a batch: directions of axes are taken from them."""
     return p[0] if isinstance(p, np.ndarray) and p.ndim == 2 else p
 
 
-def _of_constraint(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:
+def constraint_change(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:
     """The change of a constraint's multipliers, or of its wrench on a body, which is linear in them."""
     topology = dynamics.topology
     origin = next((f"{n}.effort" for n, c in topology.couplings.items() if c.constraint == name.owner), name.owner)

@@ -33,10 +33,11 @@ from kinode.model.base.parameters import (
     TableRecord,
     evaluate_constant,
     find_dimension,
+    is_plain,
     read_bounds,
 )
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
-from kinode.model.declarations import Declarations
+from kinode.model.declared.declarations import Declarations
 from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.domains.heat_ports import variant_of
@@ -299,7 +300,7 @@ class System(Declarations, Shortcuts):
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
         self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
-        self._applied = None
+        self._applied, self.derived = None, {}
         for component in other.declared.values():
             self._put(replace(component, system=self) if isinstance(component, Body) else component)
 
@@ -356,10 +357,9 @@ class System(Declarations, Shortcuts):
             if name not in self.parameters:
                 raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
             parameter = self.parameters[name]
-            value, _ = self.read_value(name, raw, parameter.dimension)
+            new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
                 read_bounds(self.reader(name), parameter.bounds, value, None)
-            new[name] = value
         return new
 
     # -- checking and showing ----------------------------------------------------------------------

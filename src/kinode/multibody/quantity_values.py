@@ -19,6 +19,7 @@ from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.network.joint_sources import JointDrive
 from kinode.model.quantity_names import QuantityName
+from kinode.multibody.link_values import link_value
 from kinode.multibody.power import element_power
 from kinode.multibody.restraints import loop_constraints
 
@@ -206,5 +207,6 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "joint": _joint,
     "drive": _drive,
     "constraint": _constraint,
+    "link": link_value,
 }
 """The sorts of quantities (``QuantityName.sort``) and what gives their values."""

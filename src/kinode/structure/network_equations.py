@@ -9,7 +9,7 @@ and components have unknowns of their own (``coil.flux``).
 Expressions are expanded until they contain only variables, parameters, inputs, t, and quantities from outside of the
 network (``hand.position.x``, ``pid.output``).
 
-Equations are records of ``network_rows.py``: coefficients of variables, and a rest.
+Equations are records of ``network_records.py``: coefficients of variables, and a rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.quantity_names import find_quantity, link_quantity, split_owner
 from kinode.model.system import System
-from kinode.structure.network_rows import (
+from kinode.structure.network_records import (
+    INTEGRAL,
+    SPEED,
     ExpressionOrNumber,
     NetworkEquation,
     Order,
@@ -353,7 +355,7 @@ class NetworkEquations:
         for node in self.nodes.values():
             if node.quasi:
                 terms: dict[Order, Scalar] = {(_integral(node), 1): 1.0, (self.potential(node), 0): -1.0}
-                yield NetworkEquation("integral of the speed", node.name, terms, 0.0)
+                yield NetworkEquation(INTEGRAL, node.name, terms, 0.0)
 
     def _speed_equations(self, equations: Iterable[NetworkEquation]) -> Iterable[NetworkEquation]:
         """A speed variable for every shaft whose speed occurs in no equation: its power needs one."""
@@ -363,7 +365,7 @@ class NetworkEquations:
             if node.domain.position and node.joint is None and not node.reference and name not in moving:
                 speed = f"{node.name}.{node.domain.potential}"
                 self._add(speed, "potential", node.name, node.kind, node.domain.units[node.domain.potential])
-                yield NetworkEquation("speed", node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
+                yield NetworkEquation(SPEED, node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
 
 
 def _integral(node: Node) -> str:

@@ -19,7 +19,7 @@ from kinode.model.network.part import PartInitialValue
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.network_blocks import Network, single_order
-from kinode.structure.network_rows import ExpressionOrNumber
+from kinode.structure.network_records import ExpressionOrNumber
 from kinode.structure.topology import Topology
 
 NEWTON_STEPS = 10  # at most; one is enough where quantities are linear in the states

@@ -57,6 +57,12 @@ class JointDrive(Element):
         return self.source.ports()["a"]
 
     @property
+    def field(self) -> str:
+        """The field of the joint that its law is: speed or motion."""
+        assert self.source.drives is not None
+        return self.source.drives[0]
+
+    @property
     def port(self) -> str:
         """Its port at the joint."""
         return "a" if self.link.sign > 0 else "b"

@@ -29,7 +29,7 @@ from kinode.model.base.scene import Scene
 from kinode.multibody.networks.solving_scene import SolvingScene
 from kinode.structure import network_errors
 from kinode.structure.network_blocks import Network
-from kinode.structure.network_rows import ExpressionOrNumber, NetworkEquation, Order
+from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics

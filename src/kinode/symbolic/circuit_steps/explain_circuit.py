@@ -21,7 +21,7 @@ from kinode.expressions.units import DIMENSIONS
 from kinode.multibody.networks.network_condensation import Condensed
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState
-from kinode.structure.network_rows import NetworkEquation, Order
+from kinode.structure.network_records import NetworkEquation, Order
 from kinode.symbolic.explain_motion import ExplainedSystem
 from kinode.symbolic.explanation import Step
 from kinode.symbolic.notation import SymbolStyle

@@ -122,7 +122,7 @@ DOMAINS: dict[str, Domain] = {
         ),
         Domain(
             "rotational", "speed", "moment", "world", "angular_velocity", "moment", "angle", "angle",
-            potential_letter="w", flow_letter="M", position_letter="phi", symbol=BASE, moves="turns",
+            potential_letter="omega", flow_letter="M", position_letter="phi", symbol=BASE, moves="turns",
             between="a spring or a damper", beside="an inertia",
         ),
         Domain(
