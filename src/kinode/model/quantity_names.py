@@ -189,9 +189,7 @@ def _link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame
         raise LawError(unknown("no component of the circuit is called", component, components), text=text, position=0)
     links = {str(link.number): link for link in components[component].links if link.kind != "information"}
     if number.group() not in links:
-        count = (
-            f"has {len(links)} link{'s' * (len(links) != 1)}" if links else "has no links with a potential and a flow"
-        )
+        count = f"has {len(links) or 'no'} link{'s' * (len(links) != 1)}"
         raise LawError(f"{component} {count}, and none has the number {number.group()}", text=text, position=position)
     link = links[number.group()]
     if link.kind == "vector":
@@ -203,8 +201,7 @@ def _link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame
     if quantity not in table:
         raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
     unit, parts, needs = table[quantity]
-    index = _part(text, part, parts)
-    name = f"{link.number}.{quantity}"
+    index, name = _part(text, part, parts), f"{link.number}.{quantity}"
     return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
 
 
@@ -213,9 +210,8 @@ def link_quantity(joint: Joint, rest: str) -> str:
     several = len(joint.coordinates) > 1
     for name, unit in joint.coordinates:
         kind = domain_of_coordinate(unit)
-        for word, role in ((kind.position, "q"), (kind.potential, "u")):
-            if role == "q" and joint.quaternion is not None:
-                continue
+        roles = {kind.potential: "u"} if joint.quaternion is not None else {kind.position: "q", kind.potential: "u"}
+        for word, role in roles.items():
             if rest == (f"{name}.{word}" if several else word):
                 return f"{role}.{name}" if several else role
     return rest
