@@ -136,11 +136,12 @@ class CircuitState:
             return self.snapshot_value(symbol.family.letter)
         base, order = meaning
         network = self.snapshot.network
-        joint_of = self.circuit.network_rows.network.joint_of
-        if base in joint_of:
-            joint, k = joint_of[base]
+        rows = self.circuit.network_rows.network
+        if base in rows.joint_of:
+            joint, k = rows.joint_of[base]
             q, u, _ = self.snapshot.joint_state(joint)
-            return (q, u, self.snapshot.joint_acceleration(joint))[order][k]
+            derivative = order - rows.speed_order(base)  # of the speed; a coordinate is one below
+            return (u, self.snapshot.joint_acceleration(joint), q)[derivative][k]
         assert network.condensed is not None
         return network.number(network.condensed.value((base, order)), base)
 
