@@ -7,7 +7,7 @@ A formulation is one entry of ``FORMULATIONS``; ``verify`` compares all that app
     mass_matrix          M
     bias                 h of M u_dot + h = added effort; h includes the efforts of the model, but not friction
     effort               inverse dynamics: the effort to be added to those of the model for ``numbers.u_dot``
-    kinetic_energy, potential_energy    network components included; electric energy counts as potential
+    kinetic_energy, potential_energy    network components included; electric and thermal energy count as potential
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
     reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
                          {constraint: (multipliers,)}
@@ -134,8 +134,8 @@ _SNAPSHOT_OUTPUTS: dict[str, Callable[[Snapshot], Any]] = {
     "z_dot": lambda s: s.z_dot,
     "mass_matrix": lambda s: s.mass_matrix,
     "bias": lambda s: -s.with_friction({}).bias_effort,
-    "kinetic_energy": lambda s: s.energies[0],
-    "potential_energy": lambda s: s.energies[1] + s.energies[2],
+    "kinetic_energy": lambda s: s.energies["kinetic"],
+    "potential_energy": lambda s: sum(x for kind, x in s.energies.items() if kind != "kinetic"),
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
     "reactions": lambda s: _reactions(s),
