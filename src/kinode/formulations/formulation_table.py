@@ -26,6 +26,7 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.chain_kinematics import hinges_and_slides
 from kinode.formulations.circuit.component_circuit import CIRCUIT
+from kinode.formulations.elimination.eliminated_motion import NEWTON_EULER
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.formulations.newton_euler import NewtonEuler
@@ -191,6 +192,19 @@ def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[
     return outputs
 
 
+def without_events(topology: Topology) -> str | None:
+    """The reason why a run of all bodies in absolute coordinates is not possible, or None."""
+    with_friction = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
+    if with_friction:
+        return f"its reactions do not know of the friction that depends on them: {', '.join(with_friction)}"
+    if topology.meshes:
+        return f"which flank of the teeth carries the load is not linear: {', '.join(topology.meshes)}"
+    if topology.events is not None:
+        owners = [*topology.layout.discrete_of]
+        return f"it has no events, and these change their mode or are sampled: {', '.join(owners)}"
+    return None
+
+
 BODY_OUTPUTS = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
 register_formulation(Formulation("newton_euler", BODY_OUTPUTS, few_bodies, _from_bodies))
 
@@ -253,3 +267,10 @@ def hinged_tree(most: int) -> Callable[[Topology], str | None]:
 CHAIN_OUTPUTS = frozenset(OUTPUTS) - {"z_dot"}
 register_formulation(Formulation("quasi_base", CHAIN_OUTPUTS, hinged_tree(60), _from_snapshot(QUASI_BASE)))
 register_formulation(Formulation("rotators", CHAIN_OUTPUTS, hinged_tree(12), _from_snapshot(ROTATORS)))
+
+
+COMPOSITIONS: dict[str, Composition] = {
+    "recursive": RECURSIVE, "lagrange": LAGRANGE, "newton_euler": NEWTON_EULER, "circuit": CIRCUIT,
+    "quasi_base": QUASI_BASE, "rotators": ROTATORS,
+}  # fmt: skip
+"""The formulations that compute in every scalar type, so that they can be compiled and written as formulas."""

@@ -16,7 +16,7 @@ run, not sufficient.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,7 @@ from kinode.hooks import hook
 from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
+from kinode.simulation.absolute.absolute_drift import Drift
 from kinode.simulation.time_events import TIME_ROUNDING
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Audit:
         The largest energy in play, J: kinetic, exchanged with potentials, or work.
     uncertainty : float
         Estimated error of the work, J.
+    drift : Drift or None
+        How far the joints came apart, of a run in absolute coordinates (``formulation="newton_euler"``).
     """
 
     energy_start: float
@@ -76,6 +79,7 @@ class Audit:
     defects: Array = field(repr=False)
     scale: float
     uncertainty: float
+    drift: Drift | None = None
 
     @property
     def change(self) -> float:
@@ -124,7 +128,8 @@ class Audit:
         rows = [("change of energy", self.change), *((f"work of {cause}", work) for cause, work in self.work.items())]
         rows.append(("defect", self.defect))
         width = max(len(name) for name, _ in rows)
-        return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
+        lines = [*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust]
+        return "\n".join(lines if self.drift is None else [*lines, str(self.drift)])
 
     def __repr__(self) -> str:
         return f"<Audit: {self.trust.removeprefix('trust: ')}>"
@@ -136,6 +141,13 @@ class Audit:
 @IGNORE_OVERFLOW
 def compute_audit(run: RunQuantities) -> Audit:
     """The audit of a run."""
+    drift = run.facts.get("drift")
+    audit = _audit_energy(run)
+    return audit if drift is None else replace(audit, drift=Drift.from_facts(drift))
+
+
+def _audit_energy(run: RunQuantities) -> Audit:
+    """The audit of the energy of a run."""
     energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])
     kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
     potential = energies["system.potential_energy"]
