@@ -22,7 +22,7 @@ def write_text(printed: Printed, width: int) -> str:
     for section in printed.sections:
         lines += ["", section.title] if section.title else []
         for line in section.lines:
-            lines += _wrapped(f"  {_joined(line.left)} = {_joined(line.right)}", width)
+            lines += wrapped(f"  {_joined(line.left)} = {_joined(line.right)}", width)
     return "\n".join(lines)
 
 
@@ -35,7 +35,7 @@ def _joined(terms: Sequence[Any]) -> str:
     return " ".join([texts[0], *signed])
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int) -> list[str]:
     """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
     lines = [""]
     for term in _pieces(text, deepest=0):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.symbolic.equation_code import write_c, write_python
 from kinode.symbolic.formula_text import write_latex, write_text
+from kinode.symbolic.mathml import equations_markup
 from kinode.symbolic.notation import Namer, Notation, SymbolStyle, SymbolWriter
 
 if TYPE_CHECKING:
@@ -113,6 +114,15 @@ class Printed:
         str
         """
         return write_latex(self, document)
+
+    def mathml(self) -> str:
+        """The equations as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        return equations_markup(self)
 
     def python(self, module: str = "math") -> str:
         """Python source of a function of t, q, u, ... that returns a dictionary of the outputs.

@@ -18,8 +18,8 @@ from kinode.model.summary import list_sections, list_totals
 from kinode.model.system import System
 from kinode.results.energy_audit import Audit
 from kinode.results.trajectory import Trajectory
+from kinode.symbolic.markup import Markup, join, tag
 from kinode.tasks.verify import Verification
-from kinode.views.report.html_markup import Markup, join, tag
 from kinode.views.style import number, pretty_unit
 
 MOST_ROWS = 30  # of a table; more are counted

@@ -12,9 +12,10 @@ from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.results.joint_loads import reactions
 from kinode.results.reaction_causes import Causes, causes_or_bodies
+from kinode.symbolic.markup import Markup, join, tag
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
-from kinode.views.report.html_markup import Markup, join, picture, table, tag
+from kinode.views.report.html_markup import picture, table
 from kinode.views.style import label, new_figure, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:

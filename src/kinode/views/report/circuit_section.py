@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinode.errors import Error
+from kinode.symbolic.markup import Markup, join, tag
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.diagram.circuit_graph import CircuitGraph
-from kinode.views.report.html_markup import Markup, join, table, tag
+from kinode.views.report.html_markup import table
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kinode.symbolic.explanation import Explanation, Step, number_text
+from kinode.symbolic.markup import Markup, join, tag
+from kinode.symbolic.mathml import printer_of, symbol_markup
 from kinode.symbolic.worksheet import Item
 from kinode.views.mechanism.vector_scheme import draw_scheme
-from kinode.views.report.html_markup import Markup, join, picture, table, tag
-from kinode.views.report.mathml import printer_of, symbol_markup
+from kinode.views.report.html_markup import picture, table
 from kinode.views.style import MINUS, pretty_unit
 
 if TYPE_CHECKING:

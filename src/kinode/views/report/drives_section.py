@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinode.results.sizing.drive_sizing import HEAD, compute_sizing
-from kinode.views.report.html_markup import Markup, join, table, tag
+from kinode.symbolic.markup import Markup, join, tag
+from kinode.views.report.html_markup import table
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory

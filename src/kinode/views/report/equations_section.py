@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import Error
 from kinode.structure.topology import find_topology
-from kinode.views.report.html_markup import Markup, join, tag
-from kinode.views.report.mathml import equations_markup
+from kinode.symbolic.markup import Markup, join, tag
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -32,4 +31,4 @@ def describe_equations(system: System) -> Markup:
         return Markup("")
     if derived.shape != "expanded":
         return join([tag("h2", "Equations"), tag("p", LONG)])
-    return join([tag("h2", "Equations"), tag("p", NOTE), equations_markup(derived)])
+    return join([tag("h2", "Equations"), tag("p", NOTE), Markup(derived.mathml())])

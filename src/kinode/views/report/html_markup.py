@@ -1,38 +1,16 @@
-"""The few pieces of HTML that a report is made of.  Text is escaped unless it is ``Markup`` already."""
+"""Tables, lists and pictures of a report as HTML."""
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from kinode.symbolic.markup import Markup, escape, join, tag
 from kinode.views.style import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-class Markup(str):
-    """Text that is HTML already and is not escaped again."""
-
-    __slots__ = ()
-
-
-def escape(text: object) -> Markup:
-    """Any text as HTML; what is markup stays as it is."""
-    return text if isinstance(text, Markup) else Markup(html.escape(str(text), quote=True))
-
-
-def tag(name: str, *parts: object, **attributes: str) -> Markup:
-    """An element; a trailing _ is dropped from the names of attributes (class_)."""
-    given = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
-    return Markup(f"<{name}{given}>{join(parts)}</{name}>")
-
-
-def join(parts: Iterable[object]) -> Markup:
-    """Parts one after the other."""
-    return Markup("".join(escape(part) for part in parts))
 
 
 def table(

@@ -28,6 +28,7 @@ from kinode.results.load_summary import (
     is_negligible,
 )
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
+from kinode.symbolic.markup import Markup, escape, join, tag
 from kinode.version import __version__
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
@@ -46,7 +47,7 @@ from kinode.views.report.circuit_section import describe_circuit
 from kinode.views.report.derivation_section import describe_scheme, describe_steps
 from kinode.views.report.drives_section import describe_drives
 from kinode.views.report.equations_section import describe_equations
-from kinode.views.report.html_markup import Markup, escape, facts, join, picture, table, tag, with_unit
+from kinode.views.report.html_markup import facts, picture, table, with_unit
 from kinode.views.report.model_section import (
     describe_events,
     describe_limits,

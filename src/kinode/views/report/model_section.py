@@ -10,7 +10,8 @@ import numpy as np
 from kinode.model.base.fields import Value
 from kinode.results.sizing.drive_sizing import Drives
 from kinode.simulation.event_log import count_events
-from kinode.views.report.html_markup import Markup, join, table, tag, with_unit
+from kinode.symbolic.markup import Markup, join, tag
+from kinode.views.report.html_markup import table, with_unit
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kinode.symbolic.markup import Markup, join, tag
 from kinode.symbolic.notation import GREEK, SymbolStyle
-from kinode.views.report.html_markup import Markup, join, tag
-from kinode.views.style import MINUS
 
 if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import EquationLine, Printed
 
+MINUS = "\u2212"
 THIN = '<mspace width="0.17em"/>'
 LONGEST_LINE = 16  # operations a line, after which a sum goes on in the next
 

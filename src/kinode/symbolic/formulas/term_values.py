@@ -1,0 +1,167 @@
+"""Values of terms: the formulas that are printed, evaluated.
+
+Symbols that a definition stands for are evaluated by it, once for each value of their indices; all others are given.
+The numbers may be floats or traced scalars, so that a printed formula can become a kernel too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import cos, sin, sqrt, tan
+from kinode.symbolic.formulas.indices import Bindings, Index
+from kinode.symbolic.formulas.vector_terms import (
+    Call,
+    Cases,
+    Cross,
+    Definition,
+    Dot,
+    Family,
+    Grid,
+    IndexedSymbol,
+    Inverse,
+    Negative,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    ScalarFormula,
+    Skew,
+    Sum,
+    SumOver,
+    Transposed,
+    VectorTerm,
+)
+
+Given = Mapping[Family, Callable[..., Any]]
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {"sin": sin, "cos": cos, "tan": tan}
+
+
+class TermValues:
+    """Evaluates terms, with definitions and given symbols.
+
+    Parameters
+    ----------
+    definitions : iterable of Definition
+        A family has one definition, for all its indices; equations whose left side is no symbol are passed over.
+    given : mapping
+        For every other family a function of its indices.
+    """
+
+    def __init__(self, definitions: Iterable[Definition], given: Given) -> None:
+        self.given = given
+        self.definitions: dict[Family, Definition] = {
+            d.left.family: d for d in definitions if isinstance(d.left, IndexedSymbol) and d.left.family not in given
+        }
+        self._known: dict[IndexedSymbol, Any] = {}
+
+    def __call__(self, term: VectorTerm, bindings: Bindings | None = None) -> Any:
+        """The value of a term; ``bindings`` are the values of its free indices by letter."""
+        return _EVALUATORS[type(term)](self, term, bindings or {})
+
+    def symbol(self, symbol: IndexedSymbol) -> Any:
+        """The value of a symbol whose indices have values."""
+        if symbol not in self._known:
+            self._known[symbol] = self._evaluated(symbol)
+        return self._known[symbol]
+
+    def _evaluated(self, symbol: IndexedSymbol) -> Any:
+        family = symbol.family
+        if family in self.given:
+            return self.given[family](*symbol.places)
+        definition = self.definitions.get(family)
+        if definition is None:
+            raise KeyError(f"{family.letter} is neither defined nor given")
+        left = definition.left
+        assert isinstance(left, IndexedSymbol)
+        letters = {place.letter: at for place, at in zip(left.places, symbol.places) if isinstance(place, Index)}
+        return self(definition.right, letters)
+
+    # -- the kinds of terms ------------------------------------------------------------------------
+    def _sum(self, term: Sum, b: Bindings) -> Any:
+        total = self(term.terms[0], b)
+        for part in term.terms[1:]:
+            total = total + self(part, b)
+        return total
+
+    def _product(self, term: Product, b: Bindings) -> Any:
+        """Factors from the right, so that matrices meet vectors and not matrices."""
+        *others, last = [self(factor, b) for factor in term.factors]
+        for factor in reversed(others):
+            both = np.ndim(factor) and np.ndim(last)
+            last = factor @ last if both else factor * last
+        return last
+
+    def _sum_over(self, term: SumOver, b: Bindings, depth: int = 0) -> Any:
+        if depth == len(term.over):
+            return self(term.term, b)
+        where = term.over[depth]
+        total: Any = None
+        for value in where.values(b):
+            part = self._sum_over(term, {**b, where.index.letter: value}, depth + 1)
+            total = part if total is None else total + part
+        return (0.0, np.zeros(3), np.zeros((3, 3)))[term.rank] if total is None else total
+
+    def _cases(self, term: Cases, b: Bindings) -> Any:
+        for value, condition in term.cases:
+            if condition is None or condition.check(b):
+                result = self(value, b)
+                return result if np.ndim(result) or not term.rank else np.full((3,) * term.rank, result)
+        raise ValueError("no case of a formula holds")
+
+    def _grid(self, term: Grid, b: Bindings) -> Any:
+        entries = [[np.atleast_1d(self(x, b)) if term.rank == 1 else self(x, b) for x in row] for row in term.rows]
+        if term.rank == 1:
+            return np.concatenate([row[0] for row in entries])
+        whole = [[x if np.ndim(x) == 2 else np.reshape(x, (-1, 1)) for x in row] for row in entries]
+        return np.block(whole)
+
+    def _formula(self, term: ScalarFormula, b: Bindings) -> Any:
+        if term.value is None:
+            raise ValueError(f"{term.expression} has no value")
+        return term.value(b)
+
+
+def skew(a: Any) -> Any:
+    """The matrix of a vector product."""
+    x, y, z = a
+    return np.array([[0.0 * x, -z, y], [z, 0.0 * x, -x], [-y, x, 0.0 * x]])
+
+
+def _cross(a: Any, b: Any) -> Any:
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+_EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] = {
+    IndexedSymbol: lambda e, t, b: e.symbol(t.at(b)),
+    Number: lambda e, t, b: t.value,
+    Negative: lambda e, t, b: -e(t.term, b),
+    Sum: TermValues._sum,
+    Product: TermValues._product,
+    SumOver: TermValues._sum_over,
+    Cases: TermValues._cases,
+    Grid: TermValues._grid,
+    ScalarFormula: TermValues._formula,
+    Cross: lambda e, t, b: _cross(e(t.left, b), e(t.right, b)),
+    Dot: lambda e, t, b: np.dot(e(t.left, b), e(t.right, b)),
+    Skew: lambda e, t, b: skew(e(t.vector, b)),
+    Transposed: lambda e, t, b: np.transpose(e(t.term, b)),
+    Inverse: lambda e, t, b: np.linalg.inv(e(t.term, b)),
+    Power: lambda e, t, b: _power(e(t.term, b), t.exponent),
+    Quotient: lambda e, t, b: e(t.above, b) / e(t.below, b),
+    Norm: lambda e, t, b: sqrt(np.dot(*(e(t.vector, b),) * 2)),
+    Call: lambda e, t, b: FUNCTIONS[t.function](e(t.argument, b)),
+}
+
+
+def _power(base: Any, exponent: int) -> Any:
+    if np.ndim(base) < 2:
+        return base**exponent
+    result = base
+    for _ in range(exponent - 1):
+        result = result @ base
+    return result

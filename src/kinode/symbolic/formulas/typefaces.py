@@ -1,0 +1,266 @@
+"""The three languages of formulas: plain text, LaTeX, MathML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from kinode.symbolic.escaped_text import latex_text
+from kinode.symbolic.formulas.vector_terms import Family
+from kinode.symbolic.markup import Markup, tag
+from kinode.symbolic.mathml import MINUS, THIN, printer_of
+
+GREEK_NAMES = """alpha beta gamma delta eps zeta eta theta lam mu nu xi rho sigma tau phi psi omega
+Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega"""
+GREEK_LETTERS = dict(zip(GREEK_NAMES.split(), "αβγδεζηθλμνξρστφψωΓΔΘΛΞΣΦΨΩ", strict=True))
+LATEX_GREEK = {"eps": r"\varepsilon", "lam": r"\lambda"}
+DIGITS = 6
+
+
+def decimal(value: float) -> str:
+    """A number with as few digits as it needs, at most six."""
+    return f"{value:.{DIGITS}g}"
+
+
+# -- plain text ------------------------------------------------------------------------------------
+class PlainText:
+    """Text for a terminal: Greek letters by name, cross products with x."""
+
+    accents: ClassVar = {"dot": "_dot", "ddot": "_ddot", "ring": "°", "bar": "_bar", "tilde": "~", "star": "*", "": ""}
+
+    def index(self, pattern: str, parts: Sequence[str]) -> str:
+        return pattern.format(*parts)
+
+    def letter(self, index: str) -> str:
+        return index
+
+    def symbol(self, family: Family, below: str, above: str) -> str:
+        name = family.letter + self.accents[family.accent]
+        name += (f"_{below}" if below else "") + (f"^{above}" if above else "")
+        return f"d({name})/dt" if family.rate else name
+
+    def number(self, value: float) -> str:
+        return decimal(value)
+
+    def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
+        import sympy
+
+        return str(sympy.sstr(expression, full_prec=False))
+
+    def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
+        (minus, text), *rest = parts
+        return " ".join([f"-{text}" if minus else text, *(f"{'-' if m else '+'} {t}" for m, t in rest)])
+
+    def product(self, factors: Sequence[str]) -> str:
+        return " ".join(factors)
+
+    def operator(self, sign: str, left: str, right: str) -> str:
+        return f"{left} {'x' if sign == 'cross' else '.'} {right}"
+
+    def bracket(self, inner: str) -> str:
+        return f"({inner})"
+
+    def raised(self, base: str, exponent: str) -> str:
+        return f"{base}'" if exponent == "T" else f"{base}^{exponent}"
+
+    def quotient(self, above: str, below: str) -> str:
+        top, bottom = (x if re.fullmatch(r"[\w.|()°*~^]+", x) else f"({x})" for x in (above, below))
+        return f"{top}/{bottom}"
+
+    def norm(self, inner: str) -> str:
+        return f"|{inner}|"
+
+    def call(self, function: str, argument: str) -> str:
+        return f"{function}({argument})"
+
+    def sum_over(self, below: str, above: str, term: str) -> str:
+        return f"sum[{below}{f' .. {above}' if above else ''}] {term}"
+
+    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+        return "; ".join(f"{term} {'' if words == 'otherwise' else 'if '}{words}" for term, words in rows)
+
+    def grid(self, rows: Sequence[Sequence[str]]) -> str:
+        if all(len(row) == 1 for row in rows):
+            return f"({', '.join(row[0] for row in rows)})"
+        return f"[{', '.join('[' + ', '.join(row) + ']' for row in rows)}]"
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+class Latex:
+    """LaTeX; vectors and matrices are bold."""
+
+    accents: ClassVar = {
+        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
+        "star": r"%s^{*}", "": "%s",
+    }  # fmt: skip
+    relations: ClassVar = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "in": r"\in "}
+
+    def index(self, pattern: str, parts: Sequence[str]) -> str:
+        words = re.split(r"(<=|>=|!=|\{\d+\}|\{\{|\}\}|[A-Za-z][\w.]*)", pattern)
+        return "".join(self._piece(word, parts) for word in words)
+
+    def _piece(self, word: str, parts: Sequence[str]) -> str:
+        if word in self.relations:
+            return self.relations[word]
+        if placed := re.fullmatch(r"\{(\d+)\}", word):
+            return parts[int(placed[1])]
+        if word in ("{{", "}}"):
+            return latex_text(word[0])
+        if re.fullmatch(r"[A-Za-z][\w.]+", word):
+            return self.letter(word) if word in GREEK_LETTERS else rf"\text{{ {latex_text(word)} }}"
+        return word if re.fullmatch(r"[\w\s(),+\-=<>/|':.\[\]]*", word) and "_" not in word else latex_text(word)
+
+    def letter(self, index: str) -> str:
+        if index in GREEK_LETTERS:
+            return LATEX_GREEK.get(index, "\\" + index) + " "
+        return index if len(index) == 1 else rf"\mathrm{{{latex_text(index)}}}"
+
+    def symbol(self, family: Family, below: str, above: str) -> str:
+        name = self.letter(family.letter).strip()
+        bold = rf"\boldsymbol{{{name}}}" if family.rank else name
+        text = self.accents[family.accent] % bold
+        if family.accent == "star" and above:
+            text, above = bold, f"*{above}"
+        text += (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
+        return rf"\frac{{d{text}}}{{dt}}" if family.rate else text
+
+    def number(self, value: float) -> str:
+        mantissa, mark, exponent = decimal(value).partition("e")
+        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if mark else mantissa
+
+    def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
+        import sympy
+
+        return str(sympy.latex(expression, symbol_names={sympy.Symbol(n): style.latex for n, style in styles.items()}))
+
+    def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
+        return PlainText().signed(parts)
+
+    def product(self, factors: Sequence[str]) -> str:
+        return r"\, ".join(factors)
+
+    def operator(self, sign: str, left: str, right: str) -> str:
+        return rf"{left} \{'times' if sign == 'cross' else 'cdot'} {right}"
+
+    def bracket(self, inner: str) -> str:
+        return rf"\left({inner}\right)"
+
+    def raised(self, base: str, exponent: str) -> str:
+        sign = r"\mathsf{T}" if exponent == "T" else exponent
+        return rf"{{{base}}}^{{{sign}}}"
+
+    def quotient(self, above: str, below: str) -> str:
+        return rf"\frac{{{above}}}{{{below}}}"
+
+    def norm(self, inner: str) -> str:
+        return rf"\left|{inner}\right|"
+
+    def call(self, function: str, argument: str) -> str:
+        name = rf"\{function}" if function in ("sin", "cos", "tan") else rf"\operatorname{{{function}}}"
+        return rf"{name}\left({argument}\right)"
+
+    def sum_over(self, below: str, above: str, term: str) -> str:
+        return rf"\sum_{{{below}}}{f'^{{{above}}}' if above else ''} {term}"
+
+    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+        rest = r"\text{otherwise}"
+        lines = [rf"{term} & {rest if words == 'otherwise' else words}" for term, words in rows]
+        return r"\begin{cases} " + r" \\ ".join(lines) + r" \end{cases}"
+
+    def grid(self, rows: Sequence[Sequence[str]]) -> str:
+        columns = max(len(row) for row in rows)
+        body = r" \\ ".join(" & ".join(row) for row in rows)
+        return rf"\left[\begin{{array}}{{{'c' * columns}}} {body} \end{{array}}\right]"
+
+
+# -- MathML ----------------------------------------------------------------------------------------
+class MathMl:
+    """MathML for browsers; vectors and matrices are bold."""
+
+    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "bar": "¯", "tilde": "~"}
+    signs: ClassVar = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
+
+    def index(self, pattern: str, parts: Sequence[str]) -> str:
+        for sign, shown in self.signs.items():
+            pattern = pattern.replace(sign, shown)
+        return pattern.format(*parts)
+
+    def letter(self, index: str) -> str:
+        return GREEK_LETTERS.get(index, index)
+
+    def symbol(self, family: Family, below: str, above: str) -> str:
+        upright = {"mathvariant": "bold"} if family.rank else {}
+        letter = tag("mi", self.letter(family.letter), **upright)
+        if family.accent == "star":
+            above = f"*{above}"
+        elif family.accent:
+            letter = tag("mover", letter, tag("mo", self.accents[family.accent], stretchy="false"), accent="true")
+        if below and above:
+            letter = tag("msubsup", letter, tag("mtext", below), tag("mtext", above))
+        elif below:
+            letter = tag("msub", letter, tag("mtext", below))
+        elif above:
+            letter = tag("msup", letter, tag("mtext", above))
+        return (
+            tag("mfrac", tag("mrow", tag("mi", "d"), letter), tag("mrow", tag("mi", "dt"))) if family.rate else letter
+        )
+
+    def number(self, value: float) -> str:
+        mantissa, mark, exponent = decimal(value).partition("e")
+        shown = tag("mn", mantissa)
+        if not mark:
+            return shown
+        power = tag("msup", tag("mn", "10"), tag("mn", str(int(exponent)).replace("-", MINUS)))
+        return tag("mrow", shown, tag("mo", "·"), power)
+
+    def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
+        return Markup(printer_of(styles)(expression))
+
+    def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
+        pieces: list[str] = []
+        for k, (minus, text) in enumerate(parts):
+            pieces += [tag("mo", MINUS if minus else "+")] if minus or k else []
+            pieces.append(text)
+        return pieces[0] if len(pieces) == 1 else tag("mrow", *pieces)
+
+    def product(self, factors: Sequence[str]) -> str:
+        return tag("mrow", Markup(THIN.join(factors)))
+
+    def operator(self, sign: str, left: str, right: str) -> str:
+        return tag("mrow", left, tag("mo", "\u00d7" if sign == "cross" else "\u00b7"), right)
+
+    def bracket(self, inner: str) -> str:
+        return tag("mrow", tag("mo", "("), inner, tag("mo", ")"))
+
+    def raised(self, base: str, exponent: str) -> str:
+        return tag("msup", base, tag("mtext", exponent.replace("-", MINUS)))
+
+    def quotient(self, above: str, below: str) -> str:
+        return tag("mfrac", above, below)
+
+    def norm(self, inner: str) -> str:
+        return tag("mrow", tag("mo", "|"), inner, tag("mo", "|"))
+
+    def call(self, function: str, argument: str) -> str:
+        return tag("mrow", tag("mi", function), tag("mo", "("), argument, tag("mo", ")"))
+
+    def sum_over(self, below: str, above: str, term: str) -> str:
+        sign = tag("mo", "∑")
+        under = (
+            tag("munderover", sign, tag("mtext", below), tag("mtext", above))
+            if above
+            else tag("munder", sign, tag("mtext", below))
+        )
+        return tag("mrow", under, term)
+
+    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+        lines = [tag("mtr", tag("mtd", term), tag("mtd", tag("mtext", words))) for term, words in rows]
+        return tag("mrow", tag("mo", "{"), tag("mtable", *lines, columnalign="left"))
+
+    def grid(self, rows: Sequence[Sequence[str]]) -> str:
+        lines = [tag("mtr", *(tag("mtd", x) for x in row)) for row in rows]
+        return tag("mrow", tag("mo", "["), tag("mtable", *lines), tag("mo", "]"))
+
+
+PLAIN, LATEX, MATHML = PlainText(), Latex(), MathMl()

@@ -1,0 +1,359 @@
+"""Terms of formulas in scalars, vectors and matrices, whose symbols have indices.
+
+    T, e = Family("T", "{0}({1})", rank=1, unit="m"), Family("e", "{0}", rank=1)
+    alpha, i = Index("alpha"), Index("i")
+    Definition(T[alpha, i], e[alpha].cross(C[i] - O[alpha]), "(11)")
+
+A definition holds for every value of its indices.  A sum runs over an ``IndexSet``.  So the length of a formula does
+not grow with the number of bodies.  ``typeset`` prints terms, ``term_values`` evaluates them.
+
+SymPy has neither cross products of symbols nor sums over the bodies behind a joint; its scalar expressions are leaves
+here (``ScalarFormula``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from kinode.symbolic.formulas.indices import Bindings, IndexCondition, IndexSet, bound
+
+
+class VectorTerm:
+    """A scalar (rank 0), a vector (1) or a matrix (2)."""
+
+    rank: int
+    binding: ClassVar[int] = 3  # how tightly it holds together: 0 sum, 1 cross product, 2 product, 3 symbol
+
+    def __add__(self, other: Any) -> VectorTerm:
+        return Sum((*parts_of(self), *parts_of(as_term(other))))
+
+    def __radd__(self, other: Any) -> VectorTerm:
+        return as_term(other) + self
+
+    def __sub__(self, other: Any) -> VectorTerm:
+        return self + -as_term(other)
+
+    def __rsub__(self, other: Any) -> VectorTerm:
+        return as_term(other) + -self
+
+    def __neg__(self) -> VectorTerm:
+        if isinstance(self, Negative):
+            return self.term
+        return Sum(tuple(-x for x in self.terms)) if isinstance(self, Sum) else Negative(self)
+
+    def __mul__(self, other: Any) -> VectorTerm:
+        return multiplied(self, as_term(other))
+
+    def __rmul__(self, other: Any) -> VectorTerm:
+        return multiplied(as_term(other), self)
+
+    def cross(self, other: Any) -> VectorTerm:
+        """The vector product."""
+        return Cross(self, as_term(other))
+
+    def dot(self, other: Any) -> VectorTerm:
+        """The scalar product."""
+        return Dot(self, as_term(other))
+
+    @property
+    def T(self) -> VectorTerm:
+        """Transposed."""
+        return Transposed(self)
+
+    @property
+    def inverse(self) -> VectorTerm:
+        """The inverse matrix."""
+        return Inverse(self)
+
+    @property
+    def squared(self) -> VectorTerm:
+        """The square of a scalar."""
+        return Power(self, 2)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A letter and how its indices are written; with indices it is a symbol: ``T[alpha, i]``.
+
+    Attributes
+    ----------
+    letter : str
+        A letter, or the name of a Greek one: ``omega``, ``Gamma``.
+    below : str
+        The pattern of the subscript: ``"{0}({1})"``.
+    rank : int
+        0 scalar, 1 vector, 2 matrix.
+    unit : str
+        SI unit of a value.
+    words : str
+        What it is.
+    accent : str
+        ``dot``, ``ddot`` (derivatives), ``ring`` (derivative in the moving frame), ``bar``, ``tilde``, ``star``.
+    above : str
+        The pattern of the superscript.
+    rate : bool
+        Written d(...)/dt.
+    """
+
+    letter: str
+    below: str = ""
+    rank: int = 0
+    unit: str = ""
+    words: str = ""
+    accent: str = ""
+    above: str = ""
+    rate: bool = False
+
+    def __getitem__(self, places: Any) -> IndexedSymbol:
+        return IndexedSymbol(self, places if isinstance(places, tuple) else (places,))
+
+    def __call__(self) -> IndexedSymbol:
+        """The symbol without indices."""
+        return IndexedSymbol(self, ())
+
+
+@dataclass(frozen=True)
+class IndexedSymbol(VectorTerm):
+    """A letter with indices."""
+
+    family: Family
+    places: tuple[Any, ...] = ()
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return self.family.rank
+
+    def at(self, bindings: Bindings) -> IndexedSymbol:
+        """The symbol with values for its indices."""
+        return IndexedSymbol(self.family, tuple(bound(x, bindings) for x in self.places))
+
+
+@dataclass(frozen=True)
+class Number(VectorTerm):
+    """A number."""
+
+    value: float
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class ScalarFormula(VectorTerm):
+    """A scalar expression of SymPy; ``styles`` typeset its symbols, ``value`` evaluates it."""
+
+    expression: Any
+    styles: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    value: Callable[[Bindings], Any] | None = field(default=None, compare=False)
+    rank: int = 0
+
+    @property
+    def binding(self) -> int:  # type: ignore[override]
+        """As tight as its outermost operation."""
+        if self.expression.is_Add:
+            return 0
+        return 2 if self.expression.is_Mul else 3
+
+
+@dataclass(frozen=True)
+class Negative(VectorTerm):
+    """A term with a minus sign."""
+
+    term: VectorTerm
+    binding: ClassVar[int] = 0
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return self.term.rank
+
+
+@dataclass(frozen=True)
+class Sum(VectorTerm):
+    """A sum of terms."""
+
+    terms: tuple[VectorTerm, ...]
+    binding: ClassVar[int] = 0
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return max(term.rank for term in self.terms)
+
+
+@dataclass(frozen=True)
+class Product(VectorTerm):
+    """Scalars, matrices and at most one vector, multiplied in this order."""
+
+    factors: tuple[VectorTerm, ...]
+    binding: ClassVar[int] = 2
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        ranks = [factor.rank for factor in self.factors]
+        return 1 if 1 in ranks else max(ranks)
+
+
+@dataclass(frozen=True)
+class Cross(VectorTerm):
+    """The vector product."""
+
+    left: VectorTerm
+    right: VectorTerm
+    binding: ClassVar[int] = 1
+    rank: ClassVar[int] = 1  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Dot(VectorTerm):
+    """The scalar product."""
+
+    left: VectorTerm
+    right: VectorTerm
+    binding: ClassVar[int] = 1
+    rank: ClassVar[int] = 0  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Skew(VectorTerm):
+    """The matrix of a vector product: S(a) b = a x b."""
+
+    vector: VectorTerm
+    rank: ClassVar[int] = 2  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Transposed(VectorTerm):
+    """A matrix transposed."""
+
+    term: VectorTerm
+    rank: ClassVar[int] = 2  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Inverse(VectorTerm):
+    """An inverse matrix."""
+
+    term: VectorTerm
+    rank: ClassVar[int] = 2  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Power(VectorTerm):
+    """A scalar or a square matrix to an integer power."""
+
+    term: VectorTerm
+    exponent: int
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return self.term.rank
+
+
+@dataclass(frozen=True)
+class Quotient(VectorTerm):
+    """A term divided by a scalar."""
+
+    above: VectorTerm
+    below: VectorTerm
+    binding: ClassVar[int] = 2
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return self.above.rank
+
+
+@dataclass(frozen=True)
+class Norm(VectorTerm):
+    """The length of a vector."""
+
+    vector: VectorTerm
+    rank: ClassVar[int] = 0  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Call(VectorTerm):
+    """A function of a scalar: sin, cos."""
+
+    function: str
+    argument: VectorTerm
+    rank: ClassVar[int] = 0  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class SumOver(VectorTerm):
+    """The sum of a term over an index, or over several."""
+
+    over: tuple[IndexSet, ...]
+    term: VectorTerm
+    binding: ClassVar[int] = 1
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return self.term.rank
+
+
+@dataclass(frozen=True)
+class Cases(VectorTerm):
+    """One of several terms, the first whose condition holds; a last one without condition is the rest."""
+
+    cases: tuple[tuple[VectorTerm, IndexCondition | None], ...]
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return max(term.rank for term, _ in self.cases)
+
+
+@dataclass(frozen=True)
+class Grid(VectorTerm):
+    """A matrix by its entries, which may be matrices; a single column of scalars is a vector."""
+
+    rows: tuple[tuple[VectorTerm, ...], ...]
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return 1 if all(len(row) == 1 and row[0].rank < 2 for row in self.rows) else 2
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A symbol for all values of its indices, and what it stands for.
+
+    Attributes
+    ----------
+    left : IndexedSymbol
+        The symbol; an equation that defines nothing may have any term here.
+    right : VectorTerm
+        What it is equal to.
+    number : str
+        Number of the equation in the source: ``"(11)"``.
+    words : str
+        What it says.
+    where : IndexCondition, optional
+        For which indices.
+    """
+
+    left: VectorTerm
+    right: VectorTerm
+    number: str = ""
+    words: str = ""
+    where: IndexCondition | None = None
+
+
+# -- building --------------------------------------------------------------------------------------
+def as_term(x: Any) -> VectorTerm:
+    """A term as it is, a number as a term."""
+    return x if isinstance(x, VectorTerm) else Number(float(x))
+
+
+def parts_of(term: VectorTerm) -> tuple[VectorTerm, ...]:
+    """The terms of a sum."""
+    return term.terms if isinstance(term, Sum) else (term,)
+
+
+def multiplied(a: VectorTerm, b: VectorTerm) -> VectorTerm:
+    """A product, flat, with the sign in front."""
+    if isinstance(a, Negative):
+        return -multiplied(a.term, b)
+    if isinstance(b, Negative):
+        return -multiplied(a, b.term)
+    factors = [x for term in (a, b) for x in (term.factors if isinstance(term, Product) else (term,))]
+    return Product(tuple(factors))
