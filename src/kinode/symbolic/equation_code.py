@@ -59,6 +59,12 @@ LONGEST_NAME = 40  # letters of a system's name in that of a function; C tells n
 C_ENDING = "_equations"  # of the function: no library of C has a function of such a name
 
 
+def _law(printed: Printed) -> str:
+    """The equation of the outputs, with the condition under which they hold."""
+    conditions = " and ".join(f"{x} > 0" for x in printed.conditions)
+    return f"{printed.law}, while {conditions}" if conditions else printed.law
+
+
 # -- Python ----------------------------------------------------------------------------------------
 def write_python(printed: Printed, module: str) -> str:
     """Python source of a function that returns a dictionary: matrices as lists of rows, vectors as lists, reactions."""
@@ -73,7 +79,7 @@ def write_python(printed: Printed, module: str) -> str:
         lines += ["import bisect"] * (module == "math") + [PYTHON_TABLES[module]]
         lines += [f"{name} = {tuple(float(x) for x in table)!r}" for table, name in tables.names.items()]
     head = f"def {identifier(printed)}({', '.join(signature + ['*'] * bool(given) + given)}):"
-    lines += ["", "", *_python_lines(head), f"    {docstring(f'{printed.heading}: {printed.law}.')}"]
+    lines += ["", "", *_python_lines(head), f"    {docstring(f'{printed.heading}: {_law(printed)}.')}"]
     for role, array in arrays.items():
         symbols = printed.notation.of(role)
         if symbols:
@@ -144,7 +150,7 @@ def write_c(printed: Printed) -> str:
         lines.append(C_TABLES)
         for table, name in tables.names.items():
             lines.append(f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in table)}}};")
-    lines += ["", f"/* {comment(printed.heading)}: {printed.law}.", ""]
+    lines += ["", f"/* {comment(printed.heading)}: {comment(_law(printed))}.", ""]
     for role, symbols in arrays.items():
         lines += textwrap.wrap(
             f"{names[role]}: {', '.join(symbols) or 'not used'}", 100, initial_indent="   ", subsequent_indent="     "
