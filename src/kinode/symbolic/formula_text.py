@@ -30,11 +30,17 @@ def write_text(printed: Printed, width: int) -> str:
     return "\n".join(lines)
 
 
-def _joined(terms: Sequence[Any]) -> str:
-    """The terms, joined by their signs."""
+def plain_text(expr: Any) -> str:
+    """An expression in SymPy's plain notation."""
     import sympy
 
-    texts = [sympy.sstr(term, full_prec=False) for term in terms]
+    text: str = sympy.sstr(expr, full_prec=False)
+    return text
+
+
+def _joined(terms: Sequence[Any]) -> str:
+    """The terms, joined by their signs."""
+    texts = [plain_text(term) for term in terms]
     signed = [f"- {text[1:].lstrip()}" if text.startswith("-") else f"+ {text}" for text in texts[1:]]
     return " ".join([texts[0], *signed])
 

@@ -41,11 +41,15 @@ class RowName(NamedTuple):
 
 
 class EliminationRow(NamedTuple):
-    """One row: its name, its entries by column (six for each body), and gamma of L'v_dot = gamma."""
+    """One row: its name, its entries by column (six for each body), and gamma of L'v_dot = gamma.
+
+    ``rates`` are those of the entries; None where the row is that of a closure, whose gamma is found without them.
+    """
 
     name: RowName
     entries: Row
     gamma: Scalar
+    rates: Row | None = None
 
 
 def find_row_names(topology: Topology) -> list[RowName]:
@@ -133,18 +137,23 @@ class EliminationRows:
             return self._closure_rows(CutJointConstraint(Cut(joint, ())))
         if not len(directions.parts):
             return []
-        L, L_dot, bodies = self._turning_columns(joint, directions.N)
+        L, L_dot, bodies = self._turning_columns(joint, directions)
         v = np.concatenate([self.absolute.velocity(body) for body in bodies])
         columns = [6 * k + i for k in (self.absolute.bodies[body] // 6 for body in bodies) for i in range(6)]
         gamma = tidy(-(L_dot.T @ v))
         return [
-            EliminationRow(RowName(joint.name, part), _entries(columns, L[:, k]), gamma[k])
+            EliminationRow(
+                RowName(joint.name, part), _entries(columns, L[:, k]), gamma[k], _entries(columns, L_dot[:, k])
+            )
             for k, part in enumerate(directions.parts)
         ]
 
-    def _turning_columns(self, joint: Joint, N: Array) -> tuple[Array, Array, list[str]]:
-        """The columns of constant directions in the parent's axes, their rates, and the bodies that they act on."""
-        s = self.snapshot
+    def _turning_columns(self, joint: Joint, directions: ReactionDirections) -> tuple[Array, Array, list[str]]:
+        """The columns of constant directions in the parent's axes, their rates, and the bodies that they act on.
+
+        The force acts on b at its joint point; on a at the same point, or at its own where the two stay together.
+        """
+        s, N = self.snapshot, directions.N
         F, M = (joint_frame(joint, side) for side in ("parent", "child"))
         sides = [(body, sign) for body, sign in ((joint.a.body, -1.0), (joint.b.body, 1.0)) if body in self._bodies]
         frames = [F, M, *(Frame(body) for body, _ in sides)]
@@ -153,11 +162,12 @@ class EliminationRows:
         x_dot = [np.concatenate([(skew(w) @ X.R).ravel(), v]) for X, (w, v) in zip(poses, velocities, strict=True)]
 
         def columns(x: Array) -> Array:
-            (R_F, _), (_, p_M), *carriers = [(y[:9].reshape(3, 3), y[9:]) for y in x.reshape(-1, 12)]
+            (R_F, p_F), (_, p_M), *carriers = [(y[:9].reshape(3, 3), y[9:]) for y in x.reshape(-1, 12)]
             m, f = R_F @ N[:3], R_F @ N[3:]
             blocks = []
             for (_, sign), (R, p) in zip(sides, carriers, strict=True):
-                about = np.column_stack([m[:, k] + cross(p_M - p, f[:, k]) for k in range(N.shape[1])])
+                arm = (p_M if sign > 0.0 or directions.slides else p_F) - p
+                about = np.column_stack([m[:, k] + cross(arm, f[:, k]) for k in range(N.shape[1])])
                 blocks += [sign * (R.T @ about), sign * (R.T @ f)]
             return np.vstack(blocks)
 

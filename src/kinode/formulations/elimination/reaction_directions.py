@@ -22,11 +22,16 @@ SMALLEST = 1e-12  # of a direction at a generic position: smaller is rounding
 
 
 class ReactionDirections(NamedTuple):
-    """N of a joint, [moment; force] in the given axes of its parent side, one column for each direction; and names."""
+    """N of a joint, [moment; force] in the given axes of its parent side, one column for each direction; and names.
+
+    ``own_axes``: the names refer to the joint's own axes, of which the third is along its axis.  ``slides``: the joint
+    points of its two sides may be apart.
+    """
 
     N: Array
     parts: tuple[str, ...]
-    own_axes: bool  # whether the names refer to the joint's own axes, of which the third is along its axis
+    own_axes: bool
+    slides: bool
 
 
 def find_directions(system: System, joint: Joint) -> ReactionDirections | None:
@@ -36,14 +41,15 @@ def find_directions(system: System, joint: Joint) -> ReactionDirections | None:
     S = np.asarray(joint.motion_subspace(q, form), dtype=float).reshape(6, joint.n_u)
     C = np.asarray(joint.axis_rotation(system.nominal, system.nominal), dtype=float)
     own = _turned(R) @ S
+    slides = bool(np.abs(S[3:]).max(initial=0.0) > SMALLEST)
     if not _has_expressions(joint):
         parts = _free_rows(_turned(C) @ own)
         if parts is not None:
-            return ReactionDirections(np.eye(6)[:, parts], tuple(PARTS[k] for k in parts), own_axes=False)
+            return ReactionDirections(np.eye(6)[:, parts], tuple(PARTS[k] for k in parts), False, slides)
     parts = _free_rows(own)
     if parts is None or _has_expressions(joint):
         return None
-    return ReactionDirections(_turned(C)[:, parts], tuple(PARTS[k] for k in parts), own_axes=True)
+    return ReactionDirections(_turned(C)[:, parts], tuple(PARTS[k] for k in parts), True, slides)
 
 
 def _has_expressions(joint: Joint) -> bool:
