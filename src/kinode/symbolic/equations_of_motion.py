@@ -1,12 +1,12 @@
 """The equations of motion as formulas: ``kn.equations``.
 
-    M u_dot + C u + G = Q                         (trees)
-    M u_dot + C u + G = Q + J' lam,  J u_dot = gamma    (loops)
+    A u_dot + D + G = Q                           (trees)
+    A u_dot + D + G = Q + J' lam,  J u_dot = gamma      (loops)
 
-M is the mass matrix.  C u is quadratic in the speeds; C is made of Christoffel symbols, so that M_dot - 2 C is skew
-[R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, section 4.3].  G is the
-gradient of the potential energy.  Q is all the rest: efforts, damping, loads, terms of prescribed motions.  J is the
-Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations of every body (``body_equations``).
+A = M is the mass matrix.  D = C u + (inertia of prescribed motions).  C u is quadratic in the speeds; C is made of
+Christoffel symbols, so that M_dot - 2 C is skew [R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to
+Robotic Manipulation, 1994, section 4.3].  G is the gradient of the potential energy.  Q are the generalized forces:
+efforts, damping, loads.  J is the Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations of every body (``body_equations``).
 
 A formulation is traced once.  Both shapes come from the tape: ``expanded`` writes the normal form of
 ``algebra.normal_form`` as a person would, ``named`` writes the operations of the tape, with a name for each value that
@@ -31,6 +31,7 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
+from kinode.symbolic.motion_matrices import MotionMatrices
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
@@ -43,15 +44,6 @@ LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
 READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation
 READABLE_BODIES = 4  # bodies up to which shape="auto" expands the equations of newton_euler
-
-
-class MotionMatrices(NamedTuple):
-    """M u_dot + C u + G = Q."""
-
-    M: Any
-    C: Any
-    G: Any
-    Q: Any
 
 
 class ConstraintEquation(NamedTuple):
@@ -237,12 +229,14 @@ class Equations(Printed):
         return {"M": self.M, "bias": self.bias, **loops, **({"z_dot": self.z_dot} if len(self.z_dot) else {})}
 
     def matrices(self) -> MotionMatrices:
-        """The matrices of M u_dot + C u + G = Q; loops add ``jacobian`` transposed times the multipliers to Q.
+        """The matrices of A u_dot + D + G = Q; loops add ``jacobian`` transposed times the multipliers to Q.
 
         Returns
         -------
         MotionMatrices
-            M, C, G, Q: mass matrix, Christoffel matrix, gradient of the potential energy, all other terms.
+            ``A`` (= ``M``), ``D`` and ``C``, ``G``, ``Q``: mass matrix; all other terms of inertia, D = C u and those
+            of prescribed motions; Christoffel matrix; gradient of the potential energy; generalized forces.  As a tuple
+            it is M, C, G, Q.
 
         Raises
         ------
@@ -257,8 +251,9 @@ class Equations(Printed):
         """
         d, n = self._derivation, self._derivation.topology.n_u
         with _expanding(self.system):
-            C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
-        return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
+            flat = (list(np.asarray(x, dtype=object).ravel()) for x in (d.C, d.G, d.Q, d.D))
+            C, G, Q, D = (self._writer.write_all(x) for x in flat)
+        return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1), matrix(D, 1))
 
     def _write_lines(self) -> list[EquationLine]:
         """One line for each speed of the state: terms of accelerations and speeds on the left, forces on the right."""

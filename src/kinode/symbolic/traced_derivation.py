@@ -9,7 +9,7 @@ on the reactions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
-from kinode.formulations.lagrange import LAGRANGE
+from kinode.formulations.lagrange import LAGRANGE, LagrangeMotion
 from kinode.formulations.quasi_base_vectors import QUASI_BASE
 from kinode.formulations.vector_rotators import ROTATORS, RotatorMotion, Term
 from kinode.multibody.composition import RECURSIVE, Composition
@@ -100,9 +100,26 @@ class Derivation:
         return {name: self.given.reaction(name) for name in self.joints}
 
     @cached_property
+    def D(self) -> Array:
+        """All terms of inertia without u_dot: d/dt dT/du - dT/dq, with those of prescribed motions."""
+        self._refuse_quaternions("D")
+        if isinstance(self.snapshot.motion, LagrangeMotion):
+            return np.asarray(self.snapshot.motion.inertial_bias, dtype=object)
+        n, T = self.topology.n_u, [self.snapshot.energies[0]]
+        momenta = [self._changed(T, {("u", i): 1.0})[0] for i in range(n)]
+        drifting = {("t", 0): 1.0, **{("q", i): x for i, x in enumerate(self.snapshot.q_dot)}}
+        driven = [where for name, where in self.topology.z_of.items() if name in self.topology.system.joints]
+        for where in driven:
+            drifting |= {("z", i): self.snapshot.z_dot[i] for i in range(where.start, where.stop)}
+        rates = self._changed(momenta, drifting)
+        return tidy([rate - slope for rate, slope in zip(rates, (self.along(T, d)[0] for d in self.directions), strict=True)])
+
+    @cached_property
     def Q(self) -> Array:
-        """All other terms: efforts, damping, loads, prescribed motions."""
-        return tidy(self.C @ self.snapshot.u + self.G - self.h)
+        """Generalized forces alone: efforts, damping, loads; A u_dot + D + G = Q."""
+        if isinstance(self.snapshot.motion, LagrangeMotion):
+            return tidy(np.asarray(self.snapshot.motion.generalized_force, dtype=object) + self.G)
+        return tidy(self.D + self.G - self.h)
 
     @cached_property
     def terms(self) -> dict[str, list[tuple[Term, tuple[Array, Array]]]]:
@@ -120,8 +137,17 @@ class Derivation:
 
     def along(self, outputs: Sequence[Scalar], direction: Array) -> list[Scalar]:
         """Directional derivatives of outputs along a direction of q."""
-        seeds = {("q", i): Dual(self.tape.input("q", i), direction[i]) for i in range(self.topology.n_q)}
+        return self._changed(outputs, {("q", i): direction[i] for i in range(self.topology.n_q)})
+
+    def _changed(self, outputs: Sequence[Scalar], rates: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
+        """Rates of outputs while inputs of the tape change at given rates."""
+        seeds = {entry: Dual(self.tape.input(*entry), rate) for entry, rate in rates.items()}
         return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
+
+    def _refuse_quaternions(self, name: str) -> None:
+        if self.topology.layout.quaternions:
+            message = f"{name}: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
+            raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
 
     @cached_property
     def directions(self) -> list[Array]:
@@ -140,9 +166,7 @@ class Derivation:
     @cached_property
     def C(self) -> Array:
         """Christoffel symbols times the speeds: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) u_k / 2."""
-        if self.topology.layout.quaternions:
-            message = "C: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
-            raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
+        self._refuse_quaternions("C")
         n = self.topology.n_u
         dM = [np.array(self.along(list(self.M.ravel()), d), dtype=object).reshape(n, n) for d in self.directions]
         u = self.snapshot.u
