@@ -24,6 +24,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_statics import static_reactions
+from kinode.formulations.canonical.hamilton import HAMILTON
 from kinode.formulations.chain_kinematics import hinges_and_slides
 from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.elimination.eliminated_motion import NEWTON_EULER
@@ -175,6 +176,21 @@ LAGRANGE_OUTPUTS = frozenset(OUTPUTS) - {"effort", "reactions", "static_reaction
 register_formulation(Formulation("lagrange", LAGRANGE_OUTPUTS, small_tree, _from_snapshot(LAGRANGE)))
 
 
+MOST_MOMENTA = 12
+
+
+def few_momenta(topology: Topology) -> str | None:
+    """The reason why Hamilton's formulation does not apply, or would take long (its time grows with the cube)."""
+    if topology.n_u > MOST_MOMENTA:
+        return f"with {topology.n_u} momenta it would take long (at most {MOST_MOMENTA})"
+    return small_tree(topology)
+
+
+# Poses, energies and the mass matrix are those of lagrange: comparing them would check nothing.
+HAMILTON_OUTPUTS = frozenset({"u_dot", "bias"})
+register_formulation(Formulation("hamilton", HAMILTON_OUTPUTS, few_momenta, _from_snapshot(HAMILTON)))
+
+
 def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
     snapshot = Snapshot(topology, n)
@@ -270,7 +286,7 @@ register_formulation(Formulation("rotators", CHAIN_OUTPUTS, hinged_tree(12), _fr
 
 
 COMPOSITIONS: dict[str, Composition] = {
-    "recursive": RECURSIVE, "lagrange": LAGRANGE, "newton_euler": NEWTON_EULER, "circuit": CIRCUIT,
-    "quasi_base": QUASI_BASE, "rotators": ROTATORS,
+    "recursive": RECURSIVE, "lagrange": LAGRANGE, "hamilton": HAMILTON, "newton_euler": NEWTON_EULER,
+    "circuit": CIRCUIT, "quasi_base": QUASI_BASE, "rotators": ROTATORS,
 }  # fmt: skip
 """The formulations that compute in every scalar type, so that they can be compiled and written as formulas."""

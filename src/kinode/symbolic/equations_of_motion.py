@@ -6,7 +6,8 @@
 A = M is the mass matrix.  D = C u + (inertia of prescribed motions).  C u is quadratic in the speeds; C is made of
 Christoffel symbols, so that M_dot - 2 C is skew [R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to
 Robotic Manipulation, 1994, section 4.3].  G is the gradient of the potential energy.  Q are the generalized forces:
-efforts, damping, loads.  J is the Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations of every body (``body_equations``).
+efforts, damping, loads.  J is the Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations
+of every body (``body_equations``), ``hamilton`` the canonical form (``hamilton_equations``).
 
 A formulation is traced once.  Both shapes come from the tape: ``expanded`` writes the normal form of
 ``algebra.normal_form`` as a person would, ``named`` writes the operations of the tape, with a name for each value that
@@ -31,13 +32,20 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
+from kinode.symbolic.hamilton.hamilton_equations import (
+    MOST_WRITTEN_OUT,
+    HamiltonEquations,
+    HamiltonTrace,
+    TooManyMomentaError,
+)
 from kinode.symbolic.motion_matrices import MotionMatrices
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
 SHAPES = ("auto", "expanded", "named")
-NEWTON_EULER = "newton_euler"
+NEWTON_EULER, HAMILTON = "newton_euler", "hamilton"
+WRITTEN = (*TRACED_FORMULATIONS, HAMILTON, NEWTON_EULER)
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
 LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
@@ -57,16 +65,17 @@ class ConstraintEquation(NamedTuple):
 
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations:
+) -> Equations | BodyEquations | HamiltonEquations:
     """The equations of motion of a system as SymPy expressions.
 
     Parameters
     ----------
     system : System
         The system.
-    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "newton_euler"}, optional
+    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "hamilton", "newton_euler"}, optional
         How the equations are derived.  ``lagrange`` is for reading, ``recursive`` is short and takes loops,
-        ``newton_euler`` gives the equations of every body with all reactions as unknowns.  Default: ``lagrange`` for
+        ``hamilton`` is the canonical form, ``newton_euler`` gives the equations of every body with all reactions as
+        unknowns; its ``.elimination`` has the matrices that eliminate them.  Default: ``lagrange`` for
         small trees, else ``recursive``.
     shape : {"auto", "expanded", "named"}
         Formulas written out, formulas with intermediate variables, or by size (default).
@@ -75,7 +84,7 @@ def equations(
 
     Returns
     -------
-    Equations or BodyEquations
+    Equations, BodyEquations or HamiltonEquations
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -101,15 +110,15 @@ def equations(
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"
     )
-    if method not in (*TRACED_FORMULATIONS, NEWTON_EULER):
-        raise ArgumentError(
-            f"formulation: {short(method)} is none of {', '.join((*TRACED_FORMULATIONS, NEWTON_EULER))}"
-        )
+    if method not in WRITTEN:
+        raise ArgumentError(f"formulation: {short(method)} is none of {', '.join(WRITTEN)}")
     reason = FORMULATIONS[method].applies(topology)
     if reason:
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
     if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
+    if method == HAMILTON and names:
+        raise ArgumentError("reactions: hamilton has none; recursive writes them")
     if method == NEWTON_EULER and topology.meshes:
         message = f"which flank of the teeth of {', '.join(topology.meshes)} carries the load is not linear"
         raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
@@ -130,7 +139,7 @@ def _expanding(system: System) -> Iterator[None]:
 
 def _written(
     topology: Topology, method: str, shape: str, names: Sequence[str], chosen: bool
-) -> Equations | BodyEquations:
+) -> Equations | BodyEquations | HamiltonEquations:
     """The equations in the given shape; with "auto" expanded if they are short and their budget lasts, else named."""
     if method == NEWTON_EULER:
         if shape == "expanded":
@@ -139,6 +148,8 @@ def _written(
             with suppress(TooLongError), budget(BUDGET * len(topology.system.bodies)):
                 return BodyEquations(topology, "expanded")
         return BodyEquations(topology, "named")
+    if method == HAMILTON:
+        return _written_hamilton(HamiltonTrace(topology), shape)
     derivation = Derivation(topology, method, names)
     if shape == "expanded":
         return Equations(derivation, "expanded")
@@ -148,6 +159,22 @@ def _written(
             if written.operations <= READABLE:
                 return written
     return Equations(derivation if chosen else Derivation(topology, "recursive", names), "named")
+
+
+def _written_hamilton(trace: HamiltonTrace, shape: str) -> HamiltonEquations:
+    """Hamilton's equations in the given shape."""
+    if shape == "expanded":
+        try:
+            return HamiltonEquations(trace, "expanded")
+        except TooManyMomentaError:
+            message = f"more than {MOST_WRITTEN_OUT} momenta depend on each other, too many to invert A in writing"
+            raise ArgumentError(f"{trace.topology.system.name}: {message}; shape='named' names the steps") from None
+    if shape == "auto" and trace.operations <= LARGEST_TRIED:
+        with suppress(TooLongError, TooManyMomentaError), budget(BUDGET):
+            written = HamiltonEquations(trace, "expanded")
+            if written.operations <= READABLE:
+                return written
+    return HamiltonEquations(trace, "named")
 
 
 def _is_readable_by(topology: Topology, method: str) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
+from kinode.formulations.canonical.structure_constants import structure_constants
 from kinode.formulations.lagrange import LAGRANGE, LagrangeMotion
 from kinode.formulations.quasi_base_vectors import QUASI_BASE
 from kinode.formulations.vector_rotators import ROTATORS, RotatorMotion, Term
@@ -102,17 +103,29 @@ class Derivation:
     @cached_property
     def D(self) -> Array:
         """All terms of inertia without u_dot: d/dt dT/du - dT/dq, with those of prescribed motions."""
-        self._refuse_quaternions("D")
         if isinstance(self.snapshot.motion, LagrangeMotion):
             return np.asarray(self.snapshot.motion.inertial_bias, dtype=object)
         n, T = self.topology.n_u, [self.snapshot.energies[0]]
-        momenta = [self._changed(T, {("u", i): 1.0})[0] for i in range(n)]
+        momenta = [self.slopes(T, {("u", i): 1.0})[0] for i in range(n)]
         drifting = {("t", 0): 1.0, **{("q", i): x for i, x in enumerate(self.snapshot.q_dot)}}
         driven = [where for name, where in self.topology.z_of.items() if name in self.topology.system.joints]
         for where in driven:
             drifting |= {("z", i): self.snapshot.z_dot[i] for i in range(where.start, where.stop)}
-        rates = self._changed(momenta, drifting)
-        return tidy([rate - slope for rate, slope in zip(rates, (self.along(T, d)[0] for d in self.directions), strict=True)])
+        rates = self.slopes(momenta, drifting)
+        slopes = [self.along(T, d)[0] for d in self.directions]
+        turning = self.turning(tidy(momenta))
+        return tidy([rate - slope - turn for rate, slope, turn in zip(rates, slopes, turning, strict=True)])
+
+    def turning(self, momenta: Array) -> list[Scalar]:
+        """The rates of quasi-momenta by the turning of their axes: sum of u_j c[j, i, k] p_k; zero without any."""
+        total: list[Scalar] = [0.0] * self.topology.n_u
+        u = self.snapshot.u
+        for name, where in self.topology.u_of.items():
+            c = structure_constants(self.topology.system.joints[name])
+            for j, i, k in np.argwhere(c != 0.0):
+                term = float(c[j, i, k]) * u[where.start + j] * momenta[where.start + k]
+                total[where.start + i] = total[where.start + i] + term
+        return total
 
     @cached_property
     def Q(self) -> Array:
@@ -137,17 +150,12 @@ class Derivation:
 
     def along(self, outputs: Sequence[Scalar], direction: Array) -> list[Scalar]:
         """Directional derivatives of outputs along a direction of q."""
-        return self._changed(outputs, {("q", i): direction[i] for i in range(self.topology.n_q)})
+        return self.slopes(outputs, {("q", i): direction[i] for i in range(self.topology.n_q)})
 
-    def _changed(self, outputs: Sequence[Scalar], rates: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
+    def slopes(self, outputs: Sequence[Scalar], rates: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
         """Rates of outputs while inputs of the tape change at given rates."""
         seeds = {entry: Dual(self.tape.input(*entry), rate) for entry, rate in rates.items()}
         return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
-
-    def _refuse_quaternions(self, name: str) -> None:
-        if self.topology.layout.quaternions:
-            message = f"{name}: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
-            raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
 
     @cached_property
     def directions(self) -> list[Array]:
@@ -166,7 +174,9 @@ class Derivation:
     @cached_property
     def C(self) -> Array:
         """Christoffel symbols times the speeds: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) u_k / 2."""
-        self._refuse_quaternions("C")
+        if self.topology.layout.quaternions:
+            message = "C: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
+            raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
         n = self.topology.n_u
         dM = [np.array(self.along(list(self.M.ravel()), d), dtype=object).reshape(n, n) for d in self.directions]
         u = self.snapshot.u
