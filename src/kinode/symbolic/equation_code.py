@@ -108,18 +108,6 @@ def write_python(printed: Printed, module: str) -> str:
 
 
 VECTORS = ("bias", "gamma", "residual", "b", "z_dot", "u", "p_dot", "H", "energy", "Q", "sigma")  # with one column
-    "bias",
-    "gamma",
-    "residual",
-    "b",
-    "z_dot",
-    "u",
-    "p_dot",
-    "H",
-    "energy",
-    "Q",
-    "sigma",
-)  # outputs with one column
 
 
 def _python_writer(module: str) -> Callable[[Any], str]:
