@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import Printed
 
 WIDTH = 110  # characters of a line of generated code
+NO_BREAK = "\u00a0"
 
 PYTHON_TABLES = {
     "math": '''
@@ -128,8 +129,10 @@ def _python_lines(text: str) -> list[str]:
     if equals and not text.lstrip().startswith(("def ", "(", '"', "[")):
         text = f"{name} = ({formula})"
     start = " " * (len(text) - len(text.lstrip()) + 4)
-    return textwrap.wrap(text, WIDTH, subsequent_indent=start, break_long_words=False, break_on_hyphens=False,
-                         drop_whitespace=True)  # fmt: skip
+    together = text.replace(",) = ", f",){NO_BREAK}={NO_BREAK}")  # what is unpacked stays beside its last name
+    lines = textwrap.wrap(together, WIDTH, subsequent_indent=start, break_long_words=False, break_on_hyphens=False,
+                          drop_whitespace=True)  # fmt: skip
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 # -- C ---------------------------------------------------------------------------------------------
