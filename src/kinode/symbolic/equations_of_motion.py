@@ -32,6 +32,8 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
+from kinode.symbolic.circuit_listing.whole_circuit import Circuit
+from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
 from kinode.symbolic.hamilton.hamilton_equations import (
     MOST_WRITTEN_OUT,
     HamiltonEquations,
@@ -44,7 +46,7 @@ from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, S
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
 SHAPES = ("auto", "expanded", "named")
-NEWTON_EULER, HAMILTON = "newton_euler", "hamilton"
+NEWTON_EULER, HAMILTON, CIRCUIT = "newton_euler", "hamilton", "circuit"
 WRITTEN = (*TRACED_FORMULATIONS, HAMILTON, NEWTON_EULER)
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
@@ -65,18 +67,19 @@ class ConstraintEquation(NamedTuple):
 
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations | HamiltonEquations:
+) -> Equations | BodyEquations | HamiltonEquations | Circuit:
     """The equations of motion of a system as SymPy expressions.
 
     Parameters
     ----------
     system : System
         The system.
-    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "hamilton", "newton_euler"}, optional
-        How the equations are derived.  ``lagrange`` is for reading, ``recursive`` is short and takes loops,
-        ``hamilton`` is the canonical form, ``newton_euler`` gives the equations of every body with all reactions as
-        unknowns; its ``.elimination`` has the matrices that eliminate them.  Default: ``lagrange`` for
-        small trees, else ``recursive``.
+    formulation : str, optional
+        How the equations are derived: ``lagrange`` is for reading, ``recursive`` is short and takes loops, ``hamilton``
+        is the canonical form, ``quasi_base`` and ``rotators`` are vector methods for hinges and slides.
+        ``newton_euler`` gives the equations of every body with all reactions as unknowns, and in ``.elimination`` the
+        matrices that eliminate them; ``circuit`` those of every component in link variables, as ``kn.circuit`` does.
+        Default: ``lagrange`` for small trees, else ``recursive``.
     shape : {"auto", "expanded", "named"}
         Formulas written out, formulas with intermediate variables, or by size (default).
     reactions : sequence of str, or str
@@ -84,7 +87,7 @@ def equations(
 
     Returns
     -------
-    Equations, BodyEquations or HamiltonEquations
+    Equations, BodyEquations, HamiltonEquations or Circuit
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -106,12 +109,16 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+    if formulation == CIRCUIT:
+        if names:
+            raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
+        return find_circuit(system)
     topology = _independent(find_topology(system))
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"
     )
     if method not in WRITTEN:
-        raise ArgumentError(f"formulation: {short(method)} is none of {', '.join(WRITTEN)}")
+        raise ArgumentError(f"formulation: {short(method)} is none of {', '.join((*WRITTEN, CIRCUIT))}")
     reason = FORMULATIONS[method].applies(topology)
     if reason:
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")

@@ -15,6 +15,7 @@ from kinode.symbolic.formulas.vector_terms import Definition
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
+LEAST_COLUMN = 16  # characters of the last column of a table, at least
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -71,7 +72,7 @@ class FormulaSheet:
             for line in section.lines:
                 lines += _text_lines(line, width)
             if section.table is not None:
-                lines += _text_table(*section.table)
+                lines += _text_table(*section.table, width)
         return "\n".join(lines)
 
     def latex(self, *, document: bool = False) -> str:
@@ -132,9 +133,17 @@ def _text_lines(line: Definition, width: int) -> list[str]:
     return lines
 
 
-def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """A table whose last column is broken between words where a line would be too long."""
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in (head, *rows)]
+    start = 2 + sum(w + 2 for w in widths[:-1])
+    room = max(width - start, LEAST_COLUMN)
+    lines = []
+    for *cells, last in (head, *rows):
+        pieces = textwrap.wrap(last, room, break_long_words=False) or [""]
+        front = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(cells, widths, strict=False))
+        lines += [f"{front}{pieces[0]}".rstrip(), *(" " * start + piece for piece in pieces[1:])]
+    return lines
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
