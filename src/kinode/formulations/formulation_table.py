@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
+from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.canonical.hamilton import HAMILTON
 from kinode.formulations.chain_kinematics import hinges_and_slides
 from kinode.formulations.circuit.component_circuit import CIRCUIT
-from kinode.formulations.elimination.eliminated_motion import NEWTON_EULER
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.formulations.newton_euler import NewtonEuler

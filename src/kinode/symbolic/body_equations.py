@@ -36,8 +36,8 @@ from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
-from kinode.symbolic.elimination.elimination_matrices import EliminationMatrices, kept_entries
-from kinode.symbolic.elimination.elimination_trace import EliminationTrace
+from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices, kept_entries
+from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
 from kinode.symbolic.equation_rows import (
     EquationRow,
     entries_of,

@@ -32,15 +32,15 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
-from kinode.symbolic.circuit_listing.whole_circuit import Circuit
-from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
-from kinode.symbolic.hamilton.hamilton_equations import (
+from kinode.symbolic.canonical_forms.hamilton_equations import (
     MOST_WRITTEN_OUT,
     HamiltonEquations,
     HamiltonTrace,
     TooManyMomentaError,
 )
-from kinode.symbolic.motion_matrices import MotionMatrices
+from kinode.symbolic.canonical_forms.motion_matrices import MotionMatrices
+from kinode.symbolic.circuit_listing.whole_circuit import Circuit
+from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation

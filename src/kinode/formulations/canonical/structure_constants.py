@@ -6,6 +6,8 @@ velocities in child axes the constants are those of the cross product.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from kinode.algebra.scalars import Array, rate
@@ -31,14 +33,18 @@ def _generic(joint: Joint, size: float) -> Array:
     return joint.advance(joint.neutral_q(), size + 0.17 * np.arange(joint.n_u))
 
 
+def _direction(joint: Joint, unit: Array, q: Array) -> Array:
+    return joint.rate_map(q, unit)
+
+
 def _at(joint: Joint, q: Array) -> Array:
     units = np.eye(joint.n_u)
     N = np.array([np.asarray(joint.rate_map(q, unit), dtype=float) for unit in units]).T
     c = np.zeros((joint.n_u,) * 3)
     for j in range(joint.n_u):
         for i in range(joint.n_u):
-            along = [rate(lambda x, k=k: joint.rate_map(x, units[k]), q, N[:, m]) for k, m in ((i, j), (j, i))]
-            bracket = np.asarray(along[0] - along[1], dtype=float)
+            along = (rate(partial(_direction, joint, units[k]), q, N[:, m]) for k, m in ((i, j), (j, i)))
+            bracket = np.asarray(np.subtract(*along), dtype=float)
             c[j, i], *_ = np.linalg.lstsq(N, bracket, rcond=None)
             if np.abs(N @ c[j, i] - bracket).max(initial=0.0) > LARGEST_DEVIATION:
                 raise ArgumentError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.formulations.elimination.absolute_kinematics import drift_sizes
+from kinode.formulations.absolute_bodies.absolute_kinematics import drift_sizes
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.structure.topology import Topology
 

@@ -18,7 +18,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
-from kinode.formulations.elimination.absolute_kinematics import (
+from kinode.formulations.absolute_bodies.absolute_kinematics import (
     POSE_SIZE,
     SPEEDS,
     AbsoluteLayout,

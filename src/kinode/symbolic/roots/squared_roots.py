@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from kinode.algebra.normal_form import PLAIN, Atom, Harmonic, Key, Monomial, atom_of_function
+from kinode.algebra.scalars import Scalar
 
 OVER = "over"  # the function of an atom that is the reciprocal of a root, with which products cancel
 MOST_TERMS = 12  # of a polynomial whose square is recognized
@@ -39,8 +40,8 @@ def polynomial_root(x: Harmonic) -> Harmonic | None:
             if min(powers) < 0:
                 return None
         mono = tuple((atom, d) for atom, d in zip(atoms, powers, strict=True) if d)
-        root = root + Harmonic({(mono, PLAIN): number})
-        left = x - root * root
+        root = Harmonic({**root.terms, (mono, PLAIN): number})
+        left: Scalar = x - root * root
         if not isinstance(left, Harmonic):
             return root
         rest = left

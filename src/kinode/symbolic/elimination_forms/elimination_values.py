@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import replay
-from kinode.formulations.elimination.eliminated_motion import find_light_bodies
+from kinode.formulations.absolute_bodies.eliminated_motion import find_light_bodies
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.symbolic.elimination.elimination_trace import EliminationTrace
-from kinode.symbolic.elimination.euler_charts import EulerChart, find_chart
-from kinode.symbolic.elimination.matrix_tables import write_matrix, write_vector
+from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
+from kinode.symbolic.elimination_forms.euler_charts import EulerChart, find_chart
+from kinode.symbolic.elimination_forms.matrix_tables import write_matrix, write_vector
 
 DIGITS = 6  # of a printed number
 NOISE = 1e-13  # of the largest number in a matrix: smaller ones are printed as zero
@@ -88,7 +89,8 @@ class EliminationValues:
         if not self.multipliers:
             return np.empty(0)
         multipliers: Array = np.linalg.solve(self.B1, self.B3 @ self.v + self.sigma - self.B2 @ self.Q)
-        return multipliers - self.weights * self.gamma
+        multipliers -= self.weights * self.gamma
+        return multipliers
 
     @property
     def v_dot(self) -> Array:
@@ -107,7 +109,8 @@ class EliminationValues:
     @property
     def drift(self) -> Array:
         """L'v less the prescribed velocities: zero in a state that the joints allow, if nothing is driven."""
-        return self.L.T @ self.v
+        drift: Array = self.L.T @ self.v
+        return drift
 
     def __getitem__(self, name: str) -> float:
         """A velocity, multiplier or coordinate by its name."""
@@ -164,7 +167,14 @@ def evaluate_trace(
     names: tuple[list[str], list[str], list[str]],
 ) -> EliminationValues:  # fmt: skip
     """The values of a trace at a point, of some velocities and rows; ``names`` are those of v, lam and x."""
-    arrays = {"t": [point.t], "q": point.q, "u": point.u, "z": point.z, "p": point.p, "inputs": point.inputs}
+    arrays: dict[str, Any] = {
+        "t": [point.t],
+        "q": point.q,
+        "u": point.u,
+        "z": point.z,
+        "p": point.p,
+        "inputs": point.inputs,
+    }
     given = {(name, i): float(x) for name, array in arrays.items() for i, x in enumerate(np.ravel(array))}
     velocities = replay([x for body in trace.bodies for x in trace.formulas[body]], given)
     given |= {("v", i): float(x) for i, x in enumerate(velocities)}

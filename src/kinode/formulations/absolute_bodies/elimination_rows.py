@@ -19,8 +19,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, is_zero, tidy, value_and_rate
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross, skew
+from kinode.formulations.absolute_bodies.reaction_directions import ReactionDirections, find_directions
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
-from kinode.formulations.elimination.reaction_directions import ReactionDirections, find_directions
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
@@ -106,10 +106,10 @@ class EliminationRows:
                 rows += self._drive_rows(self.absolute.joint_constraints[name], wanted)
         rows += [self._gear_row(follower) for follower in self.topology.couplings]
         by_constraint: dict[str, list[EliminationRow]] = {}
-        for name, constraint in _loop_rows(self.topology):
-            if name.owner not in by_constraint:
-                by_constraint[name.owner] = self._closure_rows(constraint)
-            rows.append(by_constraint[name.owner][name.number - 1])
+        for loop_row, constraint in _loop_rows(self.topology):
+            if loop_row.owner not in by_constraint:
+                by_constraint[loop_row.owner] = self._closure_rows(constraint)
+            rows.append(by_constraint[loop_row.owner][loop_row.number - 1])
         return rows
 
     @cached_property

@@ -24,8 +24,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.sparse_ldl import Row, Saddle, sparse
 from kinode.algebra.spatial import cross
+from kinode.formulations.absolute_bodies.elimination_rows import DRIVE, GEAR, EliminationRow, EliminationRows
 from kinode.formulations.absolute_coordinates import Absolute, body_matrices
-from kinode.formulations.elimination.elimination_rows import DRIVE, GEAR, EliminationRow, EliminationRows
 from kinode.model.base.frames import Frame
 from kinode.model.system import System
 from kinode.multibody.composition import Composition

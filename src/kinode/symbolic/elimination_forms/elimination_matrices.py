@@ -18,12 +18,12 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, is_number, is_zero
 from kinode.algebra.trace import replay
 from kinode.errors import ArgumentError
-from kinode.formulations.elimination.eliminated_motion import find_light_bodies
-from kinode.formulations.elimination.elimination_rows import RowName
-from kinode.formulations.elimination.reaction_directions import PARTS
-from kinode.symbolic.elimination.elimination_trace import ORDER, EliminationTrace
-from kinode.symbolic.elimination.elimination_values import EliminationValues, evaluate_trace
-from kinode.symbolic.elimination.euler_charts import ANGLES, EulerChart, find_chart
+from kinode.formulations.absolute_bodies.eliminated_motion import find_light_bodies
+from kinode.formulations.absolute_bodies.elimination_rows import RowName
+from kinode.formulations.absolute_bodies.reaction_directions import PARTS
+from kinode.symbolic.elimination_forms.elimination_trace import ORDER, EliminationTrace
+from kinode.symbolic.elimination_forms.elimination_values import EliminationValues, evaluate_trace
+from kinode.symbolic.elimination_forms.euler_charts import ANGLES, EulerChart, find_chart
 from kinode.symbolic.notation import Notation, SymbolStyle
 from kinode.symbolic.printed_equations import Printed, matrix
 from kinode.symbolic.roots.known_signs import start_values
@@ -325,7 +325,7 @@ class EliminationMatrices(Printed):
         -------
         str
         """
-        from kinode.symbolic.elimination.elimination_text import write_elimination
+        from kinode.symbolic.elimination_forms.elimination_text import write_elimination
 
         return write_elimination(self, width)
 
@@ -341,7 +341,7 @@ class EliminationMatrices(Printed):
         -------
         str
         """
-        from kinode.symbolic.elimination.elimination_text import write_elimination_latex
+        from kinode.symbolic.elimination_forms.elimination_text import write_elimination_latex
 
         return write_elimination_latex(self, document)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinode.symbolic.elimination.euler_charts import ANGLES
-from kinode.symbolic.elimination.matrix_tables import write_matrix, write_vector
+from kinode.symbolic.elimination_forms.euler_charts import ANGLES
+from kinode.symbolic.elimination_forms.matrix_tables import write_matrix, write_vector
 from kinode.symbolic.formula_text import HOLDS_WHILE, aligned, latex_document, latex_of, plain_text
 from kinode.symbolic.printed_equations import matrix
 
 if TYPE_CHECKING:
-    from kinode.symbolic.elimination.elimination_matrices import EliminationMatrices
+    from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
 
 EQUATIONS = ("M v_dot = -Omega v + Q + L lambda", "lambda = B1^-1 (B3 v + sigma - B2 Q)", "x_dot = D v")
 LATEX_EQUATIONS = (
@@ -26,7 +26,7 @@ LATEX_EQUATIONS = (
 def _shown(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
     """Title, LaTeX, entries, names of rows and columns of each matrix that is printed."""
     velocities, rows = e.velocities, e.multipliers
-    shown = [
+    shown: list[tuple[str, str, Any, Sequence[str], Sequence[str]]] = [
         ("M", r"\mathbf{M}", e.M, velocities, velocities),
         ("Omega", r"\boldsymbol{\Omega}", e.Omega, velocities, velocities),
         ("L_lambda", r"\mathbf{L}_\lambda", e.L, velocities, rows),

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, floor, tidy
 from kinode.algebra.spatial import IDENTITY_POSE, ZERO3, Pose, cross, quaternion_from_rotation, rotation_from_quaternion
 from kinode.algebra.trace import Tape
-from kinode.formulations.elimination.eliminated_motion import EliminatedMotion
+from kinode.formulations.absolute_bodies.eliminated_motion import EliminatedMotion
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint_math import quaternion_rate
 from kinode.multibody.composition import Composition

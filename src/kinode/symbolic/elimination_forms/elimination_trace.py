@@ -17,8 +17,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, replay
+from kinode.formulations.absolute_bodies.elimination_rows import EliminationRow, EliminationRows, RowName
 from kinode.formulations.absolute_coordinates import Absolute
-from kinode.formulations.elimination.elimination_rows import EliminationRow, EliminationRows, RowName
 from kinode.model.base.frames import Frame
 from kinode.multibody.composition import Composition
 from kinode.multibody.kinematics import Kinematics
