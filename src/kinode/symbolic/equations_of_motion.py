@@ -41,6 +41,7 @@ from kinode.symbolic.canonical_forms.hamilton_equations import (
 from kinode.symbolic.canonical_forms.motion_matrices import MotionMatrices
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit
 from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
+from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
@@ -131,6 +132,13 @@ def equations(
         raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
     with _expanding(system):
         return _written(topology, method, shape, names, formulation is not None)
+
+
+def find_elimination(derived: Equations | BodyEquations | HamiltonEquations | Circuit) -> EliminationMatrices:
+    """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
+    if not isinstance(derived, BodyEquations):
+        raise ArgumentError("elimination: it is part of the formulation newton_euler alone")
+    return derived.elimination
 
 
 @contextmanager

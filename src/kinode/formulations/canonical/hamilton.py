@@ -1,4 +1,4 @@
-"""Hamilton's canonical equations on a tree (T-3.15).
+"""Hamilton's canonical equations on a tree (T-3.17), (T-3.18).
 
     H(x, p) = (p - a)' A^-1 (p - a) / 2 - T_0 + V,        p = dT/du = A u + a
     u = dH/dp,        p_dot_i = -n_i . dH/dx + [f, n_i] . dT/dx_dot + Q_i

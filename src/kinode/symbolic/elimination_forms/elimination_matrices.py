@@ -180,7 +180,7 @@ class EliminationMatrices(Printed):
             if quotient == 0:
                 return quotient
             short = x.replace(lambda part: part.is_Add and not part.has(*waves), sympy.cancel)
-            return min((x, quotient, sympy.factor(quotient), short), key=lambda form: form.count_ops())
+            return min((short, x, quotient, sympy.factor(quotient)), key=lambda form: form.count_ops())
 
         return self._written(A, columns).xreplace(self._inverse[1]).applyfunc(shortest)
 
@@ -289,8 +289,8 @@ class EliminationMatrices(Printed):
     @property
     def heading(self) -> str:
         count, rows = len(self._columns), len(self._rows)
-        short = "" if not self._is_reduced else ", without what is zero in every motion"
-        return f"{self.system.name}: {count} velocities, {rows} constraint forces eliminated{short}"
+        short = ", reduced" if self._is_reduced else ""
+        return f"{self.system.name}{short}: {count} velocities, {rows} constraint forces eliminated"
 
     @property
     def arguments(self) -> tuple[str, ...]:
