@@ -317,3 +317,15 @@ def test_equations_are_printed_and_written(tmp_path):
     assert len(space["double_pendulum"](0.0, [0.1, 0.2], [0.0, 0.0])["M"]) == 2
     wrong = kinode("equations", model, "--reactions", "wrist")
     assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr
+
+
+def test_other_formulations(model):
+    run = kinode("run", model, "--formulation", "newton_euler")
+    assert run.returncode == 0
+    assert "drift joints are apart by up to" in run.stdout
+    elimination = kinode("equations", model, "--elimination")
+    assert elimination.stdout.startswith("pendulum: 6 velocities, 5 constraint forces eliminated")
+    refused = kinode("equations", model, "--elimination", "--formulation", "lagrange")
+    assert refused.returncode == 2
+    assert "part of the formulation newton_euler alone" in refused.stderr
+    assert "did you mean hamilton" in kinode("run", model, "--formulation", "hamiltn").stderr

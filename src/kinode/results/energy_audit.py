@@ -141,9 +141,7 @@ class Audit:
 @IGNORE_OVERFLOW
 def compute_audit(run: RunQuantities) -> Audit:
     """The audit of a run."""
-    drift = run.facts.get("drift")
-    audit = _audit_energy(run)
-    return audit if drift is None else replace(audit, drift=Drift.from_facts(drift))
+    return replace(_audit_energy(run), drift=Drift.from_facts(run.facts))
 
 
 def _audit_energy(run: RunQuantities) -> Audit:

@@ -154,7 +154,7 @@ def _integrated(
     from kinode.simulation.absolute.absolute_motion import compute_absolute_motion  # few runs need all formulations
 
     motion, drift = compute_absolute_motion(dynamics, begin, end, **task)
-    return motion, {"formulation": dynamics.formulation, "drift": drift.to_facts()}
+    return motion, {"formulation": dynamics.formulation, **drift.to_facts()}
 
 
 def _begin(

@@ -13,6 +13,8 @@ from kinode.formulations.absolute_bodies.absolute_kinematics import drift_sizes
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.structure.topology import Topology
 
+PREFIX = "drift."  # of the facts of a run
+
 
 @dataclass(frozen=True)
 class JointDrift:
@@ -68,14 +70,23 @@ class Drift:
         rates = f"{self.velocity:.1e} m/s and {self.angular_velocity:.1e} rad/s"
         return f"{positions}, their velocities by {rates}" + (f"; most at {worst}" if worst else "")
 
-    def to_facts(self) -> dict[str, dict[str, float]]:
-        """The drift as plain values, as the facts of a run keep it."""
-        return {name: dict(vars(drift)) for name, drift in self.joints.items()}
+    def to_facts(self) -> dict[str, float]:
+        """The drift as numbers by name, as the facts of a run keep them: ``drift.pin.length``."""
+        return {
+            f"{PREFIX}{name}.{part}": value
+            for name, drift in self.joints.items()
+            for part, value in vars(drift).items()
+        }
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> Drift:
-        """The drift from the facts of a run."""
-        return cls({name: JointDrift(**values) for name, values in facts.items()})
+    def from_facts(cls, facts: Mapping[str, Any]) -> Drift | None:
+        """The drift from the facts of a run; None if it has none."""
+        joints: dict[str, dict[str, float]] = {}
+        for key, value in facts.items():
+            if key.startswith(PREFIX):
+                name, _, part = key.removeprefix(PREFIX).rpartition(".")
+                joints.setdefault(name, {})[part] = float(value)
+        return cls({name: JointDrift(**values) for name, values in joints.items()}) if joints else None
 
 
 def summarize_drift(topology: Topology, values: Array) -> Drift:

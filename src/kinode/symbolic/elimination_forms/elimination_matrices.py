@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number, is_zero
+from kinode.algebra.scalars import Array, is_number, is_zero
 from kinode.algebra.trace import replay
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_bodies.eliminated_motion import find_light_bodies
 from kinode.formulations.absolute_bodies.elimination_rows import RowName
 from kinode.formulations.absolute_bodies.reaction_directions import PARTS
-from kinode.symbolic.elimination_forms.elimination_trace import ORDER, EliminationTrace
+from kinode.symbolic.elimination_forms.elimination_trace import ORDER, EliminationTrace, product
 from kinode.symbolic.elimination_forms.elimination_values import EliminationValues, evaluate_trace
 from kinode.symbolic.elimination_forms.euler_charts import ANGLES, EulerChart, find_chart
 from kinode.symbolic.notation import Notation, SymbolStyle
@@ -135,7 +135,7 @@ class EliminationMatrices(Printed):
     def sigma(self) -> Any:
         """Accelerations that drives prescribe: gamma + L_dot'v."""
         L_dot, v = self._trace.L_dot[:, self._rows], self._trace.v
-        return self._written(self._trace.gamma[self._rows] + _product(L_dot.T, v[:, None])[:, 0], 1)
+        return self._written(self._trace.gamma[self._rows] + product(L_dot.T, v[:, None])[:, 0], 1)
 
     @cached_property
     def _inverse(self) -> tuple[Array, dict[Any, Any]]:
@@ -186,13 +186,13 @@ class EliminationMatrices(Printed):
 
     @cached_property
     def _B2(self) -> Array:
-        return _product(self._trace.L[np.ix_(self._columns, self._rows)].T, self._inverse[0])
+        return product(self._trace.L[np.ix_(self._columns, self._rows)].T, self._inverse[0])
 
     @cached_property
     def B1(self) -> Any:
         """L'M^-1 L."""
         L = self._trace.L[np.ix_(self._columns, self._rows)]
-        return self._with_inverse(_product(self._B2, L), len(self._rows))
+        return self._with_inverse(product(self._B2, L), len(self._rows))
 
     @cached_property
     def B2(self) -> Any:
@@ -204,7 +204,7 @@ class EliminationMatrices(Printed):
         """L'M^-1 Omega - L_dot'."""
         Omega = self._trace.Omega[np.ix_(self._columns, self._columns)]
         L_dot = self._trace.L_dot[np.ix_(self._columns, self._rows)]
-        return self._with_inverse(_product(self._B2, Omega) - L_dot.T, len(self._columns))
+        return self._with_inverse(product(self._B2, Omega) - L_dot.T, len(self._columns))
 
     @cached_property
     def lam(self) -> Any:
@@ -329,6 +329,17 @@ class EliminationMatrices(Printed):
 
         return write_elimination(self, width)
 
+    def mathml(self) -> str:
+        """The matrices as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        from kinode.symbolic.elimination_forms.elimination_text import write_elimination_markup
+
+        return write_elimination_markup(self)
+
     def latex(self, *, document: bool = False) -> str:
         """The matrices in LaTeX.
 
@@ -360,17 +371,6 @@ def _exact(x: Any) -> Any:
     import sympy
 
     return sympy.nsimplify(x) if not is_number(x) or float(x).is_integer() else x
-
-
-def _product(A: Array, B: Array) -> Array:
-    """A B, without the products of zeros."""
-    C = np.full((A.shape[0], B.shape[1]), 0.0, dtype=object)
-    for i in range(A.shape[0]):
-        for j in range(B.shape[1]):
-            terms: list[Scalar] = [x * y for x, y in zip(A[i], B[:, j], strict=True) if not (is_zero(x) or is_zero(y))]
-            if terms:
-                C[i, j] = sum(terms[1:], terms[0])
-    return C
 
 
 def kept_entries(

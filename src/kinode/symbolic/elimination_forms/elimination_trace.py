@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Dual, Scalar
+from kinode.algebra.scalars import Array, Dual, Scalar, is_zero
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, replay
 from kinode.formulations.absolute_bodies.elimination_rows import EliminationRow, EliminationRows, RowName
@@ -159,3 +159,14 @@ class EliminationTrace:
         """R and p of each body, 12 numbers each."""
         poses = [self.snapshot.pose(Frame(body)) for body in self.bodies]
         return np.concatenate([np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p]) for X in poses])
+
+
+def product(A: Array, B: Array) -> Array:
+    """A B, without the products of zeros."""
+    C = np.full((A.shape[0], B.shape[1]), 0.0, dtype=object)
+    for i in range(A.shape[0]):
+        for j in range(B.shape[1]):
+            terms: list[Scalar] = [x * y for x, y in zip(A[i], B[:, j], strict=True) if not (is_zero(x) or is_zero(y))]
+            if terms:
+                C[i, j] = sum(terms[1:], terms[0])
+    return C
