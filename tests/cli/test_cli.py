@@ -319,6 +319,18 @@ def test_equations_are_printed_and_written(tmp_path):
     assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr
 
 
+def test_other_formulations(model):
+    run = kinode("run", model, "--formulation", "newton_euler")
+    assert run.returncode == 0
+    assert "drift joints are apart by up to" in run.stdout
+    elimination = kinode("equations", model, "--elimination")
+    assert elimination.stdout.startswith("pendulum: 6 velocities, 5 constraint forces eliminated")
+    refused = kinode("equations", model, "--elimination", "--formulation", "lagrange")
+    assert refused.returncode == 2
+    assert "part of the formulation newton_euler alone" in refused.stderr
+    assert "did you mean hamilton" in kinode("run", model, "--formulation", "hamiltn").stderr
+
+
 def test_circuit(model, tmp_path):
     done = kinode("circuit", model, COLUMNS="100")
     assert done.returncode == 0

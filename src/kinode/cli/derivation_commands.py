@@ -16,12 +16,17 @@ def equations(
     model: Model,
     formulation: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators, newton_euler or circuit."),
+        typer.Option(
+            metavar="NAME", help="lagrange, recursive, hamilton, quasi_base, rotators, newton_euler or circuit."
+        ),
     ] = None,
     shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
     reactions: Annotated[
         str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
     ] = "",
+    elimination: Annotated[
+        bool, typer.Option("--elimination", help="The matrices that eliminate the constraint forces.")
+    ] = False,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
@@ -37,12 +42,16 @@ def equations(
     kinode equations pendulum.yaml
     kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
     kinode equations four_bar.yaml --formulation newton_euler
+    kinode equations elastic_system.yaml --elimination
     """
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.equations_of_motion import equations as derive
+    from kinode.symbolic.equations_of_motion import find_elimination
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
-    derived = derive(load_model(model, base), formulation, shape, names)
+    derived = derive(load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names)
+    if elimination:
+        derived = find_elimination(derived)
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
     for path, write in files.items():
         if path is not None:
