@@ -64,7 +64,8 @@ class ChainLink:
     center: Array
     mass: Scalar
     J: Array  # about the center
-    turn: Array | None = None  # rotation of a placement: by the quaternion of a ball or free joint
+    axes: Array  # canonical axes of the joint on the link's side
+    placement: Pose  # without freedom: by the quaternion of a ball or free joint
 
     @property
     def turns(self) -> bool:
@@ -159,11 +160,10 @@ class ChainKinematics(Kinematics):
             if body:
                 inertia = self._inertia(body, X @ C.inverse() @ far.inverse())
             where, center, mass, J = inertia
-            turn = None if step.freedom is not None else X.R
             series.append(
                 ChainLink(
                     path[-1], step.name, body, joint, node.reversed, node.index, step.freedom,
-                    path, where, mount, X.p, axis, step.pair, step.coordinate, center, mass, J, turn,
+                    path, where, mount, X.p, axis, step.pair, step.coordinate, center, mass, J, X.R, step.placement,
                 )
             )  # fmt: skip
         return series

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,10 @@ from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
-SHAPES = ("auto", "expanded", "named")
+if TYPE_CHECKING:
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+
+SHAPES = ("auto", "expanded", "named", "vectors")
 NEWTON_EULER = "newton_euler"
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
@@ -65,8 +68,8 @@ class ConstraintEquation(NamedTuple):
 
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations:
-    """The equations of motion of a system as SymPy expressions.
+) -> Equations | BodyEquations | VectorEquations:
+    """The equations of motion of a system as SymPy expressions, or its reactions in vectors.
 
     Parameters
     ----------
@@ -76,14 +79,15 @@ def equations(
         How the equations are derived.  ``lagrange`` is for reading, ``recursive`` is short and takes loops,
         ``newton_euler`` gives the equations of every body with all reactions as unknowns.  Default: ``lagrange`` for
         small trees, else ``recursive``.
-    shape : {"auto", "expanded", "named"}
-        Formulas written out, formulas with intermediate variables, or by size (default).
+    shape : {"auto", "expanded", "named", "vectors"}
+        Formulas written out, formulas with intermediate variables, or by size (default).  ``vectors``, of
+        ``quasi_base`` and ``rotators``: sums over bodies in vectors, with indices.
     reactions : sequence of str, or str
         Joints whose reactions are written too.
 
     Returns
     -------
-    Equations or BodyEquations
+    Equations, BodyEquations or VectorEquations
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -105,6 +109,10 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+    if shape == "vectors":
+        from kinode.symbolic.vector_sheets.vector_equations import vector_equations
+
+        return vector_equations(system, formulation or "quasi_base", names)
     topology = _independent(find_topology(system))
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"

@@ -18,6 +18,7 @@ from kinode.symbolic.formulas.vector_terms import (
     Cases,
     Cross,
     Definition,
+    Direction,
     Dot,
     Family,
     Grid,
@@ -38,6 +39,7 @@ from kinode.symbolic.formulas.vector_terms import (
 )
 
 Given = Mapping[Family, Callable[..., Any]]
+SMALLEST_DIRECTION = 1e-12  # of the size that it is compared with: a shorter vector has no direction
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {"sin": sin, "cos": cos, "tan": tan}
 
 
@@ -47,16 +49,18 @@ class TermValues:
     Parameters
     ----------
     definitions : iterable of Definition
-        A family has one definition, for all its indices; equations whose left side is no symbol are passed over.
+        The first one of a family counts, for all its indices; later ones are other ways to write it.  Equations whose
+        left side is no symbol are passed over.
     given : mapping
         For every other family a function of its indices.
     """
 
     def __init__(self, definitions: Iterable[Definition], given: Given) -> None:
         self.given = given
-        self.definitions: dict[Family, Definition] = {
-            d.left.family: d for d in definitions if isinstance(d.left, IndexedSymbol) and d.left.family not in given
-        }
+        self.definitions: dict[Family, Definition] = {}
+        for definition in definitions:
+            if isinstance(definition.left, IndexedSymbol) and definition.left.family not in given:
+                self.definitions.setdefault(definition.left.family, definition)
         self._known: dict[IndexedSymbol, Any] = {}
 
     def __call__(self, term: VectorTerm, bindings: Bindings | None = None) -> Any:
@@ -153,9 +157,16 @@ _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] 
     Inverse: lambda e, t, b: np.linalg.inv(e(t.term, b)),
     Power: lambda e, t, b: _power(e(t.term, b), t.exponent),
     Quotient: lambda e, t, b: e(t.above, b) / e(t.below, b),
+    Direction: lambda e, t, b: _direction(e(t.vector, b), e(t.size, b)),
     Norm: lambda e, t, b: sqrt(np.dot(*(e(t.vector, b),) * 2)),
     Call: lambda e, t, b: FUNCTIONS[t.function](e(t.argument, b)),
 }
+
+
+def _direction(vector: Any, size: Any) -> Any:
+    length = float(np.linalg.norm(vector))
+    least = SMALLEST_DIRECTION * float(np.linalg.norm(size))
+    return vector / length if length > least else np.zeros(3)
 
 
 def _power(base: Any, exponent: int) -> Any:

@@ -270,6 +270,19 @@ class Norm(VectorTerm):
 
 
 @dataclass(frozen=True)
+class Direction(VectorTerm):
+    """The unit vector along a vector; zero where the vector is, compared with ``size``, which does not vanish with it.
+
+    So a product of a length and a direction is the vector, also where it vanishes.
+    """
+
+    vector: VectorTerm
+    size: VectorTerm
+    binding: ClassVar[int] = 2
+    rank: ClassVar[int] = 1  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
 class Call(VectorTerm):
     """A function of a scalar: sin, cos."""
 
