@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import cos, sin, sqrt, tan
-from kinode.symbolic.formulas.indices import Bindings, Index
+from kinode.symbolic.formulas.indices import Bindings, Index, bound
 from kinode.symbolic.formulas.vector_terms import (
     Call,
     Cases,
@@ -61,7 +61,7 @@ class TermValues:
         for definition in definitions:
             if isinstance(definition.left, IndexedSymbol) and definition.left.family not in given:
                 self.definitions.setdefault(definition.left.family, definition)
-        self._known: dict[IndexedSymbol, Any] = {}
+        self._known: dict[Family, dict[tuple[Any, ...], Any]] = {}
 
     def __call__(self, term: VectorTerm, bindings: Bindings | None = None) -> Any:
         """The value of a term; ``bindings`` are the values of its free indices by letter."""
@@ -69,20 +69,26 @@ class TermValues:
 
     def symbol(self, symbol: IndexedSymbol) -> Any:
         """The value of a symbol whose indices have values."""
-        if symbol not in self._known:
-            self._known[symbol] = self._evaluated(symbol)
-        return self._known[symbol]
+        return self._value(symbol.family, symbol.places)
 
-    def _evaluated(self, symbol: IndexedSymbol) -> Any:
-        family = symbol.family
+    def _symbol(self, term: IndexedSymbol, b: Bindings) -> Any:
+        return self._value(term.family, tuple([b[x.letter] if type(x) is Index else bound(x, b) for x in term.places]))
+
+    def _value(self, family: Family, places: tuple[Any, ...]) -> Any:
+        known = self._known.setdefault(family, {})
+        if places not in known:
+            known[places] = self._evaluated(family, places)
+        return known[places]
+
+    def _evaluated(self, family: Family, places: tuple[Any, ...]) -> Any:
         if family in self.given:
-            return self.given[family](*symbol.places)
+            return self.given[family](*places)
         definition = self.definitions.get(family)
         if definition is None:
             raise KeyError(f"{family.letter} is neither defined nor given")
         left = definition.left
         assert isinstance(left, IndexedSymbol)
-        letters = {place.letter: at for place, at in zip(left.places, symbol.places) if isinstance(place, Index)}
+        letters = {place.letter: at for place, at in zip(left.places, places) if isinstance(place, Index)}
         return self(definition.right, letters)
 
     # -- the kinds of terms ------------------------------------------------------------------------
@@ -96,7 +102,7 @@ class TermValues:
         """Factors from the right, so that matrices meet vectors and not matrices."""
         *others, last = [self(factor, b) for factor in term.factors]
         for factor in reversed(others):
-            both = np.ndim(factor) and np.ndim(last)
+            both = isinstance(factor, np.ndarray) and isinstance(last, np.ndarray)
             last = factor @ last if both else factor * last
         return last
 
@@ -141,7 +147,7 @@ def _cross(a: Any, b: Any) -> Any:
 
 
 _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] = {
-    IndexedSymbol: lambda e, t, b: e.symbol(t.at(b)),
+    IndexedSymbol: TermValues._symbol,
     Number: lambda e, t, b: t.value,
     Negative: lambda e, t, b: -e(t.term, b),
     Sum: TermValues._sum,

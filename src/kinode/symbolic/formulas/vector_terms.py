@@ -109,6 +109,9 @@ class Family:
     def __getitem__(self, places: Any) -> IndexedSymbol:
         return IndexedSymbol(self, places if isinstance(places, tuple) else (places,))
 
+    def __hash__(self) -> int:
+        return hash((self.letter, self.below, self.above))
+
     def __call__(self) -> IndexedSymbol:
         """The symbol without indices."""
         return IndexedSymbol(self, ())
