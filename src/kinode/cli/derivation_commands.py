@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+
+if TYPE_CHECKING:
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
 
 
 @reporting_errors
@@ -17,31 +20,40 @@ def equations(
     formulation: Annotated[
         str | None, typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators or newton_euler.")
     ] = None,
-    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
+    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, vectors, or auto: by size.")] = "auto",
     reactions: Annotated[
         str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
     ] = "",
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="With vectors: the value of every symbol at the start.")
+    ] = False,
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion of a model.
 
-    Small models are written out, large ones with names for what recurs. Files
-    are written in place of printing.
+    Small models are written out, large ones with names for what recurs. The
+    shape vectors writes the reactions of joints as sums over bodies, by
+    quasi_base or rotators. Files are written in place of printing.
 
     \b
     kinode equations pendulum.yaml
     kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
     kinode equations four_bar.yaml --formulation newton_euler
+    kinode equations ur5.yaml --shape vectors --reactions elbow_joint --values
     """
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.equations_of_motion import equations as derive
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
     derived = derive(load_model(model, base), formulation, shape, names)
+    if values and shape != "vectors":
+        raise typer.BadParameter("is for --shape vectors", param_hint="--values")
+    if shape == "vectors":
+        return print_vectors(derived, latex, values, code=bool(python or c))
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
     for path, write in files.items():
         if path is not None:
@@ -49,6 +61,24 @@ def equations(
             typer.echo(f"wrote {path}")
     if not any(files):
         typer.echo(derived.text(max(console().width, 40)))
+
+
+def print_vectors(sheet: VectorEquations, latex: Path | None, values: bool, *, code: bool) -> None:
+    """Reactions in vectors, to the terminal or to a LaTeX file; with the values of all symbols at the start."""
+    from kinode.cli.terminal_tables import console
+    from kinode.errors import ArgumentError
+
+    if code:
+        raise ArgumentError("shape: vectors are printed, not written as code; --shape named is")
+    width, start = max(console().width, 40), sheet.dynamics.initial
+    if latex is not None:
+        write_text(latex, sheet.latex(document=True))
+        typer.echo(f"wrote {latex}")
+    else:
+        typer.echo(sheet.text(width))
+    if values:
+        at_start = sheet.values(start.t, start.q, start.u, z=start.z)
+        typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
 
 
 @reporting_errors
