@@ -163,7 +163,7 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]], 
     lines = []
     for row in texts:
         front = "  " + "".join(f"{cell:<{w + 2}}" for cell, w in zip(row, widths[:-1]))
-        last = textwrap.wrap(row[-1], max(width - start, SHORTEST_COLUMN)) or [""]
+        last = textwrap.wrap(row[-1], max(width - start, SHORTEST_COLUMN), break_long_words=False) or [""]
         lines += [f"{front if not k else ' ' * start}{piece}".rstrip() for k, piece in enumerate(last)]
     return lines
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import cos, sin, sqrt, tan
+from kinode.algebra.scalars import apply, sqrt
 from kinode.symbolic.formulas.indices import Bindings, Index, bound
 from kinode.symbolic.formulas.vector_terms import (
     Call,
@@ -40,7 +40,6 @@ from kinode.symbolic.formulas.vector_terms import (
 
 Given = Mapping[Family, Callable[..., Any]]
 SMALLEST_DIRECTION = 1e-12  # of the size that it is compared with: a shorter vector has no direction
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {"sin": sin, "cos": cos, "tan": tan}
 
 
 class TermValues:
@@ -136,6 +135,17 @@ class TermValues:
         return term.value(b)
 
 
+class SymbolValues(TermValues):
+    """Evaluates terms; one function gives the values of all symbols."""
+
+    def __init__(self, value: Callable[[IndexedSymbol], Any]) -> None:
+        super().__init__((), {})
+        self._function = value
+
+    def _evaluated(self, family: Family, places: tuple[Any, ...]) -> Any:
+        return self._function(IndexedSymbol(family, places))
+
+
 def skew(a: Any) -> Any:
     """The matrix of a vector product."""
     x, y, z = a
@@ -165,7 +175,7 @@ _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] 
     Quotient: lambda e, t, b: e(t.above, b) / e(t.below, b),
     Direction: lambda e, t, b: _direction(e(t.vector, b), e(t.size, b)),
     Norm: lambda e, t, b: sqrt(np.dot(*(e(t.vector, b),) * 2)),
-    Call: lambda e, t, b: FUNCTIONS[t.function](e(t.argument, b)),
+    Call: lambda e, t, b: apply(t.function, *(e(x, b) for x in (t.argument, *t.others))),
 }
 
 

@@ -73,8 +73,8 @@ class Typeface(Protocol):
     def norm(self, inner: str) -> str:
         """A length."""
 
-    def call(self, function: str, argument: str) -> str:
-        """A function of a scalar, or ``S`` of a vector."""
+    def call(self, function: str, *arguments: str) -> str:
+        """A function of scalars, or ``S`` of a vector."""
 
     def sum_over(self, below: str, above: str, term: str) -> str:
         """A sum sign."""
@@ -195,7 +195,7 @@ _WRITERS: dict[type[VectorTerm], Any] = {
     Quotient: lambda t, face: face.quotient(written(t.above, face), written(t.below, face)),
     Direction: lambda t, face: face.quotient(written(t.vector, face), face.norm(written(t.vector, face))),
     Norm: lambda t, face: face.norm(written(t.vector, face)),
-    Call: lambda t, face: face.call(t.function, written(t.argument, face)),
+    Call: lambda t, face: face.call(t.function, *(written(x, face) for x in (t.argument, *t.others))),
     Grid: lambda t, face: face.grid([[written(x, face) for x in row] for row in t.rows]),
 }
 

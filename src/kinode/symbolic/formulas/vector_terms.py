@@ -287,10 +287,11 @@ class Direction(VectorTerm):
 
 @dataclass(frozen=True)
 class Call(VectorTerm):
-    """A function of a scalar: sin, cos."""
+    """A function of scalars: sin, cos, max."""
 
     function: str
     argument: VectorTerm
+    others: tuple[VectorTerm, ...] = ()
     rank: ClassVar[int] = 0  # type: ignore[misc]
 
 

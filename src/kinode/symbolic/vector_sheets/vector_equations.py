@@ -36,7 +36,7 @@ VECTOR_FORMS: Mapping[str, Any] = {"quasi_base": QuasiBaseForm, "rotators": Rota
 VECTORS = "vectors"
 
 
-class SymbolValues(Mapping[str, Any]):
+class VectorValues(Mapping[str, Any]):
     """The values of all symbols at one instant, by name: ``values["T_1(3)"]``; prints as a table.
 
     Attributes
@@ -112,7 +112,7 @@ class VectorEquations(FormulaSheet):
 
     def values(
         self, t: Any, q: Any, u: Any, u_dot: Any = None, *, z: Any = None, p: Any = None, inputs: Any = None
-    ) -> SymbolValues:
+    ) -> VectorValues:
         """The value of every symbol at a state.
 
         Parameters
@@ -128,7 +128,7 @@ class VectorEquations(FormulaSheet):
 
         Returns
         -------
-        SymbolValues
+        VectorValues
             Name -> float or array, in the null base; ``.units``, ``.text()``.
 
         Examples
@@ -142,7 +142,7 @@ class VectorEquations(FormulaSheet):
         for symbol, unit in self.symbols():
             name = written(symbol, PLAIN)
             values[name], units[name] = evaluated.symbol(symbol), unit
-        return SymbolValues(values, units)
+        return VectorValues(values, units)
 
     def symbols(self) -> Iterator[tuple[IndexedSymbol, str]]:
         """Every symbol with numbers for its indices, and its unit."""
