@@ -101,7 +101,7 @@ class TermValues:
         """Factors from the right, so that matrices meet vectors and not matrices."""
         *others, last = [self(factor, b) for factor in term.factors]
         for factor in reversed(others):
-            both = isinstance(factor, np.ndarray) and isinstance(last, np.ndarray)
+            both = getattr(factor, "ndim", 0) and getattr(last, "ndim", 0)
             last = factor @ last if both else factor * last
         return last
 
