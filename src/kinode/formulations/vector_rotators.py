@@ -190,8 +190,12 @@ class RotatorMotion(ChainMotion):
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
         """The kinetic share of a joint's reaction by terms: a on b, about b's joint point, in a's axes (T-9.16)."""
         link = self.kinematics.carried_by(name)
-        terms = [term for other in self.kinematics.behind(link.index) for term in self.terms[other.index]]
-        return [(term, self.kinematics.as_given(link, term.about(link.pole))[1]) for term in terms]
+        return [(term, self.kinematics.as_given(link, term.about(link.pole))[1]) for term in self.terms_behind(name)]
+
+    def terms_behind(self, name: str) -> list[Term]:
+        """The terms of the bodies that a joint carries."""
+        behind = self.kinematics.behind(self.kinematics.carried_by(name).index)
+        return [term for link in behind for term in self.terms[link.index]]
 
 
 ROTATORS = Composition(whole_tree=True, kinematics=ChainKinematics, motion=RotatorMotion, reactions=ChainReactions)
