@@ -4,8 +4,8 @@ By body: the inertia of one body at a time, with all others massless.  It works 
 depends on the static support as the kinetic share itself does.
 
 By cause and by term: the sum of rotators (T-9.12) to (T-9.17), for trees, their joints taken apart into hinges and
-slides.  In a loop causes are not defined: the motion of a link is one cause if it is described from one end, and another if it is
-described from the other.
+slides.  In a loop causes are not defined: the motion of a link is one cause if it is described from one end, and
+another if it is described from the other.
 """
 
 from __future__ import annotations

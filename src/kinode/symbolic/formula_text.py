@@ -40,7 +40,7 @@ def wrapped(text: str, width: int) -> list[str]:
     lines = [""]
     for term in _pieces(text, deepest=0):
         whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
-        for piece in [x for part in whole for x in ([part] if len(part) + INDENT <= width else _words(part))]:
+        for piece in [x for part in whole for x in _words(part, width - INDENT)]:
             if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
                 lines.append(" " * INDENT + piece)
             else:
@@ -48,9 +48,12 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def _words(text: str) -> list[str]:
-    """A text that is too long, split at blanks after the indices of sums and before conditions; else as it is."""
-    return re.split(r"(?<=\]) |  (?=if )", text)
+def _words(text: str, width: int) -> list[str]:
+    """A text that is too long, split after the indices of sums and before conditions; else at any blanks."""
+    if len(text) <= width:
+        return [text]
+    parts = re.split(r"(?<=\]) |  (?=if )", text)
+    return [x for part in parts for x in ([part] if len(part) <= width else re.split(r" (?![^\[]*\])", part))]
 
 
 def _pieces(text: str, deepest: int) -> list[str]:
