@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
-
-if TYPE_CHECKING:
-    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
 
 
 @reporting_errors
@@ -51,35 +48,27 @@ def equations(
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
     derived = derive(load_model(model, base), formulation, shape, names)
-    if values and shape != "vectors":
-        raise typer.BadParameter("is for --shape vectors", param_hint="--values")
-    if shape == "vectors":
-        return print_vectors(derived, latex, values, code=bool(python or c))
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
     for path, write in files.items():
         if path is not None:
             write_text(path, write())
             typer.echo(f"wrote {path}")
+    width = max(console().width, 40)
     if not any(files):
-        typer.echo(derived.text(max(console().width, 40)))
-
-
-def print_vectors(sheet: VectorEquations, latex: Path | None, values: bool, *, code: bool) -> None:
-    """Reactions in vectors, to the terminal or to a LaTeX file; with the values of all symbols at the start."""
-    from kinode.cli.terminal_tables import console
-    from kinode.errors import ArgumentError
-
-    if code:
-        raise ArgumentError("shape: vectors are printed, not written as code; --shape named is")
-    width, start = max(console().width, 40), sheet.dynamics.initial
-    if latex is not None:
-        write_text(latex, sheet.latex(document=True))
-        typer.echo(f"wrote {latex}")
-    else:
-        typer.echo(sheet.text(width))
+        typer.echo(derived.text(width))
     if values:
-        at_start = sheet.values(start.t, start.q, start.u, z=start.z)
-        typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
+        print_values(derived, width)
+
+
+def print_values(derived: object, width: int) -> None:
+    """The values of all symbols of reactions in vectors, at the start."""
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+
+    if not isinstance(derived, VectorEquations):
+        raise typer.BadParameter("is for --shape vectors", param_hint="--values")
+    start = derived.dynamics.initial
+    at_start = derived.values(start.t, start.q, start.u, z=start.z)
+    typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
 
 
 @reporting_errors

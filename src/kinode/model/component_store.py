@@ -195,7 +195,7 @@ class ComponentStore:
         >>> list(kn.load("examples/ship_gimbal.yaml").decomposed().joints)[:4]
         ['ahead', 'heel.x', 'heel.y', 'heel.angle']
         """
-        from kinode.model.joint_decomposition import decompose
+        from kinode.model.decomposition.decomposed_system import decompose
 
         return decompose(cast("System", self), sequences or {})
 

@@ -41,7 +41,8 @@ class Spherical(Joint):
     def pair_accelerations(self, u: Array, u_dot: Array) -> Array:
         """Each hinge turns with those before it, which adds x cross y = z and so on to the angular acceleration."""
         x, y, z = u
-        return u_dot - tidy([y * z, -x * z, x * y])
+        accelerations: Array = u_dot - tidy([y * z, -x * z, x * y])
+        return accelerations
 
     def rate_map(self, q: Array, u: Array) -> Array:
         return quaternion_rate(q, u)

@@ -184,7 +184,7 @@ class RotatorForm(VectorForm):
     def _segment_terms(self, r: VectorTerm) -> VectorTerm:
         c, n = self.vectors, self.numbers
         before, pairs = n.hinges_before(alpha, j), (n.hinges_before(beta, j), n.lower_hinges(alpha, beta))
-        terms = SumOver((before,), Norm(c.e[alpha].cross(r)) * self.R_r[alpha, j])
+        terms: VectorTerm = SumOver((before,), Norm(c.e[alpha].cross(r)) * self.R_r[alpha, j])
         terms = terms + SumOver(pairs, Norm(c.e[beta].cross(r)) * self.R_rr[alpha, beta, j])
         if not n.sliding:
             return terms

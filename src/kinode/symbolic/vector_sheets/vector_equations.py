@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -99,6 +99,15 @@ class VectorEquations(FormulaSheet):
     formulation: str
     form: QuasiBaseForm | RotatorForm = field(repr=False)
     joints: tuple[str, ...] = ()
+    shape: ClassVar[str] = VECTORS
+
+    def python(self, module: str = "math") -> str:
+        """Refused: formulas with indices are evaluated by ``values``, not written as code."""
+        raise ArgumentError("shape: vectors are printed, and evaluated by .values(); shape='named' is written as code")
+
+    def c(self) -> str:
+        """Refused, as ``python``."""
+        return self.python()
 
     @property
     def system(self) -> System:

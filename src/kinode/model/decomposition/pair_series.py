@@ -1,11 +1,6 @@
-"""Joints with several freedoms taken apart into hinges and slides: ``System.decomposed``.
+"""The hinges and slides of one joint, in series: their names and axes, and what its fields and quantities become.
 
-Joint ``heel`` with the coordinates x, y, angle becomes the joints ``heel.x``, ``heel.y`` and ``heel.angle`` in series,
-with the massless bodies ``heel.link1`` and ``heel.link2`` between them.  Accelerations and wrenches stay what they are.
-
-A ball and the turning of a free joint become three hinges, with angles.  The sequence z, y, x (yaw, pitch, roll) is
-singular where the second angle is 90 degrees; z, x, z (precession, nutation, spin) is singular elsewhere, so that one
-of the two always serves.  With the rotation R of the angles and the columns of B, the axes of the hinges seen from b,
+With the rotation R of the angles and the columns of B, the axes of the hinges seen from b,
 
     u_angular = B rates,   u_linear = R' x_dot,   effort along the pairs = B' moment,  R force
 
@@ -14,25 +9,23 @@ which carries over initial speeds, efforts, damping and laws that name them.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import IDENTITY3, rotation_about
-from kinode.errors import LawError, ModelError
+from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
-from kinode.model.base.parameters import Parameter, Signal, TableRecord
+from kinode.model.decomposition.euler_sequences import angles_of, hinge_axes, rotation
 from kinode.model.frame_lookup import joint_frame
 from kinode.model.joints.joint import JOINTS, Joint
-from kinode.model.quantity_names import link_quantity, split_owner
+from kinode.model.quantity_names import link_quantity
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -51,60 +44,7 @@ REFUSED = {
 }
 
 
-def decompose(system: System, sequences: Mapping[str, str]) -> System:
-    """The system with all joints of several freedoms taken apart."""
-    for name in sequences:
-        joint = system.joints.get(name)
-        if joint is None or joint.quaternion is None:
-            known = [key for key, x in system.joints.items() if x.quaternion is not None]
-            message = f"sequences: {name} is no joint that a quaternion turns; these are {', '.join(known) or 'none'}"
-            raise ModelError(message)
-    for joint in system.joints.values():
-        if not joint.has_pairs:
-            message = f"a {joint.kind} joint does not say which hinges and slides it is made of"
-            raise ModelError(message, component=joint.name)
-    series = {
-        name: Series(system, joint, sequences.get(name)) for name, joint in system.joints.items() if joint.n_u > 1
-    }
-    return Decomposition(system, series).run()
-
-
-# -- rotations by three angles -----------------------------------------------------------------------
-def rotation(axes: Collection[Array], angles: Collection[Any]) -> Array:
-    """R = Rot(axis 1, angle 1) Rot(axis 2, angle 2) ..."""
-    R: Array = IDENTITY3
-    for axis, angle in zip(axes, angles, strict=True):
-        R = R @ rotation_about(axis, angle)
-    return R
-
-
-def hinge_axes(axes: Collection[Array], angles: Collection[Any]) -> Array:
-    """B: the axes of hinges in series as columns, seen from the last link."""
-    R, columns = IDENTITY3, []
-    for axis, angle in reversed(list(zip(axes, angles, strict=True))):
-        columns.append(R.T @ axis)
-        R = rotation_about(axis, angle) @ R
-    return np.column_stack(columns[::-1])
-
-
-def angles_of(R: Array, sequence: str) -> tuple[float, float, float]:
-    """The three angles of a rotation of plain numbers about the axes of a sequence such as "zyx" or "zxz"."""
-    i, j, k = ("xyz".index(letter) for letter in sequence)
-    third = k if k != i else 3 - i - j
-    sense = 1.0 if (j - i) % 3 == 1 else -1.0  # of i, j, third: right-handed or not
-    if k != i:
-        return (
-            math.atan2(-sense * R[j, k], R[k, k]),
-            math.asin(min(1.0, max(-1.0, sense * R[i, k]))),
-            math.atan2(-sense * R[i, j], R[i, i]),
-        )
-    tilt = math.hypot(R[j, i], R[third, i])
-    first = math.atan2(R[j, i], -sense * R[third, i])
-    return first, math.atan2(tilt, R[i, i]), math.atan2(R[i, j], sense * R[i, third])
-
-
-# -- one joint ---------------------------------------------------------------------------------------
-class Series:
+class PairSeries:
     """The pairs of one joint: names, axes in the joint's axes, and what its fields become."""
 
     def __init__(self, system: System, joint: Joint, sequence: str | None) -> None:
@@ -165,7 +105,7 @@ class Series:
         return np.asarray(self.joint.transform(self.start, np.empty(0)).R, dtype=float)
 
     def _angles(self) -> tuple[str, ...]:
-        first, second, third = self.sequence
+        first, second, third = tuple(self.sequence)
         return EULER_ANGLES if first == third else (ANGLES[first], ANGLES[second], ANGLES[third])
 
     @cached_property
@@ -209,8 +149,8 @@ class Series:
         own = [0.0 if effort is None else law(effort[k]) for k in range(self.joint.n_u)]
         if damping is not None:
             own = [tau - law(d) * u for tau, d, u in zip(own, damping, self.speeds, strict=True)]
-        own = np.array(own, dtype=object)
-        return [*(self.R @ own[:3] if self.slides else ()), *(self.B.T @ own[self.slides :])]
+        loads = np.array(own, dtype=object)
+        return [*(self.R @ loads[:3] if self.slides else ()), *(self.B.T @ loads[self.slides :])]
 
     # -- the joints in its place ---------------------------------------------------------------------
     def joints(self, law: Callable[[Any], Any]) -> list[Component]:
@@ -292,91 +232,3 @@ def _has_expressions(value: Any) -> bool:
     if isinstance(value, Expression):
         return True
     return isinstance(value, tuple | list) and any(_has_expressions(x) for x in value)
-
-
-# -- the whole ---------------------------------------------------------------------------------------
-class Decomposition:
-    """One system in the making, whose laws name the pairs."""
-
-    def __init__(self, system: System, series: Mapping[str, Series]) -> None:
-        self.system, self.series = system, series
-
-    def run(self) -> System:
-        new = self.system.copy()
-        if not self.series:
-            return new
-        made: list[Component] = []
-        for old in self.system.components.values():
-            if old.name in self.series:
-                joint = self.joint_laws(self.series[old.name].joint)
-                made += self.series[old.name].joints(joint)
-            else:
-                made.append(self._rewritten(old))
-        new.fill(made)
-        new.check()
-        return new
-
-    def joint_laws(self, joint: Joint) -> Callable[[Any], Any]:
-        """Rewrites the laws of a joint that is taken apart."""
-        return lambda value: self._law(value, joint, "", ()) if isinstance(value, Expression) else value
-
-    def _rewritten(self, old: Component) -> Component:
-        if isinstance(old, TableRecord | Parameter):
-            return old
-        if isinstance(old, Signal):
-            return dataclasses.replace(old, law=self._value(old.law, old, "law", ()))
-        changed: dict[str, Any] = {}
-        for field, spec in old.specs().values():
-            value = getattr(old, field.name)
-            if spec.shape == "joint" and value in self.series:
-                pairs = ", ".join(self.series[value].names)
-                message = f"names {value}, which is taken apart into {pairs}"
-                raise ModelError(message, component=old.name, field=field.name)
-            new = self._value(value, old, field.name, old.local.get(field.name, ()))
-            if new is not value:
-                changed[field.name] = new
-        return dataclasses.replace(old, **changed) if changed else old
-
-    def _value(self, value: Any, old: Component, field: str, local: Collection[str]) -> Any:
-        """A value of a field with its laws rewritten; the same object if there is nothing to rewrite."""
-        if isinstance(value, Expression):
-            return self._law(value, old, field, local)
-        if isinstance(value, tuple):
-            items = tuple(self._value(x, old, field, local) for x in value)
-            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        if dataclasses.is_dataclass(value) and not isinstance(value, type | Component):
-            parts = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            new = {name: self._value(x, old, field, local) for name, x in parts.items()}
-            changed = {name: x for name, x in new.items() if x is not parts[name]}
-            return dataclasses.replace(value, **changed) if changed else value
-        return value
-
-    def _law(self, law: Expression, old: Component, field: str, local: Collection[str]) -> Any:
-        meanings = {text: self._meaning(text, old, field) for text in law.names().difference(local)}
-        changed = {text: new for text, new in meanings.items() if new is not None}
-        return law.substitute(changed) if changed else law
-
-    def _meaning(self, text: str, old: Component, field: str) -> Any:
-        """What a name of a law becomes; None if it stays."""
-        head, _, axes = text.partition("@")
-        renamed = self._frame_name(axes)
-        owner, rest = self._owner(head)
-        if owner not in self.series:
-            return symbol(f"{head}@{renamed}") if renamed != axes else None
-        meaning = self.series[owner].meaning(rest, renamed)
-        if meaning is None:
-            message = f"names {text}, which {owner} does not have once it is taken apart"
-            raise ModelError(message, component=old.name, field=field or None)
-        return meaning
-
-    def _frame_name(self, axes: str) -> str:
-        owner, rest = self._owner(axes) if axes else ("", "")
-        if owner not in self.series:
-            return axes
-        return f"{self.series[owner].names[0 if rest == 'parent' else -1]}.{rest}"
-
-    def _owner(self, head: str) -> tuple[str, str]:
-        try:
-            return split_owner(self.system, head, head)
-        except LawError:
-            return "", ""
