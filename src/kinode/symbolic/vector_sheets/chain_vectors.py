@@ -19,6 +19,7 @@ from kinode.symbolic.formulas.vector_terms import Call, Cases, Definition, Famil
 from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, i, k
 
 Domain = Callable[[], Iterable[tuple[int, ...]]]
+TO_NULL_BASE = "From the base of each link to the null base (0); S is the matrix of a vector product, S(a) b = a x b."
 MASS, INERTIA, LENGTH, FORCE, MOMENT = "kg", "kg*m^2", "m", "N", "N*m"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinode.symbolic.formulas.vector_terms import Cases, Definition, Family, Number, SumOver, VectorTerm
 from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, alpha, beta, i, j, k
-from kinode.symbolic.vector_sheets.chain_vectors import FORCE, MOMENT, ChainVectors, VectorForm
+from kinode.symbolic.vector_sheets.chain_vectors import FORCE, MOMENT, TO_NULL_BASE, ChainVectors, VectorForm
 from kinode.symbolic.vector_sheets.joint_forces import JointForces
 
 MOMENTUM, ANGULAR_MOMENTUM = "N*s", "N*m*s"
@@ -22,7 +22,7 @@ class QuasiBaseForm(VectorForm):
         self.vectors = c = ChainVectors(numbers, "e", loaded=loaded)
         n = numbers
         c.list_in(self)
-        self.add("Rodrigues matrices", "From the base of each link to the null base (0).", *c.rotations())
+        self.add("Rodrigues matrices", TO_NULL_BASE, *c.rotations())
         self.add("Vectors in the null base", "", *c.axes("(6)"))
         self.R = self.list(Family("R", "{0}({1})", rank=1, unit="m"), n.reaches)
         per_coordinate = ("m", "1")

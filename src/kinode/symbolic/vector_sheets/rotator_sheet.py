@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinode.symbolic.formulas.vector_terms import Definition, Direction, Family, Norm, Skew, SumOver, VectorTerm
 from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, alpha, beta, i, j, k
-from kinode.symbolic.vector_sheets.chain_vectors import FORCE, INERTIA, MOMENT, ChainVectors, VectorForm
+from kinode.symbolic.vector_sheets.chain_vectors import FORCE, INERTIA, MOMENT, TO_NULL_BASE, ChainVectors, VectorForm
 from kinode.symbolic.vector_sheets.joint_forces import JointForces
 
 PER_SECOND = "rad/s^2"
@@ -22,7 +22,7 @@ class RotatorForm(VectorForm):
         super().__init__(numbers)
         self.vectors = c = ChainVectors(numbers, "n", loaded=loaded)
         c.list_in(self)
-        self.add("Rodrigues matrices", "From the base of each link to the null base (0).", *c.rotations())
+        self.add("Rodrigues matrices", TO_NULL_BASE, *c.rotations())
         self.add("Vectors in the null base", "", *c.axes(), *self._segments())
         self.add("Rates of the pairs", "", *self._rates())
         self._add_mass_moments()

@@ -144,7 +144,7 @@ class VectorEquations(FormulaSheet):
         --------
         >>> sheet = kn.equations(kn.load("examples/double_pendulum.yaml"), "quasi_base", shape="vectors")
         >>> sheet.values(0.0, [0.0, 0.0], [1.0, 0.0], [0.0, 0.0])["a_C1"]
-        array([-0.2,  0. ,  0. ])
+        array([-0.25,  0.  ,  0.  ])
         """
         evaluated = self.evaluator(t, q, u, u_dot, z=z, p=p, inputs=inputs)
         values, units = {}, {}
