@@ -108,7 +108,7 @@ class FormulaSheet:
             rows = [row for line in section.lines for row in _markup_rows(line)]
             if rows:
                 body = tag("mtable", *rows, displaystyle="true", columnalign="left")
-                parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+                parts.append(tag("div", tag("math", body), class_="wide"))
             if section.table is not None:
                 parts.append(_markup_table(*section.table))
         return join(parts)
