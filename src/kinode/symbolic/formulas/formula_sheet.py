@@ -90,7 +90,7 @@ class FormulaSheet:
             if section.lines:
                 parts.append(aligned([_latex_row(line) for line in section.lines]))
             if document and section.table is not None:
-                parts.append(_latex_table(*section.table))
+                parts += [r"\par\noindent", _latex_table(*section.table)]
         body = "\n".join(part for part in parts if part)
         return latex_document(self.heading, body) if document else body
 

@@ -6,7 +6,19 @@ theory pages.  A rotator of a vector that vanishes is zero.
 
 from __future__ import annotations
 
-from kinode.symbolic.formulas.vector_terms import Definition, Direction, Family, Norm, Skew, SumOver, VectorTerm
+from kinode.symbolic.formulas.vector_terms import (
+    Definition,
+    Direction,
+    Family,
+    Norm,
+    Number,
+    Product,
+    Skew,
+    Sum,
+    SumOver,
+    VectorTerm,
+    parts_of,
+)
 from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, alpha, beta, i, j, k
 from kinode.symbolic.vector_sheets.chain_vectors import FORCE, INERTIA, MOMENT, TO_NULL_BASE, ChainVectors, VectorForm
 from kinode.symbolic.vector_sheets.joint_forces import JointForces
@@ -176,7 +188,7 @@ class RotatorForm(VectorForm):
             Definition(self.s[i], own, "", "of the mass of body i about O_i"),
             Definition(self.N[i], spin, "", "of the inertia of body i at O_i"),
             Definition(self.K_rate[k], SumOver(behind, ma + self.s[i]), "(52)"),
-            Definition(self.K_rate[k], SumOver(behind, c.m[i] * self._along_moving(segment) + own), "(54)"),
+            Definition(self.K_rate[k], self._term_by_term(segment, own), "(54)", "term by term"),
             Definition(self.M_kin[k], SumOver(behind, moment), "(55)", "kinetic moment about O_k"),
             Definition(self.L_O_rate[k], self.M_kin[k] - self.v_O[k].cross(self.K[k]), "(55)", "O_k moves"),
         )
@@ -188,8 +200,23 @@ class RotatorForm(VectorForm):
         terms = terms + SumOver(pairs, Norm(c.e[beta].cross(r)) * self.R_rr[alpha, beta, j])
         if not n.sliding:
             return terms
-        swept = SumOver((before,), self.w[alpha] * self.s_rate[j] * c.e[alpha].cross(c.e[j]))
-        return terms + self.s_rate_dot[j] * c.e[j] + 2 * swept
+        swept = SumOver((before,), 2 * self.w[alpha] * self.s_rate[j] * c.e[alpha].cross(c.e[j]))
+        return terms + self.s_rate_dot[j] * c.e[j] + swept
+
+    def _term_by_term(self, segment: VectorTerm, own: VectorTerm) -> VectorTerm:
+        """The rate of momentum of the bodies behind joint k, each kind of term summed by itself."""
+        behind, way = self.numbers.links_behind(i, k), self.numbers.links_to(j, i)
+        sums = []
+        for term in parts_of(segment):
+            over, inner = (term.over, term.term) if isinstance(term, SumOver) else ((), term)
+            factors = inner.factors if isinstance(inner, Product) else (inner,)
+            front = [x for x in factors if isinstance(x, Number)]
+            rest = [x for x in factors if not isinstance(x, Number)]
+            sums.append(SumOver((behind, way, *over), Product((*front, self.vectors.m[i], *rest))))
+        for term in parts_of(own):
+            assert isinstance(term, SumOver)
+            sums.append(SumOver((behind, *term.over), term.term))
+        return Sum(tuple(sums))
 
     def _mass_terms(self) -> VectorTerm:
         n = self.numbers
