@@ -25,7 +25,7 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.canonical.hamilton import HAMILTON
-from kinode.formulations.chain_kinematics import hinges_and_slides
+from kinode.formulations.chain_kinematics import class_five_pairs
 from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import LAGRANGE
@@ -269,13 +269,13 @@ register_formulation(Formulation("free_flight", FLIGHT_OUTPUTS, flying_tree, _fr
 
 
 def hinged_tree(most: int) -> Callable[[Topology], str | None]:
-    """A check for methods for trees of revolute and prismatic joints with at most so many bodies."""
+    """A check for methods for trees of hinges, slides and screws with at most so many bodies."""
 
     def applies(topology: Topology) -> str | None:
         count = len(topology.system.bodies)
         if count > most:
             return f"its sums over {count} bodies would take long (at most {most})"
-        return tree_only(topology) or hinges_and_slides(topology)
+        return tree_only(topology) or class_five_pairs(topology)
 
     return applies
 

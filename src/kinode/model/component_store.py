@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import keyword
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
 from kinode.expressions.lookup_tables import Table
@@ -20,6 +22,9 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.joint_sources import Applied, apply_sources
 from kinode.model.network.nodes import Node, article
 from kinode.model.network.part import Part
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 C = TypeVar("C", bound=Component)
@@ -188,6 +193,38 @@ class ComponentStore:
         """Add a finished record under its name."""
         self.check_name(component.name)
         return self._put(component)
+
+    def fill(self, components: Iterable[Component]) -> None:
+        """Replace all components by others, in this order; bodies then belong to this system."""
+        self._sections, self._prefixes, self.components = {}, set(), {}
+        for component in components:
+            owned = replace(component, system=self) if isinstance(component, Body) else component
+            self.add_component(owned)
+
+    def decomposed(self, sequences: Mapping[str, str] | None = None) -> System:
+        """The system with joints of several freedoms taken apart into hinges and slides, with massless bodies between.
+
+        It moves in the same way, and its joints transmit the same.  A screw stays one joint.  Balls become three
+        hinges, whose angles are singular in one position.
+
+        Parameters
+        ----------
+        sequences : mapping, optional
+            The axes of the hinges of a ball or free joint: ``{"ball": "zxz"}``.  Default is "zyx" (yaw, pitch, roll),
+            or "zxz" (precession, nutation, spin) where that is better at the initial position.
+
+        Returns
+        -------
+        System
+
+        Examples
+        --------
+        >>> list(kn.load("examples/ship_gimbal.yaml").decomposed().joints)[:4]
+        ['ahead', 'heel.x', 'heel.y', 'heel.angle']
+        """
+        from kinode.model.decomposition.decomposed_system import decompose
+
+        return decompose(cast("System", self), sequences or {})
 
     def replace(self, component: Component) -> None:
         """Replace the record of the same name, which may be the world."""

@@ -57,6 +57,8 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "com": ("length", XYZ, "position"),
     "gravity": ("acceleration", XYZ, "position"),
 }
+# Of a body, about its mass center; of the bodies that a joint carries, about its point on their side.
+MOMENTUM_QUANTITIES = {name: SYSTEM_QUANTITIES[name] for name in ("momentum", "angular_momentum")}
 # What the whole system does to the world: the shaking force, and the shaking moment about the world's origin.
 GROUND_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "force": ("force", XYZ, "acceleration"),
@@ -169,6 +171,8 @@ def _quantity_at_joint(system: System, text: str, joint: Joint, rest: str, axes:
         if rest.startswith(side + "."):
             frame = system.find_frame(f"{joint.name}.{side}")
             return _pick(text, joint.name, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
+    if rest.partition(".")[0] in MOMENTUM_QUANTITIES:
+        return _pick(text, joint.name, "carried", rest, MOMENTUM_QUANTITIES, None, axes)
     link, _, word = f"{joint.name}.{rest}".rpartition(".")
     node = system.nodes.get(link)
     if node is not None and node.quasi and word == node.domain.position:
@@ -267,6 +271,8 @@ def _constraint_quantity(
 def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> QuantityName:
     """A quantity of the body itself, or of one of its named frames, whose names may contain dots."""
     first = rest.partition(".")[0]
+    if first in MOMENTUM_QUANTITIES:
+        return _pick(text, body.name, "body", rest, MOMENTUM_QUANTITIES, None, axes)
     if not first or first in FRAME_QUANTITIES:
         return _pick(text, body.name, "frame", rest, FRAME_QUANTITIES, Frame(body.name), axes)
     for frame in (body.com, *body.frames):
@@ -276,7 +282,7 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
     if body.name == "ground" and first in GROUND_QUANTITIES:
         message = f"ground is a body here; under another name it leaves ground.{first} to the load on the world"
         raise LawError(message, text=text, position=0)
-    known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
+    known = [*FRAME_QUANTITIES, *MOMENTUM_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
     components = [f"{quantity}.{axis}" for quantity in ("position", "velocity") for axis in XYZ]
     known = translate(first, components) or known  # arm.x
     message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
@@ -380,6 +386,7 @@ def _joint_quantity(
     if rest in POWERS:
         return make(rest, (), "", "power", "acceleration")
     known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, *POWERS]
+    known += MOMENTUM_QUANTITIES
     if not rest:
         what = "a joint" if joint.n_u == 1 else f"a joint of {joint.n_u} freedoms"
         raise LawError(explain_owner(joint.name, what, known if joint.n_u else JOINT_WRENCHES), text=text, position=0)
