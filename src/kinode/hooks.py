@@ -19,6 +19,7 @@ HOOKS = {
     "load_run": "kinode.results.run_files",
     # of Trajectory and its records
     "plot": "kinode.views.plots.time_plots",
+    "plot_balance": "kinode.views.plots.balance_plots",
     "plot_causes": "kinode.views.plots.load_plots",
     "plot_polar": "kinode.views.plots.load_plots",
     "plot_spectrum": "kinode.views.plots.load_plots",

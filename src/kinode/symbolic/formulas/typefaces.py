@@ -27,7 +27,16 @@ def decimal(value: float) -> str:
 class PlainText:
     """Text for a terminal: Greek letters by name, cross products with x."""
 
-    accents: ClassVar = {"dot": "_dot", "ddot": "_ddot", "ring": "°", "bar": "_bar", "tilde": "~", "star": "*", "": ""}
+    accents: ClassVar = {
+        "dot": "_dot",
+        "ddot": "_ddot",
+        "ring": "°",
+        "rings": "°°",
+        "bar": "_bar",
+        "tilde": "~",
+        "star": "*",
+        "": "",
+    }
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
         return pattern.format(*parts)
@@ -91,7 +100,8 @@ class Latex:
     """LaTeX; vectors and matrices are bold."""
 
     accents: ClassVar = {
-        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
+        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "rings": r"\overset{\circ\circ}{%s}",
+        "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
         "star": r"%s^{*}", "": "%s",
     }  # fmt: skip
     relations: ClassVar = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "in": r"\in "}
@@ -178,7 +188,7 @@ class Latex:
 class MathMl:
     """MathML for browsers; vectors and matrices are bold."""
 
-    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "bar": "¯", "tilde": "~"}
+    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "rings": "∘∘", "bar": "¯", "tilde": "~"}
     signs: ClassVar = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
