@@ -63,7 +63,7 @@ def test_teeth_push_the_wheels_and_their_effort_is_counted_once():
     system.constraint("mesh", "gear", input="ja", output="jb", ratio=-2.3, pressure_angle="20 deg")
     run = kn.simulate(system, 0.05, samples=3)
     assert max(run.balance(of, "a").residual for of in ("system", "base", "a", "b")) < ROUNDING
-    force, moment = run.balance("b", "a")["mesh"]
+    force, _ = run.balance("b", "a")["mesh"]
     assert np.abs(force).max() > 0.1
     assert force == pytest.approx(run["mesh.on.b.force@a"])
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formulas.vector_terms import Family
 from kinode.symbolic.markup import Markup, tag
-from kinode.symbolic.mathml import MINUS, THIN, printer_of
+from kinode.symbolic.mathml import MINUS, THIN, positive_first, printer_of
 
 GREEK_NAMES = """alpha beta gamma delta eps zeta eta theta lam mu nu xi rho sigma tau phi psi omega
 Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega"""
@@ -21,6 +21,20 @@ DIGITS = 6
 def decimal(value: float) -> str:
     """A number with as few digits as it needs, at most six."""
     return f"{value:.{DIGITS}g}"
+
+
+def ordered_printer(kind: str, settings: Mapping[str, Any]) -> Any:
+    """A printer of SymPy that begins a sum with a positive term, if it has one: r - p q, not -p q + r."""
+    from sympy.printing.latex import LatexPrinter
+    from sympy.printing.str import StrPrinter
+
+    base: Any = {"StrPrinter": StrPrinter, "LatexPrinter": LatexPrinter}[kind]
+
+    class OrderedPrinter(base):  # type: ignore[misc]
+        def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+            return positive_first(super()._as_ordered_terms(expr, order=order))
+
+    return OrderedPrinter(dict(settings))
 
 
 # -- plain text ------------------------------------------------------------------------------------
@@ -53,9 +67,7 @@ class PlainText:
         return decimal(value)
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        import sympy
-
-        return str(sympy.sstr(expression, full_prec=False))
+        return ordered_printer("StrPrinter", {"full_prec": False}).doprint(expression)
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         (minus, text), *rest = parts
@@ -142,7 +154,8 @@ class Latex:
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
         import sympy
 
-        return str(sympy.latex(expression, symbol_names={sympy.Symbol(n): style.latex for n, style in styles.items()}))
+        names = {sympy.Symbol(n): style.latex for n, style in styles.items()}
+        return ordered_printer("LatexPrinter", {"symbol_names": names}).doprint(expression)
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         return PlainText().signed(parts)
