@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 
 @reporting_errors
@@ -21,6 +24,9 @@ def equations(
     reactions: Annotated[
         str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
     ] = "",
+    frame: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Balances about this frame or body, in its axes.")
+    ] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
@@ -36,11 +42,15 @@ def equations(
     kinode equations pendulum.yaml
     kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
     kinode equations four_bar.yaml --formulation newton_euler
+    kinode equations asymmetric_shell.yaml --frame aero
     """
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.equations_of_motion import equations as derive
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
+    if frame is not None:
+        _print_balances(load_model(model, base), frame, formulation, shape, names, latex, {"python": python, "c": c})
+        return
     derived = derive(load_model(model, base), formulation, shape, names)
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
     for path, write in files.items():
@@ -49,6 +59,27 @@ def equations(
             typer.echo(f"wrote {path}")
     if not any(files):
         typer.echo(derived.text(max(console().width, 40)))
+
+
+def _print_balances(
+    system: System, frame: str, formulation: str | None, shape: str, names: list[str], latex: Path | None,
+    code: dict[str, Path | None],
+) -> None:  # fmt: skip
+    """Balances about a frame: as text, or as a LaTeX document."""
+    from kinode.cli.terminal_tables import console
+    from kinode.symbolic.balances.frame_equations import frame_equations
+
+    for option, path in code.items():
+        if path is not None:
+            raise typer.BadParameter(
+                "balances about a frame are printed, or written with --latex", param_hint=f"--{option}"
+            )
+    sheet = frame_equations(system, frame, formulation, shape, names)
+    if latex is None:
+        typer.echo(sheet.text(max(console().width, 40)))
+    else:
+        write_text(latex, sheet.latex(document=True))
+        typer.echo(f"wrote {latex}")
 
 
 @reporting_errors

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from kinode.symbolic.body_equations import BodyEquations
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
+
+if TYPE_CHECKING:
+    from kinode.symbolic.balances.frame_equations import FrameEquations
 
 SHAPES = ("auto", "expanded", "named")
 NEWTON_EULER = "newton_euler"
@@ -63,9 +66,19 @@ class ConstraintEquation(NamedTuple):
     acceleration: Any
 
 
+@overload
 def equations(
-    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations:
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
+    frame: None = None,
+) -> Equations | BodyEquations: ...  # fmt: skip
+@overload
+def equations(
+    system: System, formulation: None = None, shape: str = "auto", reactions: Sequence[str] | str = (), *, frame: Any
+) -> FrameEquations: ...
+def equations(
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
+    frame: Any = None,
+) -> Equations | BodyEquations | FrameEquations:  # fmt: skip
     """The equations of motion of a system as SymPy expressions.
 
     Parameters
@@ -77,13 +90,16 @@ def equations(
         ``newton_euler`` gives the equations of every body with all reactions as unknowns.  Default: ``lagrange`` for
         small trees, else ``recursive``.
     shape : {"auto", "expanded", "named"}
-        Formulas written out, formulas with intermediate variables, or by size (default).
+        Formulas written out, formulas with intermediate variables, or by size (default); with ``frame`` also
+        "vectors": the general vector form alone.
     reactions : sequence of str, or str
         Joints whose reactions are written too.
+    frame : body, frame or str, optional
+        Balances of force and moment about the origin of this frame, in its axes, in place of equations of motion.
 
     Returns
     -------
-    Equations or BodyEquations
+    Equations, BodyEquations or FrameEquations
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -94,7 +110,7 @@ def equations(
     """
     if not isinstance(system, System):
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")
-    if shape not in SHAPES:
+    if shape not in SHAPES and frame is None:
         raise ArgumentError(f"shape: {short(shape)} is none of {', '.join(SHAPES)}")
     try:
         names = [reactions] if isinstance(reactions, str) else list(reactions)
@@ -105,6 +121,10 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+    if frame is not None:
+        from kinode.symbolic.balances.frame_equations import frame_equations
+
+        return frame_equations(system, frame, formulation, shape, names)
     topology = _independent(find_topology(system))
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"

@@ -50,10 +50,7 @@ class BalanceSymbols:
         self, names: Sequence[str], styles: Sequence[SymbolStyle], words: str, unit: str,
         value: Callable[[InstantInFrame], Any],
     ) -> tuple[Any, ...]:  # fmt: skip
-        return tuple(
-            self.make(names[k], styles[k], f"{words} {XYZ[k]}", unit, lambda m, k=k: float(value(m)[k]))
-            for k in range(3)
-        )
+        return tuple(self.make(names[k], styles[k], words, unit, lambda m, k=k: float(value(m)[k])) for k in range(3))
 
     def tag(self, body: str) -> tuple[str, str]:
         """The index of a body in names and in print; none if there is one body."""
@@ -64,7 +61,7 @@ class BalanceSymbols:
         """V, the velocity of o."""
         if not self.carrier.moving:
             return (0, 0, 0)
-        words = f"velocity of the origin of {self.carrier.name} along"
+        words = f"velocity of the origin of {self.carrier.name}"
         return self._vector(SPEEDS, [_plain(x) for x in SPEEDS], words, "m/s", lambda m: m.V)
 
     def velocity_rate(self) -> tuple[Any, ...]:
@@ -72,7 +69,7 @@ class BalanceSymbols:
         if not self.carrier.moving or self.carrier.steady:
             return (0, 0, 0)
         names, styles = [f"{x}_dot" for x in SPEEDS], [_plain(x, 1) for x in SPEEDS]
-        return self._vector(names, styles, "its rate along", "m/s^2", lambda m: m.V1)
+        return self._vector(names, styles, "rates of u, v, w", "m/s^2", lambda m: m.V1)
 
     def turning(self) -> tuple[Any, ...]:
         """Omega, the angular velocity of XYZ; with a tilde if a body rolls in it."""
@@ -81,7 +78,7 @@ class BalanceSymbols:
         if self.carrier.base is not None and self.carrier.shared is None:
             return self.spin()
         tilde, mark = ("~", True) if self.carrier.shared is not None else ("", False)
-        words = f"angular velocity of {self.carrier.name} about"
+        words = f"angular velocity of {self.carrier.name}"
         styles = [SymbolStyle(x, tilde=mark, plain=True) for x in TURNS]
         return self._vector([f"{x}{tilde}" for x in TURNS], styles, words, "rad/s", lambda m: m.W)
 
@@ -93,31 +90,32 @@ class BalanceSymbols:
             return self.spin_rate()
         tilde, mark = ("~", True) if self.carrier.shared is not None else ("", False)
         styles = [SymbolStyle(x, 1, tilde=mark, plain=True) for x in TURNS]
-        return self._vector([f"{x}{tilde}_dot" for x in TURNS], styles, "its rate about", "rad/s^2", lambda m: m.W1)
+        words = f"rates of the angular velocity of {self.carrier.name}"
+        return self._vector([f"{x}{tilde}_dot" for x in TURNS], styles, words, "rad/s^2", lambda m: m.W1)
 
     def gravity(self) -> tuple[Any, ...]:
         """Components of the acceleration of free fall; zero if there is none."""
         if all(float(resolve(x)) == 0.0 for resolve in self.carrier.samples for x in self.system.gravity):
             return (0, 0, 0)
         styles = [SymbolStyle("g", below=x) for x in XYZ]
-        return self._vector([f"g_{x}" for x in XYZ], styles, "acceleration of free fall along", "m/s^2", lambda m: m.g)
+        return self._vector([f"g_{x}" for x in XYZ], styles, "acceleration of free fall", "m/s^2", lambda m: m.g)
 
     # -- the carrier -------------------------------------------------------------------------------
     def spin(self) -> tuple[Any, ...]:
         """p, q, r of the carrier, in its own axes."""
-        words = f"angular velocity of {self.carrier.body}, in its own axes, about"
+        words = f"angular velocity of {self.carrier.body}, in its own axes"
         return self._vector(TURNS, [_plain(x) for x in TURNS], words, "rad/s", lambda m: m.w)
 
     def spin_rate(self) -> tuple[Any, ...]:
         """Their rates."""
         names, styles = [f"{x}_dot" for x in TURNS], [_plain(x, 1) for x in TURNS]
-        return self._vector(names, styles, "its rate about", "rad/s^2", lambda m: m.w1)
+        return self._vector(names, styles, "rates of p, q, r", "rad/s^2", lambda m: m.w1)
 
     def roll(self) -> tuple[Any, Any]:
         """phi of the carrier relative to XYZ, and its rate."""
         words = f"roll of {self.carrier.body} relative to {self.carrier.name}"
         phi = self.make("phi", SymbolStyle("phi"), words, "rad", lambda m: m.phi)
-        return phi, self.make("phi_dot", SymbolStyle("phi", 1), "its rate", "rad/s", lambda m: m.phi_dot)
+        return phi, self.make("phi_dot", SymbolStyle("phi", 1), "rate of phi", "rad/s", lambda m: m.phi_dot)
 
     # -- bodies ------------------------------------------------------------------------------------
     def mass(self, group: str) -> Any:
@@ -153,7 +151,7 @@ class BalanceSymbols:
             def value(m: InstantInFrame, k: int = k) -> Any:
                 return m.outer(members)[k]
 
-            both.append(self._vector(names, styles, f"{words} on {of}, without weight, along", unit, value))
+            both.append(self._vector(names, styles, f"{words} on {of}, without weight", unit, value))
         return both[0], both[1]
 
     def place(self, body: str) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
@@ -163,7 +161,7 @@ class BalanceSymbols:
         for k, (dots, unit) in enumerate((("", "m"), ("_dot", "m/s"), ("_ddot", "m/s^2"))):
             names = [f"{x}{dots}{name}" for x in PLACES]
             styles = [SymbolStyle(x, k, below) for x in PLACES]
-            words = f"mass center of {self.called(body)} from o along" if not k else "its rate along"
+            words = ("", "rates of ", "second rates of ")[k] + f"the mass center of {self.called(body)} from o"
             vectors.append(self._vector(names, styles, words, unit, lambda m, k=k: m.center(self.groups[body])[k]))
         return vectors[0], vectors[1], vectors[2]
 

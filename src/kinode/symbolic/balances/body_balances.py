@@ -106,7 +106,7 @@ class BodyBalances:
             members = self.symbols.groups[group]
             place[k] = self.symbols.make(
                 f"{PLACES[k]}{name}", SymbolStyle(PLACES[k], below=below), words, "m",
-                lambda m, k=k: float(m.center(members)[0][k]),
+                lambda m, k=k, members=members: float(m.center(members)[0][k]),
             )  # fmt: skip
             self._define(plain_equation(str(place[k]), place[k], terms, "(25)"))
         return tuple(place)
@@ -209,7 +209,7 @@ class BodyBalances:
         import sympy
 
         if self.carrier.closure == "nonrolling":
-            words = "the frame does not roll: phi_dot = p".replace("p", "pqr"[a] if a else "p")
+            words = f"the frame does not roll: phi_dot = {'pqr'[a]}"
             return plain_equation("closure", self.W[a], without_zeros([(1, sympy.S.Zero)]), words=words)
         theta = self.symbols.make(
             "theta", SymbolStyle("theta"), f"rise of axis {XYZ[a]} over the level plane", "rad", lambda m: pitch(m)

@@ -193,8 +193,7 @@ class MemberMotion:
         lines = []
         for group in self.groups[1:]:
             force = self.symbols.outer(group)[0]
-            for k in range(3):
-                lines.append(plain_equation(str(force[k]), force[k], self.member_force(group, k)))
+            lines += [plain_equation(str(force[k]), force[k], self.member_force(group, k)) for k in range(3)]
         return lines
 
     def member_force(self, group: str, k: int) -> list[SignedTerm]:
@@ -250,7 +249,8 @@ class MemberMotion:
         moment = sympy.expand(total(arm_terms(k, self._arm(group, center), force)).subs(written))
         slides = sympy.Add(*(x for x in sympy.Add.make_args(moment) if x.has(*self._slide_symbols)))
         terms = grouped(spin + moment - slides, self._motion)
-        return [*terms, *self._slide_moment(slides), *outer]
+        last = [term for term in terms if term.expression.has(*self.F)]
+        return [*(term for term in terms if term not in last), *self._slide_moment(slides), *last, *outer]
 
     def _slide_moment(self, moment: Any) -> list[SignedTerm]:
         """The moment of the slides' forces; with Y = y_0 + y where products of travels then cancel."""

@@ -22,7 +22,7 @@ PAIRS = ((0, 1), (0, 2), (1, 2))
 class Tensor:
     """Moments I and products J of inertia about the mass center (tensor entries are minus J), in the carrier's axes."""
 
-    I: tuple[Any, Any, Any]  # noqa: E741
+    I: tuple[Any, Any, Any]
     J: dict[tuple[int, int], Any]
 
     def product(self, i: int, k: int) -> Any:
@@ -70,8 +70,8 @@ class ParallelSymbols:
         own = self.symbols.alone
         name = f"{letter}_cg" if own else f"{letter}0{self.name}"
         style = SymbolStyle(letter, below="cg" if own else f"0,{self.below}")
-        at_rest = f", {', '.join(s.joint for s in self.slides)} at zero" if self.slides_along(axis) else ""
-        words = f"mass center of {self.symbols.called(self.group)} from o along {XYZ[axis]} of the body{at_rest}"
+        at_rest = " before it slides" if self.slides else ""
+        words = f"mass center of {self.symbols.called(self.group)} from o, in body axes{at_rest}"
         return self.symbols.make(name, style, words, "m", lambda m: value(m.resolve))
 
     def travel(self, axis: int) -> tuple[Any, Any, Any]:
@@ -83,7 +83,7 @@ class ParallelSymbols:
         formula = " ".join(f"{'-' if s.sign < 0 else '+'} {s.joint}.q" for s in slides).removeprefix("+ ")
         for k, (dots, unit) in enumerate((("", "m"), ("_dot", "m/s"), ("_ddot", "m/s^2"))):
             style = SymbolStyle(letter, k, self.below)
-            words = f"travel along {XYZ[axis]}: {formula}" if not k else "its rate"
+            words = ("", "rate of ", "second rate of ")[k] + f"the travel along {XYZ[axis]}, {formula}"
             result.append(
                 self.symbols.make(
                     f"{letter}{dots}{self.name}", style, words, unit,
@@ -160,7 +160,7 @@ def _entry(symbols: BalanceSymbols, group: str, i: int, k: int) -> Any:
         return 0
     name, below = symbols.tag(group)
     letter, index = ("I", XYZ[i]) if i == k else ("J", XYZ[i] + XYZ[k])
-    what = "moment" if i == k else "product"
-    words = f"{what} of inertia of {symbols.called(group)} about its mass center, in the axes of the body"
+    what = "moments" if i == k else "products"
+    words = f"{what} of inertia of {symbols.called(group)} about its mass center"
     style = SymbolStyle(letter, below=f"{index},{below}" if below else index)
     return symbols.make(f"{letter}_{index}{name}", style, words, "kg*m^2", lambda m: value(m.resolve))

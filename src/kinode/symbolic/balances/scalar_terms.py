@@ -72,7 +72,7 @@ def point_terms(a: int, x: Triple, x1: Triple, x2: Triple, W: Triple, W1: Triple
 def euler_terms(i: int, tensor: Tensor, w: Triple, w1: Triple) -> list[SignedTerm]:
     """I eps + w x I w about the mass center, in the body's own axes."""
     j, k = next_axes(i)
-    I, J = tensor.I, tensor.product  # noqa: E741
+    I, J = tensor.I, tensor.product
     return without_zeros(
         [
             (1, I[i] * w1[i]),
@@ -96,7 +96,7 @@ def rolled_euler_terms(
     if axis == a:
         return euler_terms(a, tensor, w, w1)
     b, c = next_axes(a)
-    I, J = tensor.I, tensor.product  # noqa: E741
+    I, J = tensor.I, tensor.product
     cos, sin = sympy.cos(phi), sympy.sin(phi)
     cross_ab, cross_ac = J(a, b), J(a, c)
     if axis == b:

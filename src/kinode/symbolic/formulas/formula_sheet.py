@@ -15,6 +15,7 @@ from kinode.symbolic.formulas.vector_terms import Definition
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
+NARROWEST_CELL = 12  # characters of a cell of a table that is wrapped
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -71,7 +72,7 @@ class FormulaSheet:
             for line in section.lines:
                 lines += _text_lines(line, width)
             if section.table is not None:
-                lines += _text_table(*section.table)
+                lines += _text_table(*section.table, width)
         return "\n".join(lines)
 
     def latex(self, *, document: bool = False) -> str:
@@ -132,9 +133,18 @@ def _text_lines(line: Definition, width: int) -> list[str]:
     return lines
 
 
-def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Columns side by side; the widest is wrapped where they do not fit."""
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in (head, *rows)]
+    widest = widths.index(max(widths))
+    widths[widest] = max(min(widths[widest], width - 2 * len(widths) - sum(widths) + widths[widest]), NARROWEST_CELL)
+    lines = []
+    for row in (head, *rows):
+        cells = [textwrap.wrap(cell, widths[k]) or [""] if k == widest else [cell] for k, cell in enumerate(row)]
+        for k in range(len(cells[widest])):
+            texts = [cell[k] if k < len(cell) else "" for cell in cells]
+            lines.append("  " + "  ".join(f"{text:<{w}}" for text, w in zip(texts, widths)).rstrip())
+    return lines
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
