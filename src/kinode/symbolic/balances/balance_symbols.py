@@ -172,9 +172,7 @@ class BalanceSymbols:
         for k, (dots, unit) in enumerate((("", "kg*m^2/s"), ("_dot", "N*m"))):
             names = [f"H_{x}{dots}{name}" for x in XYZ]
             styles = [SymbolStyle("H", k, f"{x},{below}" if below else x) for x in XYZ]
-            words = (
-                f"moment of momentum of {self.called(body)} about its mass center along" if not k else "its rate along"
-            )
+            words = "rates of " * k + f"the moment of momentum of {self.called(body)} about its mass center"
             vectors.append(self._vector(names, styles, words, unit, lambda m, k=k: m.spin(self.groups[body])[k]))
         return vectors[0], vectors[1]
 

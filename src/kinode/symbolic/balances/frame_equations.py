@@ -188,6 +188,7 @@ def _symbol_table(carrier: FrameCarrier, symbols: BalanceSymbols, scalars: Seque
     used = {str(x) for line in scalars for x in line.difference.free_symbols}
     defined = {line.name for line in scalars if line.defines}
     instant = _Constants(carrier)
+    tags = [symbols.tag(group)[0] for group in symbols.groups]
     rows: list[tuple[str, str, str, str]] = []
     for name, entry in symbols.known.items():
         if name not in used or name in defined:
@@ -195,9 +196,15 @@ def _symbol_table(carrier: FrameCarrier, symbols: BalanceSymbols, scalars: Seque
         value = _constant_value(entry.value, instant)
         if rows and rows[-1][1] == entry.words and rows[-1][3] == entry.unit:
             names, _, values, _ = rows.pop()
-            name, value = f"{names}, {name}", ", ".join(x for x in (values, value) if x)
+            name, value = f"{names}, {_without(name, tags)}", ", ".join(x for x in (values, value) if x)
         rows.append((name, entry.words, value, entry.unit))
     return SheetSection("Symbols", "", (), (("symbol", "meaning", "value", "unit"), rows))
+
+
+def _without(name: str, tags: Sequence[str]) -> str:
+    """A name without the body that it is of: F_Y of F_Y_shell."""
+    tag = next((tag for tag in tags if tag and name.endswith(tag)), "")
+    return name.removesuffix(tag)
 
 
 class _Constants:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class InstantInFrame:
         self.snapshot, self.carrier, self.system = snapshot, carrier, snapshot.system
         self.frame = self.system.find_frame(carrier.name)
         self.resolve = snapshot.resolve
+        self._known: dict[tuple[str, ...], Any] = {}
         X = snapshot.pose(self.frame)
         self.R, self.p = _plain(X.R), _plain(X.p)
         self.W, self.V = self._seen(snapshot.velocity(self.frame))
@@ -73,6 +75,12 @@ class InstantInFrame:
     # -- rigid groups of bodies --------------------------------------------------------------------
     def center(self, bodies: Sequence[str]) -> tuple[Array, Array, Array]:
         """The mass center of rigid bodies from o, and the first and second rates of its components."""
+        key = ("center", *bodies)
+        if key not in self._known:
+            self._known[key] = self._find_center(bodies)
+        return self._known[key]
+
+    def _find_center(self, bodies: Sequence[str]) -> tuple[Array, Array, Array]:
         x, v, a = self._middle(bodies)
         W = self.W
         first = v - np.cross(W, x)
@@ -97,6 +105,12 @@ class InstantInFrame:
 
     def spin(self, bodies: Sequence[str]) -> tuple[Array, Array]:
         """Moment of momentum of rigid bodies about their mass center, and the rate of its components."""
+        key = ("spin", *bodies)
+        if key not in self._known:
+            self._known[key] = self._find_spin(bodies)
+        return self._known[key]
+
+    def _find_spin(self, bodies: Sequence[str]) -> tuple[Array, Array]:
         masses, places, middle = (
             [self._mass(b) for b in bodies],
             [self._center(b) for b in bodies],

@@ -105,9 +105,12 @@ class MemberMotion:
             return []
         name, below = self.symbols.tag(group)
         value = total(terms)
+        used = sorted(value.free_symbols, key=str)
 
         def number(m: Any) -> float:
-            return float(value.subs({str(x): self.symbols.known[str(x)].value(m) for x in value.free_symbols}))
+            import sympy
+
+            return float(sympy.lambdify(used, value)(*(self.symbols.known[str(x)].value(m) for x in used)))
 
         words = f"acceleration of {self.symbols.called(group)} relative to o along {XYZ[axis]}"
         style = SymbolStyle("a", below=f"{XYZ[axis]},{below}")

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinode.symbolic.balances.scalar_terms import SignedTerm, total
-from kinode.symbolic.formulas.vector_terms import Definition, Negative, Number, Product, ScalarFormula, Sum, VectorTerm
+from kinode.symbolic.formulas.vector_terms import (
+    Definition,
+    Negative,
+    Number,
+    ScalarFormula,
+    Sum,
+    VectorTerm,
+    multiplied,
+)
 from kinode.symbolic.notation import SymbolStyle
 
 
@@ -75,8 +83,8 @@ def _side(blocks: Sequence[TermBlock], styles: Mapping[str, SymbolStyle]) -> Vec
         if block.factor == 1:
             parts += terms
         elif terms:
-            inner = terms[0] if len(terms) == 1 and not isinstance(terms[0], Negative) else Sum(tuple(terms))
-            parts.append(Product((ScalarFormula(block.factor, styles), inner)))
+            inner = terms[0] if len(terms) == 1 else Sum(tuple(terms))
+            parts.append(multiplied(ScalarFormula(block.factor, styles), inner))
     if not parts:
         return Number(0.0)
     return parts[0] if len(parts) == 1 else Sum(tuple(parts))

@@ -15,7 +15,7 @@ from kinode.symbolic.formulas.vector_terms import Definition
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
-NARROWEST_CELL = 12  # characters of a cell of a table that is wrapped
+NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -134,10 +134,13 @@ def _text_lines(line: Definition, width: int) -> list[str]:
 
 
 def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Columns side by side; the widest is wrapped where they do not fit."""
+    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
     widest = widths.index(max(widths))
-    widths[widest] = max(min(widths[widest], width - 2 * len(widths) - sum(widths) + widths[widest]), NARROWEST_CELL)
+    room = width - 2 * len(widths) - sum(widths) + widths[widest]
+    if room < min(widths[widest], NARROWEST_CELL):
+        return [line for row in rows for line in _text_row(row, width)]
+    widths[widest] = min(widths[widest], room)
     lines = []
     for row in (head, *rows):
         cells = [textwrap.wrap(cell, widths[k]) or [""] if k == widest else [cell] for k, cell in enumerate(row)]
@@ -145,6 +148,13 @@ def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) 
             texts = [cell[k] if k < len(cell) else "" for cell in cells]
             lines.append("  " + "  ".join(f"{text:<{w}}" for text, w in zip(texts, widths)).rstrip())
     return lines
+
+
+def _text_row(row: Sequence[str], width: int) -> list[str]:
+    """A row of a table on lines of its own."""
+    rest = "; ".join(cell for cell in row[1:] if cell)
+    indents = {"initial_indent": "      ", "subsequent_indent": "      "}
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, **indents)]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
