@@ -48,6 +48,7 @@ _FACE = {
     "verify": "kinode.tasks.verify",
     "equations": "kinode.symbolic.equations_of_motion",
     "explain": "kinode.symbolic.explain",
+    "circuit": "kinode.symbolic.circuit_listing.whole_circuit",
     "equilibrium": "kinode.tasks.equilibrium",
     "linearize": "kinode.tasks.linearize",
     "mobility": "kinode.tasks.mobility",
@@ -178,6 +179,7 @@ if TYPE_CHECKING:
     from kinode.model.servo_axis import axis as axis
     from kinode.model.system import System as System
     from kinode.results.trajectory import Trajectory as Trajectory
+    from kinode.symbolic.circuit_listing.whole_circuit import circuit as circuit
     from kinode.symbolic.equations_of_motion import equations as equations
     from kinode.symbolic.explain import explain as explain
     from kinode.tasks.assemble import assemble as assemble

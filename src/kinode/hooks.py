@@ -17,6 +17,8 @@ HOOKS = {
     "notebook_html": "kinode.views.notebook",
     # of kn.load
     "load_run": "kinode.results.run_files",
+    # of Circuit
+    "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records
     "plot": "kinode.views.plots.time_plots",
     "plot_balance": "kinode.views.plots.balance_plots",

@@ -11,8 +11,8 @@ import pytest
 
 import kinode as kn
 from kinode.errors import ArgumentError, UnitError
-from kinode.results.bearings import Bearing
-from kinode.results.load_spectra import read_frequency
+from kinode.results.shafts.bearings import Bearing
+from kinode.results.shafts.load_spectra import read_frequency
 
 W = 300.0  # rad/s
 TURN = 2 * math.pi / W

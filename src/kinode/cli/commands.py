@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from kinode.cli.circuit_command import circuit
 from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
@@ -58,7 +59,11 @@ def _options(
     pass
 
 
+<<<<<<< HEAD
 for command in (run, verify, reactions, balance, equations, explain, show, examples, schema, bench):
+=======
+for command in (run, verify, reactions, equations, explain, circuit, show, examples, schema, bench):
+>>>>>>> main
     app.command()(command)
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def equations(
     model: Model,
     formulation: Annotated[
-        str | None, typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators or newton_euler.")
+        str | None,
+        typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators, newton_euler or circuit."),
     ] = None,
     shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
     reactions: Annotated[

@@ -176,7 +176,7 @@ def reactions(
     kinode reactions rotor.yaml --joint shaft --frequency '55 Hz'
     """
     from kinode.cli.reaction_tables import Question, print_all, print_joint
-    from kinode.results.load_spectra import read_frequency
+    from kinode.results.shafts.load_spectra import read_frequency
     from kinode.tasks.simulate import simulate
 
     system = load_model(model, base)

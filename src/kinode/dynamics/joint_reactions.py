@@ -152,6 +152,8 @@ def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
         return False
     if name.sort == "constraint":
         return name.quantity != "residual"
+    if name.sort == "link":
+        return name.quantity.rpartition(".")[2] in ("force", "moment")
     if name.sort != "joint":
         return False
     acted_on = dynamics.system.joints[name.owner].driven or name.owner in dynamics.topology.tied
@@ -163,7 +165,7 @@ def by_name(
 ) -> Array:
     """The value of a quantity by name after the distribution; ``compiled`` is its value before."""
     if name.sort == "constraint":
-        return np.asarray(compiled + _of_constraint(dynamics, name, states, sharing).reshape(compiled.shape))
+        return np.asarray(compiled + constraint_change(dynamics, name, states, sharing).reshape(compiled.shape))
     if name.quantity in JOINT_WRENCHES:
         return _of_wrench(dynamics, name, states, sharing, compiled.shape)
     change = _of_effort(dynamics, name.owner, name.quantity, states, sharing)
@@ -180,7 +182,7 @@ def _of_effort(dynamics: Dynamics, joint: str, quantity: str, states: StateBatch
     whole = sharing.of_effort(joint)
     if quantity in ("effort", "power"):
         return whole
-    resolve, couplings = dynamics.arguments.resolver(_first(states.p)), dynamics.topology.couplings
+    resolve, couplings = dynamics.arguments.resolver(first_parameters(states.p)), dynamics.topology.couplings
     followers = {coupling.constraint: follower for follower, coupling in couplings.items()}
     gears = [gear for gear in find_transmissions(dynamics.system) if gear.constraint in followers]
 
@@ -213,7 +215,7 @@ def _of_wrench(
     wanted = ReactionOptions(whole=kind == "wrench", axes=axes, joints=(name.owner,))
     wrench = joint_wrenches(dynamics, states, wanted, sharing)[name.owner]
     if part in ("axial", "radial"):
-        joint, resolve = dynamics.system.joints[name.owner], dynamics.arguments.resolver(_first(states.p))
+        joint, resolve = dynamics.system.joints[name.owner], dynamics.arguments.resolver(first_parameters(states.p))
         e = np.asarray(joint.axis_rotation(resolve, resolve), dtype=float) @ np.array([0.0, 0.0, 1.0])
         along: Array = wrench.force @ e
         across = wrench.force - along[..., None] * e
@@ -222,12 +224,12 @@ def _of_wrench(
     return (value if name.part is None else value[..., name.part]).reshape(shape)
 
 
-def _first(p: Any) -> Any:
+def first_parameters(p: Any) -> Any:
     """The parameters, or those of the first state of a batch: directions of axes are taken from them."""
     return p[0] if isinstance(p, np.ndarray) and p.ndim == 2 else p
 
 
-def _of_constraint(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:
+def constraint_change(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:
     """The change of a constraint's multipliers, or of its wrench on a body, which is linear in them."""
     topology = dynamics.topology
     origin = next((f"{n}.effort" for n, c in topology.couplings.items() if c.constraint == name.owner), name.owner)

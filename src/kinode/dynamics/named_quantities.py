@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import by_name, is_shared
+from kinode.dynamics.link_reactions import link_change
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, split_values
 from kinode.model.quantity_names import find_quantity
 
@@ -21,6 +22,9 @@ def evaluate_names(
     names = [find_quantity(dynamics.system, name) for name in texts]
     values = dict(split_values(states.call(dynamics, "evaluate", texts), names))
     for name in names:
-        if is_shared(dynamics, name):
+        if is_shared(dynamics, name) and name.sort == "link":
+            value = values[name.text]
+            values[name.text] = value + link_change(dynamics, name, states, sharing()).reshape(value.shape)
+        elif is_shared(dynamics, name):
             values[name.text] = by_name(dynamics, name, states, sharing(), values[name.text])
     return values

@@ -34,6 +34,7 @@ class ComponentStore:
         self._prefixes: set[str] = set()
         self._values: dict[str, float] | None = None  # of the parameters
         self._nodes: dict[str, Node] | None = None
+        self.derived: dict[str, Any] = {}  # what follows from the components, until one changes
 
     # -- finding -----------------------------------------------------------------------------------
     @property
@@ -153,6 +154,7 @@ class ComponentStore:
         if "." in component.name:
             self._prefixes.update(_prefixes(component.name))
         self._values = self._nodes = None
+        self.derived.clear()
         return component
 
     def add_component(self, component: C) -> C:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +68,14 @@ JOINT_WRENCHES = {
     "wrench.force": ("force", XYZ),
     "wrench.moment": ("moment", XYZ),
 }
+# Of a vector link of the component circuit, in the axes of the body that it is on.
+VECTOR_LINK_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "velocity": ("velocity", XYZ, "velocity"),
+    "angular_velocity": ("angular_velocity", XYZ, "velocity"),
+    "force": ("force", XYZ, "acceleration"),
+    "moment": ("moment", XYZ, "acceleration"),
+}
+LINK_NUMBER = re.compile(r"(?<![^.])[1-9]\d*(?![^.])")
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
 EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts", "rotor", "gear")
@@ -109,6 +118,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if head == "t":
         return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
     owner, rest = split_owner(system, head, text)
+    if LINK_NUMBER.search(rest):
+        return _link_quantity(system, text, owner, rest, axes)
     if owner not in system and owner in system.nodes:
         return _network_quantity(text, "node", owner, rest, system.nodes[owner].domain.across, axes)
     if owner == "system":
@@ -150,6 +161,38 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Constraint):
         return _constraint_quantity(system, text, component, rest, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def _link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame | None) -> QuantityName:
+    """A link variable by the number of the link: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``."""
+    from kinode.model.circuit_topology import find_circuit_topology
+
+    number = LINK_NUMBER.search(rest)
+    assert number is not None
+    component = ".".join(x for x in (owner, rest[: number.start()].rstrip(".")) if x)
+    quantity, _, part = rest[number.end() :].lstrip(".").partition(".")
+    components, position = find_circuit_topology(system).components, len(owner) + 1
+    if component not in components:
+        raise LawError(unknown("no component of the circuit is called", component, components), text=text, position=0)
+    links = {str(link.number): link for link in components[component].links if link.kind != "information"}
+    if number.group() not in links:
+        count = (
+            f"has {len(links)} link{'s' * (len(links) != 1)}" if links else "has no links with a potential and a flow"
+        )
+        raise LawError(f"{component} {count}, and none has the number {number.group()}", text=text, position=position)
+    link = links[number.group()]
+    if link.kind == "vector":
+        table = VECTOR_LINK_QUANTITIES
+    else:
+        table = {word: (unit, (), "acceleration") for word, unit in DOMAINS[link.domain].units.items()}
+        if axes is not None:
+            raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
+    if quantity not in table:
+        raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
+    unit, parts, needs = table[quantity]
+    index = _part(text, part, parts)
+    name = f"{link.number}.{quantity}"
+    return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
 
 
 def link_quantity(joint: Joint, rest: str) -> str:

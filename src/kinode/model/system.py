@@ -306,7 +306,7 @@ class System(ComponentStore, Shortcuts):
         self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
-        self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
+        self._run_defaults, self._values, self._nodes, self.derived = other._run_defaults, None, None, {}
         for component in other.components.values():
             self._put(replace(component, system=self) if isinstance(component, Body) else component)
 

@@ -112,6 +112,14 @@ class JointEfforts:
                 outer = outer + factor * self._held_effort(lock.owner, lock.part)
         return outer
 
+    def element_effort(self, element: str, joint: str) -> Scalar:
+        """The effort of one element along a joint of one freedom, with that of its locks."""
+        total = self.kinematics.system.elements[element].efforts(self.loads.scene).get(joint, 0.0)
+        for lock in self._find_locks():
+            if lock.owner == element and joint in dict(lock.joints):
+                total = total + dict(lock.joints)[joint] * self._held_effort(lock.owner, lock.part)
+        return total
+
     def _passed_on(self, name: str, effort: Efforts) -> Scalar:
         """The effort that gears transmit from a joint to its followers."""
         total: Scalar = 0.0

@@ -18,6 +18,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.quantity_names import QuantityName
+from kinode.multibody.link_values import link_value
 from kinode.multibody.power import element_power
 from kinode.multibody.restraints import loop_constraints
 
@@ -187,5 +188,6 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "element": _element,
     "joint": _joint,
     "constraint": _constraint,
+    "link": link_value,
 }
 """The sorts of quantities (``QuantityName.sort``) and what gives their values."""

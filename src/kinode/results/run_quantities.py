@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
+
+if TYPE_CHECKING:
+    from kinode.results.run_circuit import RunCircuit
 
 
 class RunQuantities:
@@ -216,6 +219,13 @@ class RunQuantities:
         if (part, hold) not in self._shared:
             self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
         return self._shared[part, hold]
+
+    @cached_property
+    def circuit(self) -> RunCircuit:
+        """The component circuit along the run: ``run.circuit["V"]`` is its solution vector."""
+        from kinode.results.run_circuit import RunCircuit
+
+        return RunCircuit(self)
 
     @cached_property
     def _analyses(self) -> Analyses:

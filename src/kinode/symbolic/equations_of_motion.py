@@ -31,6 +31,8 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
+from kinode.symbolic.circuit_listing.whole_circuit import Circuit
+from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 SHAPES = ("auto", "expanded", "named")
 NEWTON_EULER = "newton_euler"
+CIRCUIT = "circuit"
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
 LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
@@ -68,6 +71,7 @@ class ConstraintEquation(NamedTuple):
 
 @overload
 def equations(
+<<<<<<< HEAD
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
     frame: None = None,
 ) -> Equations | BodyEquations: ...  # fmt: skip
@@ -79,16 +83,20 @@ def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
     frame: Any = None,
 ) -> Equations | BodyEquations | FrameEquations:  # fmt: skip
+=======
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
+) -> Equations | BodyEquations | Circuit:
+>>>>>>> main
     """The equations of motion of a system as SymPy expressions.
 
     Parameters
     ----------
     system : System
         The system.
-    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "newton_euler"}, optional
+    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "newton_euler", "circuit"}, optional
         How the equations are derived.  ``lagrange`` is for reading, ``recursive`` is short and takes loops,
-        ``newton_euler`` gives the equations of every body with all reactions as unknowns.  Default: ``lagrange`` for
-        small trees, else ``recursive``.
+        ``newton_euler`` gives the equations of every body with all reactions as unknowns, ``circuit`` those of every
+        component in link variables, as ``kn.circuit`` does.  Default: ``lagrange`` for small trees, else ``recursive``.
     shape : {"auto", "expanded", "named"}
         Formulas written out, formulas with intermediate variables, or by size (default); with ``frame`` also
         "vectors": the general vector form alone.
@@ -121,18 +129,24 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+<<<<<<< HEAD
     if frame is not None:
         from kinode.symbolic.balances.frame_equations import frame_equations
 
         return frame_equations(system, frame, formulation, shape, names)
+=======
+    if formulation == CIRCUIT:
+        if names:
+            raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
+        return find_circuit(system)
+>>>>>>> main
     topology = _independent(find_topology(system))
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"
     )
     if method not in (*TRACED_FORMULATIONS, NEWTON_EULER):
-        raise ArgumentError(
-            f"formulation: {short(method)} is none of {', '.join((*TRACED_FORMULATIONS, NEWTON_EULER))}"
-        )
+        known = ", ".join((*TRACED_FORMULATIONS, NEWTON_EULER, CIRCUIT))
+        raise ArgumentError(f"formulation: {short(method)} is none of {known}")
     reason = FORMULATIONS[method].applies(topology)
     if reason:
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")

@@ -143,7 +143,10 @@ def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) 
     widths[widest] = min(widths[widest], room)
     lines = []
     for row in (head, *rows):
-        cells = [textwrap.wrap(cell, widths[k]) or [""] if k == widest else [cell] for k, cell in enumerate(row)]
+        cells = [
+            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
+            for k, cell in enumerate(row)
+        ]
         for k in range(len(cells[widest])):
             texts = [cell[k] if k < len(cell) else "" for cell in cells]
             lines.append("  " + "  ".join(f"{text:<{w}}" for text, w in zip(texts, widths)).rstrip())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import cos, sin, sqrt, tan
+from kinode.algebra.scalars import apply, sqrt
 from kinode.symbolic.formulas.indices import Bindings, Index
 from kinode.symbolic.formulas.vector_terms import (
     Call,
@@ -38,7 +38,6 @@ from kinode.symbolic.formulas.vector_terms import (
 )
 
 Given = Mapping[Family, Callable[..., Any]]
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {"sin": sin, "cos": cos, "tan": tan}
 
 
 class TermValues:
@@ -126,6 +125,17 @@ class TermValues:
         return term.value(b)
 
 
+class SymbolValues(TermValues):
+    """Evaluates terms; one function gives the values of all symbols."""
+
+    def __init__(self, value: Callable[[IndexedSymbol], Any]) -> None:
+        super().__init__((), {})
+        self._value = value
+
+    def _evaluated(self, symbol: IndexedSymbol) -> Any:
+        return self._value(symbol)
+
+
 def skew(a: Any) -> Any:
     """The matrix of a vector product."""
     x, y, z = a
@@ -154,7 +164,7 @@ _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] 
     Power: lambda e, t, b: _power(e(t.term, b), t.exponent),
     Quotient: lambda e, t, b: e(t.above, b) / e(t.below, b),
     Norm: lambda e, t, b: sqrt(np.dot(*(e(t.vector, b),) * 2)),
-    Call: lambda e, t, b: FUNCTIONS[t.function](e(t.argument, b)),
+    Call: lambda e, t, b: apply(t.function, *(e(x, b) for x in (t.argument, *t.others))),
 }
 
 

@@ -92,8 +92,8 @@ class PlainText:
     def norm(self, inner: str) -> str:
         return f"|{inner}|"
 
-    def call(self, function: str, argument: str) -> str:
-        return f"{function}({argument})"
+    def call(self, function: str, *arguments: str) -> str:
+        return f"{function}({', '.join(arguments)})"
 
     def sum_over(self, below: str, above: str, term: str) -> str:
         return f"sum[{below}{f' .. {above}' if above else ''}] {term}"
@@ -179,9 +179,9 @@ class Latex:
     def norm(self, inner: str) -> str:
         return rf"\left|{inner}\right|"
 
-    def call(self, function: str, argument: str) -> str:
-        name = rf"\{function}" if function in ("sin", "cos", "tan") else rf"\operatorname{{{function}}}"
-        return rf"{name}\left({argument}\right)"
+    def call(self, function: str, *arguments: str) -> str:
+        name = rf"\{function}" if function in ("sin", "cos", "tan") else rf"\operatorname{{{latex_text(function)}}}"
+        return rf"{name}\left({', '.join(arguments)}\right)"
 
     def sum_over(self, below: str, above: str, term: str) -> str:
         return rf"\sum_{{{below}}}{f'^{{{above}}}' if above else ''} {term}"
@@ -265,8 +265,9 @@ class MathMl:
     def norm(self, inner: str) -> str:
         return tag("mrow", tag("mo", "|"), inner, tag("mo", "|"))
 
-    def call(self, function: str, argument: str) -> str:
-        return tag("mrow", tag("mi", function), tag("mo", "("), argument, tag("mo", ")"))
+    def call(self, function: str, *arguments: str) -> str:
+        between = Markup(tag("mo", ",")).join(arguments)
+        return tag("mrow", tag("mi", function), tag("mo", "("), Markup(between), tag("mo", ")"))
 
     def sum_over(self, below: str, above: str, term: str) -> str:
         sign = tag("mo", "∑")

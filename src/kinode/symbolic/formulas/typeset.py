@@ -72,8 +72,8 @@ class Typeface(Protocol):
     def norm(self, inner: str) -> str:
         """A length."""
 
-    def call(self, function: str, argument: str) -> str:
-        """A function of a scalar, or ``S`` of a vector."""
+    def call(self, function: str, *arguments: str) -> str:
+        """A function of scalars, or ``S`` of a vector."""
 
     def sum_over(self, below: str, above: str, term: str) -> str:
         """A sum sign."""
@@ -188,7 +188,7 @@ _WRITERS: dict[type[VectorTerm], Any] = {
     Power: lambda t, face: face.raised(_grouped(t.term, 3, face), str(t.exponent)),
     Quotient: lambda t, face: face.quotient(written(t.above, face), written(t.below, face)),
     Norm: lambda t, face: face.norm(written(t.vector, face)),
-    Call: lambda t, face: face.call(t.function, written(t.argument, face)),
+    Call: lambda t, face: face.call(t.function, *(written(x, face) for x in (t.argument, *t.others))),
     Grid: lambda t, face: face.grid([[written(x, face) for x in row] for row in t.rows]),
 }
 

@@ -272,10 +272,11 @@ class Norm(VectorTerm):
 
 @dataclass(frozen=True)
 class Call(VectorTerm):
-    """A function of a scalar: sin, cos."""
+    """A function of scalars: sin, cos, max."""
 
     function: str
     argument: VectorTerm
+    others: tuple[VectorTerm, ...] = ()
     rank: ClassVar[int] = 0  # type: ignore[misc]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from kinode.model.base.symbols import Outline
-from kinode.views.diagram.circuit_graph import GRID, INFORMATION, Box
+from kinode.model.circuit_topology import INFORMATION
+from kinode.views.diagram.circuit_graph import GRID, Box
 
 LETTER_WIDTH = 6.4  # largest width of a letter in names
 SMALL_LETTER_WIDTH = 5.4  # the same in values, whose letters are smaller

@@ -16,11 +16,12 @@ from pathlib import Path
 from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
+from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
 from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.box_extents import STUB, words_at
-from kinode.views.diagram.circuit_graph import ENERGY, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
+from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port
 from kinode.views.diagram.circuit_layout import Layout
 from kinode.views.diagram.link_routing import OUTWARD, Router, port_point
 from kinode.views.style import COLORS, INK, MUTED

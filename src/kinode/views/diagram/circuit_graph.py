@@ -9,30 +9,31 @@ drawn where they are needed and are no components.  circuit_layout.py places the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.fields import Component, find_expressions
-from kinode.model.base.frames import Frame
+from kinode.model.base.fields import Component
+from kinode.model.base.parameters import Signal
 from kinode.model.base.symbols import Outline, Symbol, find_symbol, symbol_of
-from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.circuit_topology import (
+    ENERGY,
+    INFORMATION,
+    VECTOR,
+    WORLD,
+    CircuitComponent,
+    CircuitLink,
+    CircuitNode,
+    find_circuit_topology,
+)
 from kinode.model.joints.joint import DERIVED, Joint
-from kinode.model.network.nodes import find_nodes
-from kinode.model.network.part import Part
-from kinode.model.quantity_names import find_quantity
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
 GRID = 10.0  # all positions are multiples of it
-VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
-LAWS = {"motion": "position", "speed": "velocity", "effort": "effort"}
-EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash")
 MAIN_FIELDS = frozenset(
     [
         "resistance",
@@ -119,153 +120,96 @@ class CircuitGraph:
         self.system = system
         self.boxes: dict[str, Box] = {}
         self.links: dict[str, Connection] = {}
-        self._bodies()
-        self._joints()
-        self._constraints()
-        self._elements()
-        self._signals()
-        self._information()
+        self.topology = find_circuit_topology(system)
+        for component in self.topology.components.values():
+            if component.name != WORLD:
+                self._box(component)
+        for link in self.topology.links:
+            self._link(self.topology.components[link.component], link)
         # a link with a single end needs no line
         self.links = {name: link for name, link in self.links.items() if len(link.ends) > 1}
 
     # -- boxes -------------------------------------------------------------------------------------
+    def _box(self, component: CircuitComponent) -> None:
+        """The box of a component: that of a source or an effect of a joint is named by its role."""
+        name, model = component.name, self.system[component.owner]
+        if component.name == component.owner:
+            symbol = symbol_of(type(model))
+            self._add(name, component.role, component.kind, symbol, name, self._shown_value(component, model, symbol))
+            return
+        assert isinstance(model, Joint)
+        field_name = name.removeprefix(f"{component.owner}.")
+        given = getattr(model, field_name)
+        if component.role == "E":
+            quantity = _effort_word(model) if field_name == "effort" else f"{component.kind}_{_turns(model)}"
+            self._add(name, "E", quantity, find_symbol(quantity), "E", self._text(given))
+        else:
+            text = self._effect(model, field_name, given)
+            self._add(name, "DC", field_name, find_symbol(field_name), "DC", text)
+
+    def _shown_value(self, component: CircuitComponent, model: Any, symbol: Symbol) -> str:
+        """The number or law that is written beside a component."""
+        if component.role == "SB":
+            return self._value(model.mass, "mass")
+        if isinstance(model, Signal):
+            return self._text((model.law,))
+        return self._main_value(model, symbol) if component.role in ("part", "E", "DC") else ""
+
     def _add(self, name: str, role: str, kind: str, symbol: Symbol, label: str, value: str = "") -> Box:
         box = self.boxes[name] = Box(name, role, kind, symbol, label, value)
         return box
+
+    # -- links -------------------------------------------------------------------------------------
+    def _link(self, component: CircuitComponent, link: CircuitLink) -> None:
+        """Connect a link of a component; the third links of a joint's freedoms are drawn as one."""
+        if component.name == WORLD:
+            return
+        box, node = self.boxes[component.name], self.topology.nodes[link.node]
+        if link.kind == INFORMATION:
+            source = node.links[0].component
+            from_signal = self.topology.components[source].role == "signal" and not link.out
+            self._connect(link.node, INFORMATION, box, link.port, out=link.out, from_signal=from_signal)
+        elif link.kind == VECTOR:
+            self._vector_link(box, link, node)
+        elif node.reference:
+            box.port(link.port, ENERGY, reference=WORLD if node.name.startswith(f"{WORLD}.") else "gnd")
+        elif link.freedom is None:
+            self._connect(link.node, ENERGY, box, link.port, label=link.node)
+        else:
+            self._third_link(component, box, link, node)
+
+    def _vector_link(self, box: Box, link: CircuitLink, node: CircuitNode) -> None:
+        """A vector link to a body, or to the world."""
+        if any(other.component == WORLD for other in node.links):
+            box.port(link.port, VECTOR, reference=WORLD)
+            return
+        other = next(x for x in node.links if x.component != box.name)
+        owner = other.component if box.role == "SB" and other.component in self.system.joints else ""
+        name = f"{other.component}.{other.port}" if box.role == "SB" else f"{box.name}.{link.port}"
+        self._connect(name, VECTOR, box, name if box.role == "SB" else link.port, joint=owner)
+
+    def _third_link(self, component: CircuitComponent, box: Box, link: CircuitLink, node: CircuitNode) -> None:
+        """A link to the freedoms of a joint: to all of them, or of a part to a named one of several."""
+        joint = self.boxes[next(x.component for x in node.links if self.topology.components[x.component].role == "KN")]
+        if box is joint:
+            return
+        several = self.system.joints[joint.name].n_u > 1
+        if several and component.role == "part":
+            if link.node not in self.links:
+                self._connect(link.node, ENERGY, joint, link.node.removeprefix(f"{joint.name}."))
+            self._connect(link.node, ENERGY, box, link.port)
+            return
+        third, kind = f"{joint.name}.3", VECTOR if several else ENERGY
+        if third not in self.links:
+            self._connect(third, kind, joint, "3")
+        if not any(end is box and port.name == link.port for end, port in self.links[third].ends):
+            self._connect(third, kind, box, link.port)
 
     def _connect(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
         """Connect a port to a link, which is created at the first call."""
         connection = self.links.setdefault(link, Connection(link, kind, []))
         connection.label = connection.label or label
         connection.ends.append((box, box.port(port, kind, **more)))
-
-    def _bodies(self) -> None:
-        for name, body in self.system.bodies.items():
-            mass = self._value(body.mass, "mass")
-            self._add(name, "SB", "body", symbol_of(type(body)), name, mass)
-
-    def _joints(self) -> None:
-        for name, joint in self.system.joints.items():
-            box = self._add(name, "KN", joint.kind, symbol_of(type(joint)), name)
-            for port, side in (("1", joint.a), ("2", joint.b)):
-                self._to_body(f"{name}.{port}", box, port, side.body, joint=name)
-            kind = ENERGY if joint.n_u == 1 else VECTOR
-            for law, word in LAWS.items():
-                if getattr(joint, law, None) is not None:
-                    quantity = _effort_word(joint) if law == "effort" else f"{word}_{_turns(joint)}"
-                    text = self._text(getattr(joint, law))
-                    source = self._add(f"{name}.{law}", "E", quantity, find_symbol(quantity), "E", text)
-                    self._third(box, source, "1", kind)
-            for effect in EFFECTS:
-                given = getattr(joint, effect, None)
-                if given is not None:
-                    text = self._effect(joint, effect, given)
-                    part = self._add(f"{name}.{effect}", "DC", effect, find_symbol(effect), "DC", text)
-                    self._third(box, part, "1", kind)
-
-    def _third(self, joint: Box, box: Box, port: str, kind: str) -> None:
-        """Connect a component to the third link of a joint, which is that of its freedoms."""
-        link = f"{joint.name}.3"
-        if link not in self.links:
-            self._connect(link, kind, joint, "3")
-        self._connect(link, kind, box, port)
-
-    def _to_body(self, link: str, box: Box, port: str, body: str, joint: str = "") -> None:
-        """Add a vector link from a box to a body, or to the world; ``joint`` is the joint whose link it is."""
-        if body == "world" or body not in self.boxes:
-            box.port(port, VECTOR, reference="world")
-            return
-        self._connect(link, VECTOR, box, port)
-        self._connect(link, VECTOR, self.boxes[body], link, joint=joint)
-
-    def _constraints(self) -> None:
-        for name, constraint in self.system.constraints.items():
-            box = self._add(name, "KN", constraint.kind, symbol_of(type(constraint)), name)
-            if isinstance(constraint, CoordinateCoupling):
-                for word, joint in constraint.joints().items():
-                    if joint in self.boxes:
-                        self._third(self.boxes[joint], box, word, ENERGY)
-                continue
-            for field_name, frame in _frames(constraint):
-                self._to_body(f"{name}.{field_name}", box, field_name, frame.body)
-
-    def _elements(self) -> None:
-        nodes = find_nodes(self.system)
-        at = {(part, port): node for node in nodes.values() for part, port in node.ports}
-        for name, element in self.system.elements.items():
-            symbol = symbol_of(type(element))
-            if isinstance(element, Part):
-                box = self._add(name, "part", element.kind, symbol, name, self._main_value(element, symbol))
-                for port in element.ports():
-                    node = at[name, port]
-                    if node.reference:
-                        box.port(port, ENERGY, reference="world" if node.domain.position else "gnd")
-                    elif node.joint is not None:
-                        self._third_of(node.joint, node.name, box, port)
-                    else:
-                        self._connect(node.name, ENERGY, box, port, label=node.name)
-            else:
-                acts = any(_frames(element)) or any(_joints(element))
-                role = "E" if symbol.source else "DC" if acts else "signal"
-                value = "" if role == "signal" else self._main_value(element, symbol)
-                box = self._add(name, role, element.kind, symbol, name, value)
-            for field_name, frame in _frames(element):
-                self._to_body(f"{name}.{field_name}", box, field_name, frame.body)
-            for field_name, joint in _joints(element):
-                self._third(self.boxes[joint], box, field_name, ENERGY)
-
-    def _third_of(self, joint: str, node: str, box: Box, port: str) -> None:
-        """A part on a joint: on its one freedom, or on a named one of several."""
-        if node == joint:
-            self._third(self.boxes[joint], box, port, ENERGY)
-            return
-        if node not in self.links:
-            self._connect(node, ENERGY, self.boxes[joint], node.removeprefix(f"{joint}."))
-        self._connect(node, ENERGY, box, port)
-
-    def _signals(self) -> None:
-        for name, signal in self.system.signals.items():
-            self._add(name, "signal", "signal", symbol_of(type(signal)), name, self._text((signal.law,)))
-        for name, value in self.system.inputs.items():
-            self._add(name, "signal", "input", symbol_of(type(value)), name)
-
-    # -- information -------------------------------------------------------------------------------
-    def _information(self) -> None:
-        """Information links: from the component whose quantity an expression reads to the owner of the expression."""
-        for reader, laws in self._laws():
-            sources = dict.fromkeys(source for law in laws for source in self._read_by(law) if source is not reader)
-            for source in sources:
-                link = f"{source.name}.out"
-                if link not in self.links:
-                    self._connect(link, INFORMATION, source, "out", out=True)
-                self._connect(link, INFORMATION, reader, f"in {source.name}", from_signal=source.role == "signal")
-
-    def _laws(self) -> Iterator[tuple[Box, list[Expression]]]:
-        for name, joint in self.system.joints.items():
-            for law in LAWS:
-                if f"{name}.{law}" in self.boxes:
-                    yield self.boxes[f"{name}.{law}"], list(find_expressions(getattr(joint, law)))
-        for name, element in (*self.system.elements.items(), *self.system.constraints.items()):
-            values = (getattr(element, spec_field.name) for spec_field, _ in element.specs().values())
-            yield self.boxes[name], [law for value in values for law in _expressions(value)]
-        for name, signal in self.system.signals.items():
-            yield self.boxes[name], list(find_expressions(signal.law))
-
-    def _read_by(self, law: Expression) -> Iterator[Box]:
-        for name in sorted(law.names()):
-            try:
-                quantity = find_quantity(self.system, name)
-            except ModelError:
-                continue
-            owner = quantity.frame.body if quantity.frame is not None else quantity.owner
-            owner = owner if owner in self.boxes else self._at_node(owner)
-            if owner in self.boxes:
-                yield self.boxes[owner]
-
-    def _at_node(self, name: str) -> str:
-        """The part that is connected first to a node."""
-        link = self.links.get(name)
-        return link.ends[0][0].name if link is not None else name
 
     # -- words -------------------------------------------------------------------------------------
     def _value(self, value: Any, dimension: str | None) -> str:
@@ -297,29 +241,6 @@ class CircuitGraph:
         if not isinstance(given, tuple) or len(given) > 1 or effect not in DERIVED:
             return effect
         return self._value(given[0], DERIVED[effect][joint.coordinates[0][1]])
-
-
-def _frames(component: Component) -> Iterator[tuple[str, Frame]]:
-    """The frames on bodies that a component acts on."""
-    for spec_field, spec in component.specs().values():
-        value = getattr(component, spec_field.name)
-        if isinstance(value, Frame) and (spec.shape == "frame" or spec_field.name == "reaction_on"):
-            yield spec_field.name, value
-
-
-def _joints(component: Component) -> Iterator[tuple[str, str]]:
-    """The joints that an element acts in."""
-    for spec_field, spec in component.specs().values():
-        value = getattr(component, spec_field.name)
-        if spec.shape == "joint" and value is not None:
-            yield spec_field.name, str(value)
-
-
-def _expressions(value: Any) -> Iterator[Expression]:
-    try:
-        yield from find_expressions(value)
-    except TypeError:
-        return
 
 
 def _turns(joint: Joint) -> str:

@@ -12,8 +12,9 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from kinode.model.circuit_topology import INFORMATION, VECTOR
 from kinode.views.diagram.box_extents import STUB, words_at
-from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
+from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph, Connection, Port
 
 STEP_COST = 1.0
 BEND_COST = 3.0

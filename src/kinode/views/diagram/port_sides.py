@@ -6,7 +6,8 @@ toward it, and information enters from the left or from below.  A circuit withou
 
 from __future__ import annotations
 
-from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
+from kinode.model.circuit_topology import INFORMATION, VECTOR
+from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph, Connection, Port
 
 
 class Sides:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.results.load_spectra import Spectrum
 from kinode.results.reaction_causes import Causes
-from kinode.results.shaft_loads import Pressure
+from kinode.results.shafts.load_spectra import Spectrum
+from kinode.results.shafts.shaft_loads import Pressure
 from kinode.views.plots.time_plots import MOST_LINES, UNITS, WIDTH, short
 from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, save_figure, style, tick
 
@@ -201,7 +201,7 @@ def plot_spectrum(
     >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.2, samples=401)
     >>> figure = run.spectrum("shaft").plot(frequency="55 Hz", file="spectrum.png")
     """
-    from kinode.results.load_spectra import read_frequency
+    from kinode.results.shafts.load_spectra import read_frequency
 
     with style():
         figure = new_figure(size or (WIDTH, 3.2), shown=file is None)

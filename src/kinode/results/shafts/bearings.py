@@ -26,7 +26,7 @@ from kinode.errors import ArgumentError
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.results.joint_loads import reaction
 from kinode.results.peak_mean_rms import measure
-from kinode.results.shaft_loads import RPM, find_shaft
+from kinode.results.shafts.shaft_loads import RPM, find_shaft
 from kinode.results.text_tables import format_number
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from kinode.errors import ArgumentError
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.hooks import hook
 from kinode.results.joint_loads import find_joint, reaction
-from kinode.results.shaft_loads import Shaft, find_shaft
+from kinode.results.shafts.shaft_loads import Shaft, find_shaft
 from kinode.results.text_tables import format_number, format_table
 
 if TYPE_CHECKING:

@@ -1,0 +1,142 @@
+"""Variables of the links of the component circuit at an instant: potentials and flows (T-7.13).
+
+The flow at a link is what acts on the component there.  Vector links are in the axes of the body that they are on,
+moments about the origin of the link's frame.  Links that meet at a node have one potential, and flows that sum to zero.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import ZERO3, cross
+from kinode.model.base.frames import Frame
+from kinode.model.circuit_topology import VECTOR, WORLD, CircuitComponent, CircuitLink, find_circuit_topology
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.network.part import DOMAINS
+from kinode.multibody.restraints import loop_constraints
+
+if TYPE_CHECKING:
+    from kinode.model.base.element import Load
+    from kinode.model.quantity_names import QuantityName
+    from kinode.multibody.snapshot import Snapshot
+
+# Fields of a joint that are components of their own -> share of the effort.
+SHARES = {
+    "motion": "drive", "speed": "drive", "stiffness": "spring", "damping": "damping", "friction": "friction",
+    "stop": "stop", "backlash": "stop",
+}  # fmt: skip
+
+
+def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
+    """The value of a link variable that was asked for by name."""
+    topology = find_circuit_topology(snapshot.system)
+    component = topology.components[name.owner]
+    number, _, quantity = name.quantity.partition(".")
+    link = next(x for x in component.links if str(x.number) == number)
+    if link.kind != VECTOR:
+        domain = DOMAINS[link.domain]
+        return _flow(snapshot, component, link) if quantity == domain.flow else _potential(snapshot, link, quantity)
+    assert link.frame is not None
+    axes = snapshot.pose(Frame(link.frame.body) if name.axes is None else name.axes).R.T
+    if quantity in ("velocity", "angular_velocity"):
+        return axes @ snapshot.velocity(link.frame)[quantity == "velocity"]
+    moment, force = vector_flow(snapshot, component, link)
+    return axes @ (force if quantity == "force" else moment)
+
+
+# -- vector links ----------------------------------------------------------------------------------
+def vector_flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) -> tuple[Array, Array]:
+    """Moment and force on a component at a vector link, in world axes."""
+    if component.role == "SB" or component.name == WORLD:
+        topology = find_circuit_topology(snapshot.system)
+        (other,) = (x for x in topology.nodes[link.node].links if x != link)
+        moment, force = vector_flow(snapshot, topology.components[other.component], other)
+        return -moment, -force
+    system, frame = snapshot.system, link.frame
+    assert frame is not None
+    if component.name in system.joints:
+        wrench = snapshot.reactions.wrench_without_teeth(component.name)[0]
+        on = system.joints[component.name].a.body if link.number == 1 else None
+        moment, force = snapshot.reactions.seen(component.name, wrench, on, frame, Frame(WORLD))
+        return -moment, -force
+    if component.name in system.constraints:
+        loads = _constraint_loads(snapshot, component.name)
+    else:
+        loads = list(system.elements[component.name].wrenches(snapshot))
+    first = next(x for x in component.links if x.frame is not None and x.frame.body == frame.body)
+    own = [load for load in loads if load.on == frame or (link == first and not _is_linked(component, load))]
+    own = [load for load in own if load.on.body == frame.body]
+    moment, force = summed(snapshot, own, frame)
+    return -moment, -force
+
+
+def _constraint_loads(snapshot: Snapshot, name: str) -> list[Load]:
+    """The loads of a constraint on bodies; a gear has none, its efforts act along joints."""
+    constraint = snapshot.system.constraints[name]
+    if isinstance(constraint, CoordinateCoupling):
+        return []
+    rows = loop_constraints.loop_constraint_of(snapshot.topology, constraint)
+    return list(snapshot.constraints.loads_of(rows, snapshot.multipliers_of(name)))
+
+
+def _is_linked(component: CircuitComponent, load: Load) -> bool:
+    return any(link.frame == load.on for link in component.links)
+
+
+def summed(snapshot: Snapshot, loads: list[Load], about: Frame) -> tuple[Array, Array]:
+    """Moment about a frame's origin and force of loads, in world axes."""
+    moment, force, origin = ZERO3, ZERO3, snapshot.pose(about).p
+    for load in loads:
+        at = snapshot.pose(load.on).p if load.at is None else load.at
+        moment, force = moment + load.moment + cross(at - origin, load.force), force + load.force
+    return moment, force
+
+
+def other_loads(snapshot: Snapshot, body: str) -> tuple[Array, Array]:
+    """Moment about a body's mass center and force of elements that load it without a link: fields, buoyancy, drag."""
+    components = find_circuit_topology(snapshot.system).components
+    loads = []
+    for name, element in snapshot.system.elements.items():
+        linked = {link.frame.body for link in components[name].links if link.frame is not None}
+        if body not in linked:
+            loads += [load for load in element.wrenches(snapshot) if load.on.body == body]
+    return summed(snapshot, loads, snapshot.system.bodies[body].com)
+
+
+# -- energy links ----------------------------------------------------------------------------------
+def _potential(snapshot: Snapshot, link: CircuitLink, quantity: str) -> Scalar:
+    """Potential, or its integral, of the node of an energy link."""
+    node = find_circuit_topology(snapshot.system).nodes[link.node]
+    if node.reference:
+        return 0.0
+    if link.freedom is not None:
+        joint = next(x.component for x in node.links if x.component in snapshot.system.joints)
+        q, u, _ = snapshot.joint_state(joint)
+        return u[link.freedom] if quantity == DOMAINS[link.domain].potential else q[link.freedom]
+    return snapshot.network.quantity(link.node, quantity)
+
+
+def _flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) -> Scalar:
+    """Flow into a component at an energy link."""
+    system, k = snapshot.system, link.freedom
+    if component.role == "part":
+        return snapshot.network.quantity(component.name, f"{link.port}.{DOMAINS[link.domain].flow}")
+    assert k is not None
+    node = find_circuit_topology(system).nodes[link.node]
+    joint = next(x.component for x in node.links if x.component in system.joints)
+    if component.name == joint:
+        return snapshot.joint_effort(joint)[k]
+    if component.owner == joint:
+        field, efforts = component.name.removeprefix(f"{joint}."), snapshot.efforts
+        if field == "effort":
+            return -efforts.shares(joint)["drive"][k]
+        share = efforts.own_share(joint, SHARES[field])[k]
+        return efforts.shares(joint)["drive"][k] - share if field in ("motion", "speed") else -share
+    if component.name in system.constraints:
+        coupling = system.constraints[component.name]
+        assert isinstance(coupling, CoordinateCoupling)
+        relation = coupling.relation(system)
+        along = snapshot.multipliers_of(component.name)[0]
+        return -along if joint == relation.follower else snapshot.resolve(relation.ratio) * along
+    return -snapshot.efforts.element_effort(component.name, joint)

@@ -1,0 +1,128 @@
+"""The component circuit along a run: the solution vector V, the power through every link, nodal laws."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError
+from kinode.kernels.state import State
+from kinode.model.base.fields import short
+from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink
+from kinode.model.network.part import DOMAINS
+from kinode.symbolic.circuit_listing.circuit_state import CircuitState
+from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
+from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit
+
+if TYPE_CHECKING:
+    import xarray
+
+    from kinode.results.run_quantities import RunQuantities
+
+ARRAYS = ("V", "power")
+
+
+class RunCircuit:
+    """The circuit of a run; ``run.circuit`` returns it.
+
+    ``run.circuit["V"]`` is the solution vector over time, ``run.circuit["power"]`` the power into the components
+    through their links, each as an xarray with names and units.
+    """
+
+    def __init__(self, run: RunQuantities) -> None:
+        self.run = run
+
+    @cached_property
+    def circuit(self) -> Circuit:
+        """The circuit itself, with the parameters of the run: components, nodes, equations."""
+        system, values = self.run.system, self.run.parameters
+        changed = {name: x for name, x in values.items() if x != system.parameter_values()[name]}
+        if changed:
+            system = system.copy()
+            for name, value in changed.items():
+                system.change(name, value=value)
+        return circuit(system)
+
+    def __getitem__(self, name: str) -> xarray.DataArray:
+        if name not in ARRAYS:
+            raise ArgumentError(f"run.circuit has {' and '.join(ARRAYS)}, not {short(name)}")
+        return self._solution if name == "V" else self._power
+
+    @cached_property
+    def _solution(self) -> xarray.DataArray:
+        import xarray
+
+        variables = self.circuit.variables
+        values = self.run.evaluate(list(variables))
+        columns = [np.reshape(values[name], (len(self.run), -1)) for name in variables]
+        names = [x for v in variables.values() for x in scalar_names(self.run.system, v)]
+        units = [unit for v in variables.values() for unit in _spread(v.unit, v.size)]
+        sorts = [v.sort for v in variables.values() for _ in range(v.size)]
+        coordinates = {
+            "time": self.run.t, "variable": names, "unit": ("variable", units), "sort": ("variable", sorts)
+        }  # fmt: skip
+        return xarray.DataArray(np.hstack(columns), coords=coordinates, dims=("time", "variable"), name="V")
+
+    @cached_property
+    def _power(self) -> xarray.DataArray:
+        import xarray
+
+        branches = self.circuit.branches
+        columns = np.stack([self._power_of(link) for link in branches], axis=1)
+        coordinates = {"time": self.run.t, "link": [link.name for link in branches]}
+        return xarray.DataArray(columns, coords=coordinates, dims=("time", "link"), name="power", attrs={"unit": "W"})
+
+    def _power_of(self, link: CircuitLink) -> Array:
+        if link.kind == VECTOR:
+            words = (("velocity", "force"), ("angular_velocity", "moment"))
+            names = [f"{link.name}.{word}" for pair in words for word in pair]
+            v, f, w, m = self.run.evaluate(names).values()
+            total: Array = np.sum(v * f + w * m, axis=1)
+            return total
+        domain = DOMAINS[link.domain]
+        potential, flow = self.run.evaluate(
+            [f"{link.name}.{word}" for word in (domain.potential, domain.flow)]
+        ).values()
+        return np.asarray(potential * flow)
+
+    @property
+    def tellegen(self) -> Array:
+        """The sum of potential times flow over all links at each time, W: zero but for rounding."""
+        return np.asarray(self._power.sum("link"))
+
+    @property
+    def nodal_laws(self) -> dict[str, Array]:
+        """For each node the sum of its flows over time, which vanishes: (time,) or, of a vector node, (time, 6)."""
+        sums: dict[str, Array] = {}
+        for node in self.circuit.nodes.values():
+            if node.reference or node.kind == INFORMATION:
+                continue
+            words = ("force", "moment") if node.kind == VECTOR else (DOMAINS[node.kind].flow,)
+            axes = f"@{_common_body(node.links)}" if node.kind == VECTOR else ""
+            names = [[f"{link.name}.{word}{axes}" for link in node.links] for word in words]
+            values = self.run.evaluate([name for each in names for name in each])
+            totals = [sum((values[name] for name in each), start=np.zeros_like(values[each[0]])) for each in names]
+            sums[node.name] = np.hstack(totals) if node.kind == VECTOR else totals[0]
+        return sums
+
+    def at(self, t: float) -> CircuitState:
+        """The circuit at the stored time nearest to t, with the residual of every equation."""
+        k = int(np.argmin(np.abs(self.run.t - float(t))))
+        state = State(float(self.run.t[k]), self.run.q[k], self.run.u[k], self.run.z[k])
+        return self.circuit.evaluate(state, inputs=self.run.input_values)
+
+    def __repr__(self) -> str:
+        return f"<circuit of a run of {self.run.system.name!r}: {', '.join(ARRAYS)} at {len(self.run)} times>"
+
+
+def _spread(unit: str, size: int) -> list[str]:
+    """One unit for each component of a variable."""
+    each = unit.split(", ")
+    return each if len(each) == size else each[:1] * size
+
+
+def _common_body(links: Any) -> str:
+    return next(str(link.frame.body) for link in links)

@@ -1,0 +1,1 @@
+"""Loads of shafts: bearings, polar diagrams, spectra."""

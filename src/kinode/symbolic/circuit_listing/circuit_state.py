@@ -1,0 +1,212 @@
+"""The circuit at an instant: every link variable by name, and how well each equation and nodal law holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import cross
+from kinode.errors import ArgumentError
+from kinode.expressions.syntax_tree import symbol as named
+from kinode.model.base.fields import short
+from kinode.model.base.frames import Frame
+from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink
+from kinode.model.network.part import DOMAINS
+from kinode.multibody.link_values import other_loads, summed
+from kinode.multibody.restraints import loop_constraints
+from kinode.symbolic.circuit_listing import link_symbols as s
+from kinode.symbolic.circuit_listing.component_rows import ComponentRow
+from kinode.symbolic.formulas.term_values import SymbolValues
+from kinode.symbolic.formulas.vector_terms import IndexedSymbol, Sum, VectorTerm
+
+if TYPE_CHECKING:
+    from kinode.kernels.state import State
+    from kinode.multibody.snapshot import Snapshot
+    from kinode.symbolic.circuit_listing.whole_circuit import Circuit
+
+
+@dataclass(frozen=True, eq=False)
+class CircuitState:
+    """The solution vector V of a circuit at an instant; ``circuit.evaluate`` returns it.
+
+    Attributes
+    ----------
+    t : float
+        Time, s.
+    V : dict of str to array
+        Every variable by name, SI: ``V["elbow.1.force"]``.
+    """
+
+    circuit: Circuit
+    t: float
+    V: Mapping[str, Array]
+    snapshot: Snapshot
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.V:
+            raise ArgumentError(f"{short(name)} is no variable of the circuit; they are the keys of circuit.variables")
+        return self.V[name]
+
+    @cached_property
+    def residuals(self) -> tuple[float, ...]:
+        """For each equation the difference of its sides, relative to the largest term of all equations of its unit."""
+        evaluate, largest = SymbolValues(self._value), dict[str, float]()
+        differences = []
+        for _, row in self.circuit.rows:
+            difference, size = _difference(evaluate, row.left, row.right)
+            largest[_unit(row)] = max(largest.get(_unit(row), 0.0), size)
+            differences.append((difference, _unit(row)))
+        return tuple(x / largest[unit] if largest[unit] else x for x, unit in differences)
+
+    @property
+    def worst(self) -> tuple[float, str]:
+        """The largest residual, and the equation that has it."""
+        size, row = max(zip(self.residuals, (row for _, row in self.circuit.rows), strict=True), key=lambda x: x[0])
+        return size, f"{row.owner}: {row.name}"
+
+    @cached_property
+    def power(self) -> dict[str, float]:
+        """The power into the component through each link, W."""
+        return {link.name: float(x) for link in self.circuit.branches for x in [self._power(link)] if x is not None}
+
+    @property
+    def tellegen(self) -> float:
+        """The sum of potential times flow over all links, W; zero but for rounding."""
+        return float(sum(self.power.values()))
+
+    # -- values of symbols -------------------------------------------------------------------------
+    def _power(self, link: CircuitLink) -> float | None:
+        at = self.circuit.axes_suffix
+        if link.kind == VECTOR:
+            pairs = (("velocity", "force"), ("angular_velocity", "moment"))
+            return float(sum(self.V[f"{link.node}.{v}{at}"] @ self.V[f"{link.name}.{f}{at}"] for v, f in pairs))
+        domain = DOMAINS[link.domain]
+        potential = self.snapshot_value(f"{link.name}.{domain.potential}")
+        return float(potential * self.V[f"{link.name}.{domain.flow}"][0])
+
+    def snapshot_value(self, name: str) -> Any:
+        """A quantity by name at this instant, in plain numbers."""
+        return self.snapshot.resolve(named(name))
+
+    @cached_property
+    def _variable_values(self) -> dict[tuple[str, int], Array]:
+        return {(name, 0): value for name, value in self.V.items()}
+
+    def _value(self, symbol: IndexedSymbol) -> Any:
+        return self.circuit.meanings.given(self._variable_values, self._other)(symbol)
+
+    def _other(self, symbol: IndexedSymbol) -> Any:
+        """Rates, orientations, loads, laws and quantities of networks."""
+        family, name = symbol.family, str(symbol.places[-1]) if symbol.places else ""
+        rate = self._rate(family, name)
+        if rate is not None:
+            return rate
+        snapshot = self.snapshot
+        if family == s.TURN:
+            return snapshot.pose(Frame(name)).R
+        if family in (s.OTHER_FORCE, s.OTHER_MOMENT):
+            moment, force = other_loads(snapshot, name)
+            return self._in_axes(force if family == s.OTHER_FORCE else moment, name)
+        if family in (s.LOAD, s.LOAD_MOMENT):
+            word = "force" if family == s.LOAD else "moment"
+            return -self.V[f"{name}.{word}{self.circuit.axes_suffix}"]
+        if family == s.EFFORT:
+            return -self.V[f"{name}.{DOMAINS[self.circuit.meanings.link_named[name].domain].flow}"][0]
+        if family == s.TENSION:
+            return snapshot.system.elements[name].quantity("tension", snapshot)
+        if family == s.DIRECTION:
+            one, two = (snapshot.pose(x.frame).p for x in self.circuit.components[name].links if x.frame is not None)
+            return (two - one) / np.linalg.norm(two - one)
+        if family in (s.ROW_FORCE, s.ROW_MOMENT):
+            return self._row_load(symbol)
+        return self._named_value(symbol)
+
+    def _named_value(self, symbol: IndexedSymbol) -> Any:
+        """A quantity of a network, or a quantity by its own name."""
+        meaning = self.circuit.network_rows.meaning_of.get(symbol)
+        if meaning is None:
+            return self.snapshot_value(symbol.family.letter)
+        base, order = meaning
+        network = self.snapshot.network
+        joint_of = self.circuit.network_rows.network.joint_of
+        if base in joint_of:
+            joint, k = joint_of[base]
+            q, u, _ = self.snapshot.joint_state(joint)
+            return (q, u, self.snapshot.joint_acceleration(joint))[order][k]
+        assert network.condensed is not None
+        return network.number(network.condensed.value((base, order)), base)
+
+    def _rate(self, family: Any, name: str) -> Any:
+        """Accelerations of bodies and rates of coordinates."""
+        snapshot, system = self.snapshot, self.circuit.system
+        if family in (s.V0_RING, s.V0_DOT):
+            R, com = snapshot.pose(Frame(name)).R, system.bodies[name].com
+            if family == s.V0_DOT:
+                return snapshot.acceleration(com)[1]
+            w, v = snapshot.velocity(com)
+            return R.T @ (snapshot.acceleration(com)[1] - cross(w, v))
+        if family in (s.W_RING, s.W_DOT):
+            frame = self.circuit.meanings.link_named[name].frame
+            assert frame is not None
+            alpha = snapshot.acceleration(frame)[0]
+            return alpha if family == s.W_DOT else snapshot.pose(Frame(frame.body)).R.T @ alpha
+        if family in (s.Q_DOT, s.QS_DOT):
+            joint = name if name in system.joints else name.rpartition(".")[0]
+            q, u, _ = snapshot.joint_state(joint)
+            rates = np.asarray(system.joints[joint].rate_map(q, u), dtype=float)
+            entry = self.circuit.meanings.coordinate_number(name)
+            return rates if family == s.QS_DOT else rates[entry]
+        return None
+
+    def _row_load(self, symbol: IndexedSymbol) -> Array:
+        """Force or moment at a link for a unit multiplier of one row of a constraint."""
+        row, link_name = (str(x) for x in symbol.places)
+        name, _, number = row.partition(",")
+        constraint = loop_constraints.loop_constraint_of(self.snapshot.topology, self.circuit.system.constraints[name])
+        unit = np.eye(len(constraint.units))[int(number) - 1]
+        frame = self.circuit.meanings.link_named[link_name].frame
+        assert frame is not None
+        loads = [x for x in self.snapshot.constraints.loads_of(constraint, unit) if x.on.body == frame.body]
+        moment, force = summed(self.snapshot, loads, frame)
+        return self._in_axes(force if symbol.family == s.ROW_FORCE else moment, frame.body)
+
+    def _in_axes(self, vector: Array, body: str) -> Array:
+        """A vector in world axes, in those of the equations."""
+        own = self.circuit.basis == "body" and body != WORLD
+        return self.snapshot.pose(Frame(body)).R.T @ vector if own else vector
+
+
+def evaluate_circuit(circuit: Circuit, state: State | None, inputs: Mapping[str, float] | None) -> CircuitState:
+    """The circuit at a state; at the assembled start by default."""
+    from kinode.dynamics.compiled_system import Dynamics
+    from kinode.dynamics.redundant_reactions import is_redundant
+
+    dynamics = Dynamics(circuit.system)
+    state = dynamics.initial if state is None else state
+    names, snapshot = list(circuit.variables), dynamics.snapshot(state, inputs=inputs)
+    if is_redundant(dynamics):  # loads are shared among joints
+        values = dynamics.evaluate(names, state.t, state.q, state.u, z=state.z, inputs=inputs)
+    else:
+        values = {name: snapshot.quantity(name) for name in names}
+    V = {name: np.atleast_1d(np.asarray(values[name], dtype=float)) for name in names}
+    return CircuitState(circuit, float(state.t), V, snapshot)
+
+
+def _difference(evaluate: SymbolValues, left: VectorTerm, right: VectorTerm) -> tuple[float, float]:
+    """The largest difference of two sides, and the largest of their terms."""
+    terms = [evaluate(x) for side in (left, right) for x in (side.terms if isinstance(side, Sum) else (side,))]
+    largest = max(float(np.max(np.abs(x))) for x in terms)
+    return float(np.max(np.abs(evaluate(left) - evaluate(right)))), largest
+
+
+def _unit(row: ComponentRow) -> str:
+    """What the terms of a row are measured in; rows whose unit is not known are compared with their own terms."""
+    for word in ("angular velocity", "velocity", "force", "moment"):
+        if word in row.name:
+            return word
+    return f"{row.owner}: {row.name}"

@@ -1,0 +1,315 @@
+"""Equations of the components of a circuit, as they stand before anything is differentiated (T-7.1) to (T-7.11).
+
+Vectors are in the axes of the body that their link is on, or all in world axes (``basis="global"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitComponent, CircuitLink, CircuitTopology
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.joints.joint import Joint
+from kinode.model.network.part import DOMAINS
+from kinode.model.system import System
+from kinode.symbolic.circuit_listing import link_symbols as s
+from kinode.symbolic.formulas.law_terms import law_term
+from kinode.symbolic.formulas.vector_terms import Grid, Number, VectorTerm, as_term
+
+VANISHING = 1e-9  # a column of a joint's freedoms below this is zero
+ZERO = Number(0.0)
+
+
+@dataclass(frozen=True)
+class ComponentRow:
+    """An equation of a component or a node.
+
+    Attributes
+    ----------
+    owner, name : str
+        Component or node; what the equation says, in mechanical words.
+    left, right : VectorTerm
+        Both sides.
+    size : int
+        Scalar equations in it.
+    kinematic : bool
+        Whether it has no flow: an equation of the kinematic problem.
+    number : str
+        Number of the equation in the theory.
+    dual : str
+        The flow that holds a row of velocities: link and word, ``elbow.2.force``.
+    """
+
+    owner: str
+    name: str
+    left: VectorTerm
+    right: VectorTerm
+    size: int = 3
+    kinematic: bool = False
+    number: str = ""
+    dual: str = ""
+
+
+class ComponentRows:
+    """The equations of each component of a circuit."""
+
+    def __init__(self, system: System, topology: CircuitTopology, basis: str) -> None:
+        self.system, self.topology, self.world_axes = system, topology, basis == "global"
+
+    def of(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        """The rows of a component; those of parts come from the analysis of networks."""
+        name = component.name
+        if component.role == "SB":
+            return self._body(component)
+        if name == WORLD:
+            return self._base(component)
+        if name in self.system.joints:
+            return self._joint(component, self.system.joints[name])
+        if component.owner in self.system.joints:
+            return self._joint_law(component, self.system.joints[component.owner])
+        if name in self.system.constraints:
+            constraint = self.system.constraints[name]
+            if isinstance(constraint, CoordinateCoupling):
+                return self._coupling(component, constraint)
+            return self._constraint(component)
+        return self._element(component)
+
+    # -- bodies ------------------------------------------------------------------------------------
+    def _body(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        """(T-7.1), (T-7.2), (T-7.3): balance of forces and moments, and the motion of its links."""
+        name = component.name
+        links = [link for link in component.links if link.kind == VECTOR]
+        m, first = s.MASS[name], links[0].name
+        w, v = s.W[first], s.V0[name]
+        forces: VectorTerm = _total([s.F[link.name] for link in links])
+        moments = _total([s.M[link.name] for link in links])
+        arms = [self._turned(s.RHO[link.name], name).cross(s.F[link.name]) for link in links]
+        others = self._has_other_loads(name)
+        if others:
+            forces, moments = forces + s.OTHER_FORCE[name], moments + s.OTHER_MOMENT[name]
+        if self.world_axes:
+            J: VectorTerm = s.TURN[name] * s.INERTIA[name] * s.TURN[name].T
+            force, moment = m * s.V0_DOT[name], J * s.W_DOT[first] + w.cross(J * w)
+            weight: VectorTerm = m * s.GRAVITY()
+        else:
+            J = s.INERTIA[name]
+            force, moment = m * (s.V0_RING[name] + w.cross(v)), J * s.W_RING[first] + w.cross(J * w)
+            weight = m * (s.TURN[name].T * s.GRAVITY())
+        weightless = all(isinstance(x, float) and x == 0.0 for x in self.system.gravity)
+        yield ComponentRow(name, "balance of forces", force, forces if weightless else forces + weight, number="T-7.1")
+        yield ComponentRow(name, "balance of moments", moment, _total([moments, *arms]), number="T-7.2")
+        for link in links:
+            point = v + w.cross(self._turned(s.RHO[link.name], name))
+            yield ComponentRow(
+                name, f"velocity of link {link.number}", s.V[link.name], point, 3, True, "T-7.3", f"{link.name}.force"
+            )
+        for link in links[1:]:
+            text = f"angular velocity of link {link.number}"
+            yield ComponentRow(name, text, s.W[link.name], w, 3, True, "T-7.3", f"{link.name}.moment")
+
+    def _has_other_loads(self, body: str) -> bool:
+        """Whether elements without a link may load a body."""
+        for name, element in self.system.elements.items():
+            component = self.topology.components[name]
+            linked = any(link.frame is not None for link in component.links)
+            if element.pushes and not linked and component.role in ("signal", "E", "DC") and not component.links:
+                return True
+        return False
+
+    def _base(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        for link in component.links:
+            if link.kind == VECTOR:
+                n, at = link.number, link.name
+                yield ComponentRow(WORLD, f"link {n} rests", s.V[at], ZERO, 3, True, "", f"{at}.force")
+                yield ComponentRow(WORLD, f"link {n} does not turn", s.W[at], ZERO, 3, True, "", f"{at}.moment")
+
+    def _turned(self, vector: VectorTerm, body: str) -> VectorTerm:
+        """A vector given in the axes of a body, in those of the equations."""
+        return s.TURN[body] * vector if self.world_axes and body in self.system.bodies else vector
+
+    # -- joints ------------------------------------------------------------------------------------
+    def _joint(self, component: CircuitComponent, joint: Joint) -> Iterator[ComponentRow]:
+        """(T-7.4) to (T-7.10): velocities of the second link, flows, the third links, the coordinates."""
+        name, one, two = joint.name, f"{joint.name}.1", f"{joint.name}.2"
+        thirds = [link for link in component.links if link.freedom is not None]
+        shift, turning, sliding = joint_pattern(joint)
+        a, b = ([self._turned(column[x.name], joint.b.body) for x in thirds] for column in (s.TURNING, s.SLIDING))
+        rho = self._turned(s.RHO[name], joint.a.body)
+        turns = [a[k] * s.potential_of(thirds[k]) for k in turning]
+        slides = [b[k] * s.potential_of(thirds[k]) for k in sliding]
+        at_second: VectorTerm = s.V[one] + s.W[one].cross(rho) if shift else s.V[one]
+        F_1: VectorTerm = -s.F[two]
+        w_2: VectorTerm = s.W[one]
+        v_2, M_1, back = at_second, -s.M[two], as_term(s.F[two])
+        if not self.world_axes:
+            w_2, v_2 = s.A[name] * s.W[one], s.A[name] * at_second
+            F_1, M_1, back = -(s.A[name].T * s.F[two]), -(s.A[name].T * s.M[two]), s.A[name].T * s.F[two]
+        M_1 = M_1 - rho.cross(back) if shift else M_1
+        turned, moved = _total([w_2, *turns]), _total([v_2, *slides])
+        yield ComponentRow(name, "angular velocity of link 2", s.W[two], turned, 3, True, "T-7.4", f"{two}.moment")
+        yield ComponentRow(name, "velocity of link 2", s.V[two], moved, 3, True, "T-7.4", f"{two}.force")
+        yield ComponentRow(name, "force of link 1", s.F[one], F_1, number="T-7.5")
+        yield ComponentRow(name, "moment of link 1", s.M[one], M_1, number="T-7.5")
+        for k, link in enumerate(thirds):
+            parts = [a[k].dot(s.M[two])] if k in turning else []
+            parts += [b[k].dot(s.F[two])] if k in sliding else []
+            yield ComponentRow(
+                name, f"{_effort_word(link)} of link {link.number}", s.flow_of(link), -_total(parts), 1, number="T-7.6"
+            )
+        yield from _coordinate_rows(joint, thirds)
+
+    def _joint_law(self, component: CircuitComponent, joint: Joint) -> Iterator[ComponentRow]:
+        """A source or an effect at the third links of a joint."""
+        field = component.name.removeprefix(f"{joint.name}.")
+        given: Any = getattr(joint, field)
+        for k, link in enumerate(component.links):
+            if link.kind == INFORMATION:
+                continue
+            u, flow, dual = s.potential_of(link), s.flow_of(link), f"{link.name}.{_effort_word(link)}"
+            law = law_term(given[k]) if field in ("motion", "speed", "effort", "stiffness", "damping") else ZERO
+            coordinate = s.Q[_coordinate(joint, link)]
+            if field == "motion":
+                yield ComponentRow(component.name, "prescribed position", coordinate, law, 1, True, "", dual)
+            elif field == "speed":
+                yield ComponentRow(component.name, "prescribed speed", u, law, 1, True, "", dual)
+            elif field == "effort":
+                yield ComponentRow(component.name, f"{_effort_word(link)} of the source", flow, -law, 1)
+            elif field == "damping":
+                yield ComponentRow(component.name, f"{_effort_word(link)} of the damper", flow, law * u, 1)
+            elif field == "stiffness":
+                neutral = ZERO if joint.neutral is None else law_term(joint.neutral[k])
+                stretch = coordinate if neutral == ZERO else coordinate - neutral
+                yield ComponentRow(component.name, f"{_effort_word(link)} of the spring", flow, law * stretch, 1)
+            else:
+                effort = s.EFFORT[link.name]
+                yield ComponentRow(component.name, f"{_effort_word(link)} of the {field}", flow, -effort, 1)
+
+    # -- constraints -------------------------------------------------------------------------------
+    def _coupling(self, component: CircuitComponent, coupling: CoordinateCoupling) -> Iterator[ComponentRow]:
+        """A gear or rack: one speed follows the other, and its multiplier acts on both."""
+        relation = coupling.relation(self.system)
+        link_of = dict(zip(coupling.joints().values(), component.links, strict=False))
+        follower, leader = link_of[relation.follower], link_of[relation.leader]
+        ratio, lam = law_term(relation.ratio), s.MULTIPLIER[component.name]
+        name = component.name
+        speeds = s.potential_of(follower), ratio * s.potential_of(leader)
+        yield ComponentRow(name, "speeds", *speeds, 1, True, "", f"{name}.reaction")
+        yield ComponentRow(name, f"{_effort_word(follower)} of the follower", s.flow_of(follower), -lam, 1)
+        yield ComponentRow(name, f"{_effort_word(leader)} of the leader", s.flow_of(leader), ratio * lam, 1)
+
+    def _constraint(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        """A constraint between points: rows of velocities, and what their multipliers do at each link."""
+        links = [link for link in component.links if link.kind == VECTOR]
+        name = component.name
+        labels = [f"{name},{k + 1}" for k in range(len(self.system.constraints[name].rows(self.system)))]
+        for label in labels:
+            parts = [
+                s.ROW_FORCE[label, x.name].dot(s.V[x.name]) + s.ROW_MOMENT[label, x.name].dot(s.W[x.name])
+                for x in links
+            ]
+            yield ComponentRow(name, "holds velocities", _total(parts), ZERO, 1, True, "", f"{name}.reaction")
+        for link in links:
+            force = _total([s.MULTIPLIER[label] * s.ROW_FORCE[label, link.name] for label in labels])
+            moment = _total([s.MULTIPLIER[label] * s.ROW_MOMENT[label, link.name] for label in labels])
+            yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -force)
+            yield ComponentRow(name, f"moment of link {link.number}", s.M[link.name], -moment)
+
+    # -- elements ----------------------------------------------------------------------------------
+    def _element(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        """An element that loads bodies or joints: its flows are the opposite of what it gives."""
+        name = component.name
+        element: Any = self.system.elements.get(name)
+        links = [link for link in component.links if link.kind == VECTOR]
+        pulls = element is not None and "tension" in element.quantities and len(links) == 2
+        for k, link in enumerate(links):
+            if pulls:
+                force = s.TENSION[name] * s.DIRECTION[name]
+                force = self._own_axes(force, link)
+                yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -force if k == 0 else force)
+                yield ComponentRow(name, f"no moment at link {link.number}", s.M[link.name], ZERO)
+            else:
+                yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -s.LOAD[link.name])
+                yield ComponentRow(name, f"moment of link {link.number}", s.M[link.name], -s.LOAD_MOMENT[link.name])
+        for link in component.links:
+            if link.freedom is not None:
+                effort = s.EFFORT[link.name]
+                yield ComponentRow(name, f"{_effort_word(link)} of link {link.number}", s.flow_of(link), -effort, 1)
+
+    def _own_axes(self, vector: VectorTerm, link: CircuitLink) -> VectorTerm:
+        """A vector in world axes, in those of the link."""
+        body = link.frame.body if link.frame is not None else WORLD
+        return vector if self.world_axes or body not in self.system.bodies else s.TURN[body].T * vector
+
+
+def nodal_rows(topology: CircuitTopology) -> Iterator[ComponentRow]:
+    """The flows of all links at a node sum to zero; those of reference nodes go to the reference."""
+    for node in topology.nodes.values():
+        if node.reference or node.kind == INFORMATION:
+            continue
+        if node.kind == VECTOR:
+            yield ComponentRow(node.name, "sum of forces", _total([s.F[x.name] for x in node.links]), ZERO)
+            yield ComponentRow(node.name, "sum of moments", _total([s.M[x.name] for x in node.links]), ZERO)
+        else:
+            word = f"sum of {_effort_word(node.links[0])}s"
+            yield ComponentRow(node.name, word, _total([s.flow_of(x) for x in node.links]), ZERO, 1)
+
+
+def joint_pattern(joint: Joint) -> tuple[bool, list[int], list[int]]:
+    """Whether a joint's points move apart, and which freedoms turn and which slide; at a random position."""
+    if not joint.n_u:
+        return False, [], []
+    q = np.random.default_rng(5).uniform(0.2, 0.9, joint.n_q)
+    if joint.quaternion is not None:
+        where = slice(joint.n_q - 4, joint.n_q)
+        q[where] /= np.linalg.norm(q[where])
+    form: Array = joint.form(_plain)
+    S = np.asarray(joint.motion_subspace(q, form), dtype=float)
+    p = np.asarray(joint.transform(q, form).p, dtype=float)
+    columns = [np.abs(S[:, k]) > VANISHING for k in range(joint.n_u)]
+    turning = [k for k, column in enumerate(columns) if column[:3].any()]
+    sliding = [k for k, column in enumerate(columns) if column[3:].any()]
+    return bool(np.abs(p).max() > VANISHING), turning, sliding
+
+
+def _plain(value: Any) -> float:
+    """A number for a joint's constant: the pattern does not depend on it."""
+    return 0.7 if isinstance(value, Expression) else float(value)
+
+
+def _coordinate(joint: Joint, link: CircuitLink) -> str:
+    """The name of the coordinate that belongs to a third link, of the joint or of what is connected there."""
+    assert link.freedom is not None
+    return joint.name if joint.n_u == 1 else f"{joint.name}.{joint.coordinates[link.freedom][0]}"
+
+
+def _coordinate_rows(joint: Joint, thirds: list[CircuitLink]) -> Iterator[ComponentRow]:
+    """(T-7.7): rates of the coordinates."""
+    name = joint.name
+    if joint.quaternion is None and joint.n_q == joint.n_u:
+        for link in thirds:
+            rate = s.Q_DOT[_coordinate(joint, link)]
+            yield ComponentRow(name, "rate of the coordinate", rate, s.potential_of(link), 1, True, "T-7.7")
+    elif joint.n_u:
+        speeds = Grid(tuple((s.potential_of(link),) for link in thirds))
+        right = s.RATE_MAP[name] * speeds
+        yield ComponentRow(name, "rates of the coordinates", s.QS_DOT[name], right, joint.n_q, True, "T-7.7")
+
+
+def _effort_word(link: CircuitLink) -> str:
+    return DOMAINS[link.domain].flow
+
+
+def _total(terms: list[VectorTerm]) -> VectorTerm:
+    """A sum; zero if there are no terms."""
+    if not terms:
+        return ZERO
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
