@@ -59,11 +59,7 @@ def _options(
     pass
 
 
-<<<<<<< HEAD
-for command in (run, verify, reactions, balance, equations, explain, show, examples, schema, bench):
-=======
-for command in (run, verify, reactions, equations, explain, circuit, show, examples, schema, bench):
->>>>>>> main
+for command in (run, verify, reactions, balance, equations, explain, circuit, show, examples, schema, bench):
     app.command()(command)
 
 

@@ -17,7 +17,7 @@ from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-    from kinode.results.balances.run_balance import RunBalance
+    from kinode.results.frame_balances.run_balance import RunBalance
     from kinode.results.trajectory import Trajectory
     from kinode.tasks.verify import Verification
 

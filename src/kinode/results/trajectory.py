@@ -17,19 +17,11 @@ from kinode.hooks import hook
 from kinode.kernels.state import Wrench
 from kinode.results import joint_loads, relative_motion
 from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
-<<<<<<< HEAD
-from kinode.results.balances.balanced_run import BalancedRun
-from kinode.results.bearings import Bearing, bearings
-from kinode.results.load_spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
+from kinode.results.frame_balances.balanced_run import BalancedRun
 from kinode.results.reaction_causes import Causes, compute_causes
-from kinode.results.shaft_loads import Pressure, compute_pressure
-=======
-from kinode.results.reaction_causes import Causes, compute_causes
-from kinode.results.run_quantities import RunQuantities
 from kinode.results.shafts.bearings import Bearing, bearings
 from kinode.results.shafts.load_spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
 from kinode.results.shafts.shaft_loads import Pressure, compute_pressure
->>>>>>> main
 from kinode.results.sizing.drive_sizing import Sizing, compute_sizing
 
 if TYPE_CHECKING:

@@ -71,10 +71,9 @@ class ConstraintEquation(NamedTuple):
 
 @overload
 def equations(
-<<<<<<< HEAD
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
     frame: None = None,
-) -> Equations | BodyEquations: ...  # fmt: skip
+) -> Equations | BodyEquations | Circuit: ...  # fmt: skip
 @overload
 def equations(
     system: System, formulation: None = None, shape: str = "auto", reactions: Sequence[str] | str = (), *, frame: Any
@@ -82,11 +81,7 @@ def equations(
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
     frame: Any = None,
-) -> Equations | BodyEquations | FrameEquations:  # fmt: skip
-=======
-    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations | Circuit:
->>>>>>> main
+) -> Equations | BodyEquations | Circuit | FrameEquations:  # fmt: skip
     """The equations of motion of a system as SymPy expressions.
 
     Parameters
@@ -129,17 +124,14 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
-<<<<<<< HEAD
     if frame is not None:
         from kinode.symbolic.balances.frame_equations import frame_equations
 
         return frame_equations(system, frame, formulation, shape, names)
-=======
     if formulation == CIRCUIT:
         if names:
             raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
         return find_circuit(system)
->>>>>>> main
     topology = _independent(find_topology(system))
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"

@@ -13,10 +13,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from kinode.symbolic.balances.balance_lines import BalanceLine, TermBlock, block, plain_equation
 from kinode.symbolic.balances.balance_symbols import PLACES, XYZ, BalanceSymbols
 from kinode.symbolic.balances.frame_carrier import FrameCarrier
 from kinode.symbolic.balances.parallel_symbols import ParallelSymbols, Tensor, tensor_of
-from kinode.symbolic.balances.scalar_equations import ScalarEquation, TermBlock, block, plain_equation
 from kinode.symbolic.balances.scalar_terms import (
     SignedTerm,
     arm_terms,
@@ -43,7 +43,7 @@ class BodyBalances:
             for name, bodies in self.symbols.groups.items()
             if bodies[0] in carrier.parallel
         }
-        self._definitions: dict[str, ScalarEquation] = {}
+        self._definitions: dict[str, BalanceLine] = {}
 
     def is_rigid(self, group: str) -> bool:
         """Whether a body does not move in the carrier."""
@@ -111,7 +111,7 @@ class BodyBalances:
             self._define(plain_equation(str(place[k]), place[k], terms, "(25)"))
         return tuple(place)
 
-    def _define(self, equation: ScalarEquation) -> None:
+    def _define(self, equation: BalanceLine) -> None:
         self._definitions.setdefault(equation.name, equation)
 
     def acceleration(self, group: str, axis: int) -> list[SignedTerm]:
@@ -150,7 +150,7 @@ class BodyBalances:
         return rolled_euler_terms(shared, axis, tensor, w, w1, self.seen_spin, self.symbols.roll()[0])
 
     # -- equations ---------------------------------------------------------------------------------
-    def body(self, group: str) -> list[ScalarEquation]:
+    def body(self, group: str) -> list[BalanceLine]:
         """Six equations of a body; numbered if it is the only one, and rolls in the frame."""
         name, _ = self.symbols.tag(group)
         F, M = self.symbols.outer(group)
@@ -160,14 +160,14 @@ class BodyBalances:
         for k in range(3):
             left = _with_weight(F[k], m, g[k])
             terms = [*origin_terms(k, self.V, self.V1, self.W), *self.acceleration(group, k)]
-            equations.append(ScalarEquation(f"F_{XYZ[k]}{name}", left, (block(terms, m),), f"({32 + k})" * spinning))
+            equations.append(BalanceLine(f"F_{XYZ[k]}{name}", left, (block(terms, m),), f"({32 + k})" * spinning))
         for k in range(3):
             terms = [*self.spin_terms([group], k), *arm_terms(k, self.position(group), F)]
             left = (block(without_zeros([(1, M[k])])),)
-            equations.append(ScalarEquation(f"M_{XYZ[k]}{name}", left, (block(terms),), f"({35 + k})" * spinning))
+            equations.append(BalanceLine(f"M_{XYZ[k]}{name}", left, (block(terms),), f"({35 + k})" * spinning))
         return equations
 
-    def whole(self) -> list[ScalarEquation]:
+    def whole(self) -> list[BalanceLine]:
         """Six equations of the system."""
         groups = list(self.symbols.groups)
         F, M = self.symbols.outer()
@@ -178,16 +178,16 @@ class BodyBalances:
             blocks: list[TermBlock] = [block(origin_terms(k, self.V, self.V1, self.W), m)]
             blocks += [block(self.acceleration(group, k), self.symbols.mass(group)) for group in groups]
             right = tuple(x for x in blocks if x.terms)
-            equations.append(ScalarEquation(f"F_{XYZ[k]}", left, right))
+            equations.append(BalanceLine(f"F_{XYZ[k]}", left, right))
         for k in range(3):
             terms = self.spin_terms(groups, k)
             for group in groups:
                 terms += arm_terms(k, self.position(group), self.symbols.outer(group)[0])
-            equations.append(ScalarEquation(f"M_{XYZ[k]}", (block(without_zeros([(1, M[k])])),), (block(terms),)))
+            equations.append(BalanceLine(f"M_{XYZ[k]}", (block(without_zeros([(1, M[k])])),), (block(terms),)))
         return equations
 
     # -- definitions -------------------------------------------------------------------------------
-    def frame(self) -> list[ScalarEquation]:
+    def frame(self) -> list[BalanceLine]:
         """How the components in XYZ follow from those in body axes, and how XYZ rolls (27), (T-8.14)."""
         import sympy
 
@@ -205,7 +205,7 @@ class BodyBalances:
         equations = [plain_equation(str(self.W[k]), self.W[k], without_zeros(lines[k]), "(27)") for k in range(3)]
         return [*equations, self._closure(a, c)]
 
-    def _closure(self, a: int, c: int) -> ScalarEquation:
+    def _closure(self, a: int, c: int) -> BalanceLine:
         import sympy
 
         if self.carrier.closure == "nonrolling":
@@ -218,7 +218,7 @@ class BodyBalances:
         return plain_equation("closure", self.W[a], without_zeros([(-1, self.W[c] * sympy.tan(theta))]), words=words)
 
     @property
-    def definitions(self) -> list[ScalarEquation]:
+    def definitions(self) -> list[BalanceLine]:
         """What symbols stand for that the equations use."""
         return list(self._definitions.values())
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
 from kinode.model.system import System
+from kinode.symbolic.balances.balance_lines import BalanceLine
 from kinode.symbolic.balances.balance_symbols import BalanceSymbols
 from kinode.symbolic.balances.body_balances import BodyBalances
 from kinode.symbolic.balances.frame_carrier import FrameCarrier, find_carrier
 from kinode.symbolic.balances.instant_in_frame import InstantInFrame
 from kinode.symbolic.balances.member_motion import MemberMotion
-from kinode.symbolic.balances.scalar_equations import ScalarEquation
 from kinode.symbolic.balances.vector_balances import vector_sections
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
 from kinode.symbolic.formulas.typefaces import decimal
@@ -43,13 +43,13 @@ class FrameEquations(FormulaSheet):
         The system.
     frame : str
         The frame.
-    scalars : tuple of ScalarEquation
+    scalars : tuple of BalanceLine
         The equations in scalars: ``.difference`` is a SymPy expression that vanishes, ``.terms`` are the terms.
     """
 
     system: System = field(kw_only=True)
     frame: str = field(kw_only=True)
-    scalars: tuple[ScalarEquation, ...] = field(kw_only=True, default=())
+    scalars: tuple[BalanceLine, ...] = field(kw_only=True, default=())
     notation: BalanceSymbols = field(kw_only=True, repr=False)
 
     @property
@@ -118,7 +118,7 @@ def _with_scalars(heading: str, carrier: FrameCarrier) -> FrameEquations:
     """Vector form and scalar components."""
     balances = BodyBalances(carrier)
     symbols = balances.symbols
-    parts: list[tuple[str, str, list[ScalarEquation]]] = [
+    parts: list[tuple[str, str, list[BalanceLine]]] = [
         (f"Body {symbols.called(group)}", _body_words(balances, group), balances.body(group))
         for group in symbols.groups
     ]
@@ -142,7 +142,7 @@ def _with_scalars(heading: str, carrier: FrameCarrier) -> FrameEquations:
     )
 
 
-def _solved(balances: BodyBalances) -> list[tuple[str, str, list[ScalarEquation]]]:
+def _solved(balances: BodyBalances) -> list[tuple[str, str, list[BalanceLine]]]:
     """The equations of a carrier and members that slide in it, solved for the motion; nothing for other systems."""
     from kinode.dynamics.compiled_system import Dynamics
 
@@ -183,7 +183,7 @@ def _body_words(balances: BodyBalances, group: str) -> str:
     return f"{start} It turns in the frame: H is about its mass center."
 
 
-def _symbol_table(carrier: FrameCarrier, symbols: BalanceSymbols, scalars: Sequence[ScalarEquation]) -> SheetSection:
+def _symbol_table(carrier: FrameCarrier, symbols: BalanceSymbols, scalars: Sequence[BalanceLine]) -> SheetSection:
     """All symbols, with the values of those that are constant."""
     used = {str(x) for line in scalars for x in line.difference.free_symbols}
     defined = {line.name for line in scalars if line.defines}

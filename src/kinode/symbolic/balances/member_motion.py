@@ -20,9 +20,9 @@ from typing import Any
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.prismatic import Prismatic
 from kinode.multibody.snapshot import Snapshot
+from kinode.symbolic.balances.balance_lines import BalanceLine, block, plain_equation
 from kinode.symbolic.balances.balance_symbols import XYZ
 from kinode.symbolic.balances.body_balances import BodyBalances
-from kinode.symbolic.balances.scalar_equations import ScalarEquation, block, plain_equation
 from kinode.symbolic.balances.scalar_terms import SignedTerm, arm_terms, origin_terms, total, without_zeros
 from kinode.symbolic.balances.slide_forces import SlideForces
 from kinode.symbolic.balances.term_grouping import grouped
@@ -119,7 +119,7 @@ class MemberMotion:
         return [SignedTerm(1, symbol)]
 
     @cached_property
-    def relative(self) -> dict[str, ScalarEquation]:
+    def relative(self) -> dict[str, BalanceLine]:
         """Definitions of a_k."""
         return {}
 
@@ -148,17 +148,17 @@ class MemberMotion:
         return self.balances.parallel[self.classes[axis][chain][0]]
 
     # -- equations ---------------------------------------------------------------------------------
-    def force_equations(self) -> list[ScalarEquation]:
+    def force_equations(self) -> list[BalanceLine]:
         """(51) to (53)."""
         b, lines = self.balances, []
         for k in range(3):
             mass = self._mass(self.classes[k][()])
             left = (block(without_zeros([(1, self.F[k] / mass), (1, self.g[k])])),)
             right = [*origin_terms(k, b.V, b.V1, b.W), *self._carried(k), *self._pushed(k)]
-            lines.append(ScalarEquation(f"F_{XYZ[k]}", left, (block(right),), f"({51 + k})" * self._as_printed))
+            lines.append(BalanceLine(f"F_{XYZ[k]}", left, (block(right),), f"({51 + k})" * self._as_printed))
         return lines
 
-    def slide_equations(self) -> list[ScalarEquation]:
+    def slide_equations(self) -> list[BalanceLine]:
         """(49), (50): for each slide the motion of what it carries, relative to the carrier."""
         lines = []
         for k in range(3):
@@ -166,7 +166,7 @@ class MemberMotion:
                 if chain:
                     number = f"({48 + k})" * self._as_printed
                     left = self._slide_terms(k, chain, groups)
-                    lines.append(ScalarEquation(chain[-1], (block(left),), (block([]),), number))
+                    lines.append(BalanceLine(chain[-1], (block(left),), (block([]),), number))
         return lines
 
     def _slide_terms(self, k: int, chain: Chain, groups: list[str]) -> list[SignedTerm]:
@@ -191,7 +191,7 @@ class MemberMotion:
             *(SignedTerm(term.sign, term.expression / mass) for term in onward),
         ]
 
-    def guide_equations(self) -> list[ScalarEquation]:
+    def guide_equations(self) -> list[BalanceLine]:
         """The force, without weight, on each member along each axis."""
         lines = []
         for group in self.groups[1:]:
@@ -222,7 +222,7 @@ class MemberMotion:
         pushed = [SignedTerm(-t.sign, mass * t.expression) for t in self._pushed(k)]
         return [*terms, *pushed]
 
-    def moment_equations(self) -> list[ScalarEquation]:
+    def moment_equations(self) -> list[BalanceLine]:
         """(54) to (56); with more than one member the forces on them keep their symbols."""
         center = self.balances.position(self.groups[0])
         lines = []
@@ -236,7 +236,7 @@ class MemberMotion:
                 for group in self.groups[1:]:
                     right += arm_terms(k, self._arm(group, center), self.symbols.outer(group)[0])
             left = (block(without_zeros([(1, self.M[k])])),)
-            lines.append(ScalarEquation(f"M_{XYZ[k]}", left, (block(right),), f"({54 + k})" * self._as_printed))
+            lines.append(BalanceLine(f"M_{XYZ[k]}", left, (block(right),), f"({54 + k})" * self._as_printed))
         return lines
 
     def _arm(self, group: str, center: Sequence[Any]) -> list[Any]:
@@ -298,7 +298,7 @@ class MemberMotion:
         slides = [sorted(classes) for classes in self.classes]
         return len(self.groups) == 2 and [len(x) for x in slides] == [1, 2, 2]
 
-    def definitions(self) -> list[ScalarEquation]:
+    def definitions(self) -> list[BalanceLine]:
         """Relative accelerations and the reduced mass, where they are used."""
         lines = list(self.relative.values())
         if "mu" in self.symbols.known:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from kinode.results.balances.run_balance import RunBalance
+    from kinode.results.frame_balances.run_balance import RunBalance
 
 LEAST_SHOWN = 1e-9  # of the largest term
 REST = "the rest"

@@ -11,8 +11,8 @@ from kinode.algebra.scalars import Array
 from kinode.formulations.frame_loads import element_loads
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.results import joint_loads
-from kinode.results.balances.motion_in_frame import MotionInFrame, cross_each
-from kinode.results.balances.run_balance import BalanceSide
+from kinode.results.frame_balances.motion_in_frame import MotionInFrame, cross_each
+from kinode.results.frame_balances.run_balance import BalanceSide
 from kinode.symbolic.balances import vector_balances as terms
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ class TermBlock:
 
 
 @dataclass(frozen=True)
-class ScalarEquation:
+class BalanceLine:
     """left = right, each side a sum of blocks of terms.
 
     Attributes
@@ -95,11 +95,9 @@ def _leaf(term: SignedTerm, styles: Mapping[str, SymbolStyle]) -> VectorTerm:
     return Negative(formula) if term.sign < 0 else formula
 
 
-def plain_equation(
-    name: str, left: Any, right: Sequence[SignedTerm], number: str = "", words: str = ""
-) -> ScalarEquation:
+def plain_equation(name: str, left: Any, right: Sequence[SignedTerm], number: str = "", words: str = "") -> BalanceLine:
     """A symbol and what it stands for."""
-    return ScalarEquation(name, (block([SignedTerm(1, left)]),), (block(right),), number, True, words)
+    return BalanceLine(name, (block([SignedTerm(1, left)]),), (block(right),), number, True, words)
 
 
 def block(terms: Sequence[SignedTerm], factor: Any = 1) -> TermBlock:

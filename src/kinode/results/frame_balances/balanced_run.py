@@ -6,9 +6,9 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import unknown
-from kinode.results.balances.acting_loads import Acting
-from kinode.results.balances.motion_in_frame import MotionInFrame
-from kinode.results.balances.run_balance import BalanceSide, RunBalance
+from kinode.results.frame_balances.acting_loads import Acting
+from kinode.results.frame_balances.motion_in_frame import MotionInFrame
+from kinode.results.frame_balances.run_balance import BalanceSide, RunBalance
 from kinode.results.run_quantities import RunQuantities
 from kinode.symbolic.balances import vector_balances as terms
 
