@@ -13,6 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.left_out_loads import find_left_out
+from kinode.dynamics.lost_frames import check_seen
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
@@ -67,6 +68,8 @@ def joint_wrenches(
 ) -> dict[str, Wrench]:
     """Wrenches of joints by name; ``sharing`` may be given where it is known for the same states and share."""
     compiled = states.call(dynamics, "reactions", wanted)
+    seen_from = [dynamics.system.find_frame(name) for name in (wanted.about, wanted.axes) if name is not None]
+    check_seen(dynamics, seen_from, compiled, states)
     if wanted.support is not None:
         check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):

@@ -17,7 +17,7 @@ from kinode.model.base.bodies import ENTRIES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import NAME, ROTATIONS
-from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
 from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.base.visuals import ROLES, SIZES
@@ -336,14 +336,14 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "port": {"type": "string", "pattern": PATTERN},
         "flag": {"type": "boolean"},
         "base": _ref("frame"),
+        "bodies": {"oneOf": [_ref("frame"), _array(_ref("frame"), 1)]},
         "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),
         "axes": _ref("frame") if issubclass(cls, Element) else _array(_ref("axis"), 2, 2),
         "frames": _named(_ref("place"), ""),
         "meshes": {"type": "array", "items": _ref("look")},
         "times": _array(_ref("number"), 2),
         "range": _array(_ref("number"), 2, 2),
-        "clock": {"type": ["number", "string"]},
-        "seconds": {"type": ["number", "string"]},
+        **dict.fromkeys(("clock", "seconds"), {"type": ["number", "string"]}),
         "count": {"type": "integer", "minimum": 0},
         "samples": {"type": "integer", "minimum": 2},
         "seed": {"type": "integer", "minimum": 0},

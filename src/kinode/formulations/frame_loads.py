@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from kinode.algebra.spatial import cross
+from kinode.algebra.trace import Tape
 from kinode.model.base.frames import Frame
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
 
 
 def element_loads(snapshot: Snapshot, frame: Frame) -> dict[tuple[str, str], Spatial]:
@@ -25,3 +27,8 @@ def element_loads(snapshot: Snapshot, frame: Frame) -> dict[tuple[str, str], Spa
             before = loads.get((name, load.on.body))
             loads[name, load.on.body] = (moment, force) if before is None else (before[0] + moment, before[1] + force)
     return loads
+
+
+def traced_snapshot(topology: Topology) -> Snapshot:
+    """An instant of traced scalars, for what depends on the model alone: no number is ever undefined."""
+    return Snapshot(topology, topology.layout.traced_point(Tape()))

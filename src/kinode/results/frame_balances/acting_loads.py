@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.formulations.frame_loads import element_loads
+from kinode.formulations.frame_loads import element_loads, traced_snapshot
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.results import joint_loads
 from kinode.results.frame_balances.motion_in_frame import MotionInFrame, cross_each
@@ -50,7 +50,7 @@ class Acting:
 
     def _add_elements(self) -> None:
         dynamics = self.run.dynamics
-        names = list(element_loads(dynamics.snapshot(dynamics.initial), dynamics.system.find_frame(self.frame)))
+        names = list(element_loads(traced_snapshot(dynamics.topology), dynamics.system.find_frame(self.frame)))
         if names:
             values = np.atleast_2d(self.run.states.call(dynamics, "element_loads", (self.frame,)))
             for k, (element, body) in enumerate(names):
@@ -78,13 +78,13 @@ class Acting:
     def _along_joints(self, mesh: str) -> dict[str, tuple[Array, Array]]:
         """The effort of a gear as part of the wrench of its two joints; known teeth exert it on the wheels instead."""
         system, couplings = self.run.system, self.run.dynamics.topology.couplings
-        relation = next((c for c in couplings.values() if c.constraint == mesh), None)
-        if relation is None:
-            rows = system.constraints[mesh].relation(system)
-            follower, leader, ratio = rows.follower, rows.leader, rows.ratio
+        tied = {c.constraint: (name, c.leader, c.ratio) for name, c in couplings.items()}
+        if mesh in tied:
+            follower, leader, ratio = tied[mesh]
         else:
-            follower = next(name for name, c in couplings.items() if c is relation)
-            leader, ratio = relation.leader, relation.ratio
+            rows = system.constraints[mesh].relation(system)
+            assert rows is not None
+            follower, leader, ratio = rows.follower, rows.leader, rows.ratio
         resolve, effort = self.run.dynamics.arguments.resolver(self.run.p), self.run[f"{mesh}.reaction"]
         shares = {follower: effort, leader: -float(resolve(ratio)) * effort}
         return {name: self._effort_wrench(name, share, resolve) for name, share in shares.items()}

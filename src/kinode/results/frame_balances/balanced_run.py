@@ -6,6 +6,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import unknown
+from kinode.model.base.observers.following_frames import JERK, needs_jerk
 from kinode.results.frame_balances.acting_loads import Acting
 from kinode.results.frame_balances.motion_in_frame import MotionInFrame
 from kinode.results.frame_balances.run_balance import BalanceSide, RunBalance
@@ -55,6 +56,9 @@ def compute_balance(run: RunQuantities, of: Any, about: Any) -> RunBalance:
     if not bodies:
         raise ArgumentError(f"balance: {run.system.name} has no bodies")
     frame = run.dynamics.arguments.frame_name(about)
+    along = needs_jerk(run.system, run.system.find_frame(frame))
+    if along:
+        raise ArgumentError(f"balance: {along} follows a velocity: {JERK}; take a mass_center or line frame")
     seen = MotionInFrame(run, frame)
     if name == SYSTEM:
         of_force, of_moment = terms.system_terms(bodies)

@@ -89,7 +89,7 @@ class MotionInFrame:
             terms.V1: a0,
             terms.W1: self.seen("angular_acceleration", self.frame),
         }
-        by_body = {terms.mass: self.masses}
+        by_body: dict[Any, Any] = {terms.mass: self.masses}
         for families, values in (
             ((terms.r, terms.r1, terms.r2), r),
             ((terms.rho, terms.rho1, terms.rho2), rho),

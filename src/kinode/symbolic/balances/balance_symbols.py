@@ -50,7 +50,15 @@ class BalanceSymbols:
         self, names: Sequence[str], styles: Sequence[SymbolStyle], words: str, unit: str,
         value: Callable[[InstantInFrame], Any],
     ) -> tuple[Any, ...]:  # fmt: skip
-        return tuple(self.make(names[k], styles[k], words, unit, lambda m, k=k: float(value(m)[k])) for k in range(3))
+        return tuple(self.make(names[k], styles[k], words, unit, component(value, k)) for k in range(3))
+
+    def _of_group(self, group: str, k: int, motion: Callable[..., Sequence[Any]]) -> Callable[[InstantInFrame], Any]:
+        """The k-th rate of a vector of a group."""
+        return lambda m: motion(m, self.groups[group])[k]
+
+    def place_value(self, group: str) -> Callable[[InstantInFrame], Any]:
+        """The mass center of a group from o."""
+        return self._of_group(group, 0, InstantInFrame.center)
 
     def tag(self, body: str) -> tuple[str, str]:
         """The index of a body in names and in print; none if there is one body."""
@@ -162,7 +170,7 @@ class BalanceSymbols:
             names = [f"{x}{dots}{name}" for x in PLACES]
             styles = [SymbolStyle(x, k, below) for x in PLACES]
             words = ("", "rates of ", "second rates of ")[k] + f"the mass center of {self.called(body)} from o"
-            vectors.append(self._vector(names, styles, words, unit, lambda m, k=k: m.center(self.groups[body])[k]))
+            vectors.append(self._vector(names, styles, words, unit, self._of_group(body, k, InstantInFrame.center)))
         return vectors[0], vectors[1], vectors[2]
 
     def momentum(self, body: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -173,8 +181,13 @@ class BalanceSymbols:
             names = [f"H_{x}{dots}{name}" for x in XYZ]
             styles = [SymbolStyle("H", k, f"{x},{below}" if below else x) for x in XYZ]
             words = "rates of " * k + f"the moment of momentum of {self.called(body)} about its mass center"
-            vectors.append(self._vector(names, styles, words, unit, lambda m, k=k: m.spin(self.groups[body])[k]))
+            vectors.append(self._vector(names, styles, words, unit, self._of_group(body, k, InstantInFrame.spin)))
         return vectors[0], vectors[1]
+
+
+def component(value: Callable[[InstantInFrame], Any], k: int) -> Callable[[InstantInFrame], float]:
+    """A component of a vector as a function of the instant."""
+    return lambda m: float(value(m)[k])
 
 
 def _plain(letter: str, dots: int = 0) -> SymbolStyle:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from kinode.symbolic.balances.balance_lines import BalanceLine, TermBlock, block, plain_equation
-from kinode.symbolic.balances.balance_symbols import PLACES, XYZ, BalanceSymbols
+from kinode.symbolic.balances.balance_symbols import PLACES, XYZ, BalanceSymbols, component
 from kinode.symbolic.balances.frame_carrier import FrameCarrier
 from kinode.symbolic.balances.parallel_symbols import ParallelSymbols, Tensor, tensor_of
 from kinode.symbolic.balances.scalar_terms import (
@@ -103,10 +103,9 @@ class BodyBalances:
                 place[k] = 0
                 continue
             words = f"mass center of {self.symbols.called(group)} from o along {XYZ[k]} of {self.carrier.name}"
-            members = self.symbols.groups[group]
             place[k] = self.symbols.make(
                 f"{PLACES[k]}{name}", SymbolStyle(PLACES[k], below=below), words, "m",
-                lambda m, k=k, members=members: float(m.center(members)[0][k]),
+                component(self.symbols.place_value(group), k),
             )  # fmt: skip
             self._define(plain_equation(str(place[k]), place[k], terms, "(25)"))
         return tuple(place)

@@ -19,7 +19,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
 from kinode.model.base.frames import Frame, Resolve, axis_vector
-from kinode.model.base.moving_frames import FixedFrame, FixedPlane, Inertial, Nonrolling
+from kinode.model.base.observers.following_frames import MassCenter
+from kinode.model.base.observers.moving_frames import FixedFrame, FixedPlane, Inertial, Nonrolling
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.prismatic import Prismatic
 from kinode.model.system import System
@@ -169,7 +170,8 @@ class FrameCarrier:
 
     def place_of(self, body: str, resolve: Resolve) -> Pose:
         """The pose of a parallel body's frame relative to XYZ's origin and the carrier's axes, its slides at zero."""
-        return dict(self._walk(resolve))[body]
+        place: Pose = dict(self._walk(resolve))[body]
+        return place
 
     def _walk(self, resolve: Resolve, steps: bool = False) -> Iterator[tuple[str, Any]]:
         """Parallel bodies with their poses, or with the slides on the way."""
@@ -235,6 +237,8 @@ def find_carrier(system: System, name: str) -> FrameCarrier:
             return FrameCarrier(
                 system, name, inner.base, inner.shared, inner.closure, inner.turning, inner.moving, inner.steady
             )
+    if isinstance(observer, MassCenter) and below.body == "world":
+        return FrameCarrier(system, name, turning=False)
     if isinstance(observer, Nonrolling | FixedPlane) and standing and observer.axis in LETTERS:
         kind = "nonrolling" if isinstance(observer, Nonrolling) else "fixed_plane"
         return FrameCarrier(system, name, below, LETTERS.index(observer.axis), kind)

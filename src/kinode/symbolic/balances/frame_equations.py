@@ -12,8 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ArgumentError
+from kinode.formulations.frame_loads import traced_snapshot
 from kinode.model.base.fields import short
+from kinode.model.base.observers.following_frames import JERK, needs_jerk
 from kinode.model.system import System
+from kinode.structure.topology import find_topology
 from kinode.symbolic.balances.balance_lines import BalanceLine
 from kinode.symbolic.balances.balance_symbols import BalanceSymbols
 from kinode.symbolic.balances.body_balances import BodyBalances
@@ -144,12 +147,9 @@ def _with_scalars(heading: str, carrier: FrameCarrier) -> FrameEquations:
 
 def _solved(balances: BodyBalances) -> list[tuple[str, str, list[BalanceLine]]]:
     """The equations of a carrier and members that slide in it, solved for the motion; nothing for other systems."""
-    from kinode.dynamics.compiled_system import Dynamics
-
     if balances.carrier.base is None or balances.carrier.shared is not None or balances.symbols.alone:
         return []
-    dynamics = Dynamics(balances.carrier.system)
-    motion = MemberMotion(balances, dynamics.snapshot(dynamics.initial))
+    motion = MemberMotion(balances, traced_snapshot(find_topology(balances.carrier.system)))
     if motion.obstacle:
         return []
     members = ", ".join(balances.symbols.called(group) for group in motion.groups[1:])
@@ -170,9 +170,12 @@ def _frame_words(carrier: FrameCarrier) -> str:
         return f"{carrier.name} is fixed in {carrier.body}: p, q, r are its angular velocity."
     if not carrier.moving:
         return f"{carrier.name} does not move."
-    if not carrier.turning:
+    if carrier.steady:
         return f"{carrier.name} moves evenly and does not turn."
-    return f"{carrier.name} moves in its own way: u, v, w and p, q, r are its velocity and angular velocity."
+    turning = " and p, q, r its angular velocity" if carrier.turning else ", and it does not turn"
+    words = f"u, v, w are the velocity of the origin of {carrier.name}{turning}."
+    along = needs_jerk(carrier.system, carrier.system.find_frame(carrier.name))
+    return words if not along else f"{words} {along} follows a velocity: {JERK}; the symbols have no values here."
 
 
 def _body_words(balances: BodyBalances, group: str) -> str:

@@ -78,7 +78,8 @@ class InstantInFrame:
         key = ("center", *bodies)
         if key not in self._known:
             self._known[key] = self._find_center(bodies)
-        return self._known[key]
+        x, first, second = self._known[key]
+        return x, first, second
 
     def _find_center(self, bodies: Sequence[str]) -> tuple[Array, Array, Array]:
         x, v, a = self._middle(bodies)
@@ -108,7 +109,8 @@ class InstantInFrame:
         key = ("spin", *bodies)
         if key not in self._known:
             self._known[key] = self._find_spin(bodies)
-        return self._known[key]
+        H, change = self._known[key]
+        return H, change
 
     def _find_spin(self, bodies: Sequence[str]) -> tuple[Array, Array]:
         masses, places, middle = (

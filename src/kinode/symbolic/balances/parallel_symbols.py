@@ -5,7 +5,7 @@ Constants that vanish whatever the parameters are do not appear.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from kinode.model.base.frames import Resolve
 from kinode.symbolic.balances.balance_symbols import PLACES, XYZ, BalanceSymbols
 from kinode.symbolic.balances.frame_carrier import Slide
+from kinode.symbolic.balances.instant_in_frame import InstantInFrame
 from kinode.symbolic.notation import SymbolStyle
 
 PAIRS = ((0, 1), (0, 2), (1, 2))
@@ -84,12 +85,8 @@ class ParallelSymbols:
         for k, (dots, unit) in enumerate((("", "m"), ("_dot", "m/s"), ("_ddot", "m/s^2"))):
             style = SymbolStyle(letter, k, self.below)
             words = ("", "rate of ", "second rate of ")[k] + f"the travel along {XYZ[axis]}, {formula}"
-            result.append(
-                self.symbols.make(
-                    f"{letter}{dots}{self.name}", style, words, unit,
-                    lambda m, k=k: sum(s.sign * m.slide(s.joint)[k] for s in slides),
-                )
-            )  # fmt: skip
+            name = f"{letter}{dots}{self.name}"
+            result.append(self.symbols.make(name, style, words, unit, _travelled(slides, k)))
         return result[0], result[1], result[2]
 
     @cached_property
@@ -105,9 +102,7 @@ class ParallelSymbols:
             words = f"mass center of {self.symbols.called(self.group)} from o along {XYZ[axis]}"
             values = [self.symbols.known[str(x)].value for x in (offset, travel)]
             style = SymbolStyle(XYZ[axis], below=self.below)
-            symbol = self.symbols.make(
-                whole, style, words, "m", lambda m, values=values: sum(value(m) for value in values)
-            )
+            symbol = self.symbols.make(whole, style, words, "m", _added(values))
             self.definitions.append((symbol, (offset, travel)))
             places.append(symbol)
         return places[0], places[1], places[2]
@@ -123,6 +118,15 @@ class ParallelSymbols:
         """The second rates of the position."""
         x, y, z = (self.travel(axis)[2] for axis in range(3))
         return x, y, z
+
+
+def _travelled(slides: Sequence[Slide], k: int) -> Callable[[InstantInFrame], float]:
+    """The k-th rate of the travel of several slides."""
+    return lambda m: sum(slide.sign * m.slide(slide.joint)[k] for slide in slides)
+
+
+def _added(values: Sequence[Callable[[InstantInFrame], float]]) -> Callable[[InstantInFrame], float]:
+    return lambda m: sum(value(m) for value in values)
 
 
 # -- tensors ---------------------------------------------------------------------------------------
@@ -143,7 +147,7 @@ def tensor_of(symbols: BalanceSymbols, groups: Sequence[str]) -> tuple[Tensor, l
         return symbol
 
     moments = tuple(entry(i, i) for i in range(3))
-    return Tensor(moments, {pair: entry(*pair) for pair in PAIRS}), definitions  # type: ignore[arg-type]
+    return Tensor(moments, {pair: entry(*pair) for pair in PAIRS}), definitions
 
 
 def _entry(symbols: BalanceSymbols, group: str, i: int, k: int) -> Any:

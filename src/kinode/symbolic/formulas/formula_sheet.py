@@ -156,8 +156,7 @@ def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) 
 def _text_row(row: Sequence[str], width: int) -> list[str]:
     """A row of a table on lines of its own."""
     rest = "; ".join(cell for cell in row[1:] if cell)
-    indents = {"initial_indent": "      ", "subsequent_indent": "      "}
-    return [f"  {row[0]}", *textwrap.wrap(rest, width, **indents)]
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------

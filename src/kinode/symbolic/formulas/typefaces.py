@@ -67,7 +67,7 @@ class PlainText:
         return decimal(value)
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        return ordered_printer("StrPrinter", {"full_prec": False}).doprint(expression)
+        return str(ordered_printer("StrPrinter", {"full_prec": False}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         (minus, text), *rest = parts
@@ -155,7 +155,7 @@ class Latex:
         import sympy
 
         names = {sympy.Symbol(n): style.latex for n, style in styles.items()}
-        return ordered_printer("LatexPrinter", {"symbol_names": names}).doprint(expression)
+        return str(ordered_printer("LatexPrinter", {"symbol_names": names}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         return PlainText().signed(parts)
