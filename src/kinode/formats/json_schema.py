@@ -343,7 +343,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "meshes": {"type": "array", "items": _ref("look")},
         "times": _array(_ref("number"), 2),
         "range": _array(_ref("number"), 2, 2),
-        **dict.fromkeys(("clock", "seconds"), {"type": ["number", "string"]}),
+        **{key: {"type": ["number", "string"]} for key in ("clock", "seconds")},
         "count": {"type": "integer", "minimum": 0},
         "samples": {"type": "integer", "minimum": 2},
         "seed": {"type": "integer", "minimum": 0},

@@ -1,4 +1,4 @@
-"""A body that flies with members that slide inside it: the balances solved for the motion, (49) to (56) for any number.
+"""A body that flies with members that slide inside it: balances solved for the motion, (T-8.25), (49) to (56).
 
 Along axis k, all bodies that are not free to slide along it move with the carrier; M_k is their mass.  With
 a_ki = acc(r_i)_k of body i, Q_c the forces of the slides on the bodies that do slide, and F the outer force,

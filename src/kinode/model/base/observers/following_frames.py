@@ -3,7 +3,7 @@
 Two of them have their first axis e along a vector d.  Its next axis y stays level, at right angles to the upright
 direction n, and the third, z = e x y, leans towards n: the roll of fixed-plane axes (T-8.14, second closure).
 
-    e = d / |d|,  y = n x e / |n x e|,  w = e x e_dot + (z . y_dot) e                                         (T-8.25)
+    e = d / |d|,  y = n x e / |n x e|,  w = e x e_dot + (z . y_dot) e                                         (T-8.26)
 
 For a line d follows from positions: pose, velocity and acceleration are known as those of a body.  For a velocity the
 axes need the velocity, w needs the acceleration, and the angular acceleration the jerk, which is not computed: such a
