@@ -280,7 +280,8 @@ def make_circuits() -> list[Path]:
     arm.force("Ef3", two.at(0.5, -0.025, 0), (4, -6, 0))
     axis = kn.load(ROOT / "examples" / "motor_axis.yaml")
     drawn = {system.name: kn.diagram(system, note=str(kn.operating_space(system).whole)) for system in (arm, axis)}
-    return [found.save(PICTURES / f"circuit_{name}.svg") for name, found in drawn.items()]
+    drawn["numbers"] = kn.diagram(arm, numbers=True)
+    return [each.save(PICTURES / f"circuit_{name}.svg") for name, each in drawn.items()]
 
 
 def make_backlash() -> list[Path]:

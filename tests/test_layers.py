@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
-    "version", "other_words", "notebook_traceback", "errors", "hooks", "atomic_files",
+    "version", "records", "other_words", "notebook_traceback", "errors", "hooks", "atomic_files",
     "algebra", "expressions",
     "jit", "ode.loops", "ode",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",
@@ -39,8 +39,8 @@ PLACE = {room: k for k, room in enumerate(ORDER)}
 PACKAGE = {room: max(PLACE[r] for r in ORDER if r.split(".")[0] == room.split(".")[0]) for room in ORDER}
 MODULES = sorted(SOURCE.rglob("*.py"))
 FREE_OF_MECHANICS = {
-    "jit": ("jit", "version", "atomic_files", "algebra.named_data", "algebra.scalars", "algebra.trace"),
-    "ode": ("ode", "jit"),
+    "jit": ("jit", "version", "records", "atomic_files", "algebra.named_data", "algebra.scalars", "algebra.trace"),
+    "ode": ("ode", "jit", "records"),
 }
 
 

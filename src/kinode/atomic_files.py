@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 from codecs import StreamWriter, getwriter
 from collections.abc import Iterator
@@ -131,7 +130,7 @@ def _remove_unlocked(path: str) -> None:
 def _create(folder: str, mode: int) -> tuple[int, str]:
     """A new temporary file with its lock held; made anew if it was taken for a leftover before it was locked."""
     while True:
-        path = os.path.join(folder, f".kinode-{secrets.token_hex(8)}.part")
+        path = os.path.join(folder, f".kinode-{os.urandom(8).hex()}.part")
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags, mode)
         try:

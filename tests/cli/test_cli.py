@@ -343,3 +343,19 @@ def test_equations_are_printed_and_written(tmp_path):
     assert len(space["double_pendulum"](0.0, [0.1, 0.2], [0.0, 0.0])["M"]) == 2
     wrong = kinode("equations", model, "--reactions", "wrist")
     assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr
+
+
+def test_circuit(model, tmp_path):
+    done = kinode("circuit", model, COLUMNS="100")
+    assert done.returncode == 0
+    assert "pendulum: circuit of 5 components, 43 unknowns, index 2" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert "equations hold to" in kinode("circuit", model, "--values").stdout
+    assert "rod.1" in kinode("circuit", model, "--incidence").stdout
+    assert "25" in kinode("circuit", model, "--scalar").stdout
+    files = kinode("circuit", model, "--json", tmp_path / "c.json", "--latex", tmp_path / "c.tex")
+    assert files.stdout.count("wrote") == 2
+    assert json.loads((tmp_path / "c.json").read_text())["index"] == 2
+    assert (tmp_path / "c.tex").read_text().startswith("\\documentclass")
+    wrong = kinode("circuit", model, "--basis", "local")
+    assert wrong.returncode == 2 and "basis: 'local' is none of body, global" in wrong.stderr

@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
+from kinode.kernels.bound_outputs import TAME_WIDTH, find_widths
+from kinode.ode import compiled_loops
+from kinode.ode.loops import step_bounds
 from kinode.simulation.law_bounds.watched_laws import find_watched
 
 METHODS = ["dopri5", "dop853", "stiff"]
@@ -116,3 +119,61 @@ def test_a_window_anywhere_gives_its_work(at, width, force):
     run = kn.simulate(WINDOW, 120.0, parameters={"at": at, "width": width, "force": force})
     passed = at + width - max(at - width, 0.0)
     assert run["j.u"][-1] == pytest.approx(speed_after(force * passed), rel=1e-4)
+
+
+ROUTINE = {
+    "a law that rests at times": {"stiffness": 400.0, "effort": "-max(0, 10*j.q - 0.3)"},
+    "a sine": {"effort": "-3*sin(j.q)"},
+    "friction and stops": {
+        "friction": {"coulomb": {"effort": 0.5}},
+        "stop": {"lower": -1.0, "upper": 1.0, "restitution": 0.5},
+        "effort": "2*cos(t)",
+    },
+}
+
+
+@pytest.mark.parametrize("joint", ROUTINE.values(), ids=list(ROUTINE))
+def test_what_is_known_of_a_box_spares_bounds_and_changes_no_bit(joint, monkeypatch):
+    """The loop in Python, without boxes and with bounds of sines, against the compiled one."""
+    system, calls = slider(1.0, **joint), {"settled": 0, "steps": 0}
+
+    def count(run):
+        calls["steps"] += 1
+        plain(run)
+        calls["settled"] += run.bounds.tame or (run.bounds.laws_settled and run.bounds.functions_settled > 0)
+
+    compiled = kn.simulate(system, 1.0)
+    plain = step_bounds.prepare_bounds
+    monkeypatch.setattr(compiled_loops, "loop", compiled_loops.find_source)
+    monkeypatch.setattr("kinode.ode.loops.adaptive_step.prepare_bounds", count)
+    kn.simulate(system, 1.0)
+    assert calls["settled"] > 0.3 * calls["steps"] > 0
+    monkeypatch.setattr(step_bounds, "_settle", lambda run: None)
+    monkeypatch.setattr("kinode.kernels.bound_outputs.TAME", frozenset())
+    bounded = kn.simulate(kn.compile(system), 1.0)
+    assert np.array_equal(compiled.t, bounded.t) and np.array_equal(compiled.y, bounded.y)
+
+
+@pytest.mark.parametrize(
+    ("law", "widths"),
+    [
+        ("sin(3*j.q)", [TAME_WIDTH]),
+        ("2*sin(j.q)*cos(j.u)", [TAME_WIDTH, TAME_WIDTH]),
+        ("max(0, sin(j.q))", [0.0]),
+        ("exp(1000*sin(j.q))", [0.0]),
+        ("abs(j.q - 30) < 1", [0.0]),
+        ("sin(j.q) + max(j.u, 0)", [TAME_WIDTH, 0.0]),
+        ("1/(j.q - 2)", [0.0]),
+    ],
+)
+def test_only_sines_and_their_like_need_no_bounds(law, widths):
+    dynamics = kn.compile(slider(effort=law))
+    assert sorted(find_widths(dynamics.topology, find_watched(dynamics))) == sorted(widths)
+
+
+@pytest.mark.parametrize("speed", [10.0, 100.0])
+def test_a_sine_that_turns_often_within_a_step_is_met(speed):
+    """Its mean force is zero: what is left is a tiny ripple, however fast it is passed."""
+    run = kn.simulate(slider(speed, effort="sin(50*j.q)"), 1.0)
+    energy = 0.5 * run["j.u"] ** 2 + np.cos(50 * run["j.q"]) / 50
+    assert energy == pytest.approx(energy[0], rel=1e-7)

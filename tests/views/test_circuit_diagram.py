@@ -1,5 +1,6 @@
 """Circuit diagrams: every component once, links that reach their ports and nothing else, no needless crossing."""
 
+import re
 from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -265,3 +266,25 @@ def test_names_are_escaped_and_files_written(tmp_path):
         kn.diagram(3)
     with pytest.raises(kn.Error, match="has no components to draw"):
         kn.diagram(kn.System("empty"))
+
+
+def test_numbers_of_nodes_and_branches():
+    circuit = kn.circuit(kn.load("examples/motor_axis.yaml"))
+    svg = kn.diagram("examples/motor_axis.yaml", numbers=True).svg
+    for name in ("bus", "coil", "rotor"):
+        assert f">{name} ({circuit.nodes[name].number})<" in svg
+    numbers = re.findall(r'class="branch">(\d+)<', svg)
+    world = {str(k + 1) for k, link in enumerate(circuit.branches) if link.component == "world"}
+    assert set(numbers) == {str(k + 1) for k in range(len(circuit.branches))} - world
+
+
+def test_scalar_links_are_six_lines_each():
+    vector, scalar = (kn.diagram("examples/four_bar.yaml", scalar=apart).svg for apart in (False, True))
+    lines = [re.findall(r'<g class="link vector[^>]*data-name.*?</g>', svg) for svg in (vector, scalar)]
+    assert [line.count("<path") * 6 for line in lines[0]] == [line.count("<path") for line in lines[1]]
+
+
+def test_the_kinematic_problem_has_vector_links_of_information():
+    assert 'class="link vector told"' in kn.diagram("examples/four_bar.yaml", mode="kinematic").svg
+    with pytest.raises(kn.ArgumentError, match="mode: 'static' is none of dynamic, kinematic"):
+        kn.diagram("examples/four_bar.yaml", mode="static")

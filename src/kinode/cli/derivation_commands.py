@@ -131,6 +131,9 @@ def show(
         float | None, typer.Option(metavar="N", min=240, help="Fold chains that are wider; a part is 40 wide.")
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the model in words; draws with --out only.")] = False,
+    numbers: Annotated[bool, typer.Option("--numbers", help="Number nodes and branches.")] = False,
+    scalar: Annotated[bool, typer.Option("--scalar", help="Draw the scalar links of vector links.")] = False,
+    kinematic: Annotated[bool, typer.Option("--kinematic", help="Vector links carry information only.")] = False,
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
@@ -144,6 +147,7 @@ def show(
     kinode show motor_axis.yaml
     kinode show excavator.yaml --out excavator.svg --width 800
     kinode show pendulum.yaml --text
+    kinode show four_bar.yaml --numbers --scalar
     """
     from kinode.tasks.operating_space import operating_space
     from kinode.views.diagram.circuit_diagram import WIDTH, diagram
@@ -155,7 +159,8 @@ def show(
     if not text or out is not None:
         file = out or Path(f"{model.stem}.svg")
         note = "" if space is None else str(space.whole)
-        drawn = diagram(system, file, width=WIDTH if width is None else width, note=note)
+        mode, across = "kinematic" if kinematic else "dynamic", WIDTH if width is None else width
+        drawn = diagram(system, file, width=across, note=note, numbers=numbers, scalar=scalar, mode=mode)
         crossed = f", {drawn.crossings} crossing{'s' * (drawn.crossings > 1)}" if drawn.crossings else ""
         typer.echo(f"wrote {file}: {len(drawn.components)} components, {len(drawn.links)} links{crossed}")
     if space is not None:

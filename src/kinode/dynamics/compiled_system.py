@@ -169,7 +169,7 @@ class Dynamics:
     def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
         """Whether time, parameters and inputs are those of the initial state."""
         given = ((p, self.parameters), (inputs, self.inputs))
-        return t == 0.0 and all(x is None or np.array_equal(x, y) for x, y in given)
+        return t == 0.0 and all(x is None or x is y or np.array_equal(x, y) for x, y in given)
 
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
         """A state with parameters and inputs: where kernels and snapshots are evaluated."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
@@ -31,6 +31,7 @@ from kinode.algebra.scalars import Scalar, apply, is_number, mod
 from kinode.errors import LawError, ModelError, find_close
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
+from kinode.records import dataclass
 
 __all__ = ["METHODS", "OUTSIDE", "Table", "read_table_file"]
 

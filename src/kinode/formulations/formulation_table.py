@@ -17,7 +17,6 @@ A formulation is one entry of ``FORMULATIONS``; ``verify`` compares all that app
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ from kinode.model.joints.joint import Joint
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 

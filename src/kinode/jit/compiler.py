@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache as remember
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinode.jit import code_cache, program_ir, shared_routines
 from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name
+from kinode.records import dataclass
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
 LEVEL_0_LINES = 40_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +25,8 @@ TIMED_PIECE = 8  # rows for each lane that the caller computes first, to learn h
 
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_POINTERS, _STRIDES = ctypes.c_void_p * len(ARGUMENTS), ctypes.c_int64 * len(ARGUMENTS)
+_driver_at = lru_cache(maxsize=64)(_BATCH)  # to make a function of an address takes longer than a small batch
 
 
 def run(machine: Machine, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -53,33 +56,34 @@ def run_batch(
     """Call a kernel for each row of a batch and return an array (rows, size of ``out``).
 
     ``arguments`` maps a name to (array, batched).  A batched array has one row for each call; any other is shared by
-    all calls.  Arguments that are not given are zero.  ``threads`` is the number of processors by default.
+    all calls.  Arguments that are not given are zero.  At most ``threads`` share the work, all
+    processors by default.
     """
     out = provide_results(rows, machine.sizes["out"])
-    arrays, strides = [], []
+    arrays, addresses, strides = [], [], []  # ``arrays`` keeps the memory of those that were copied
     array: np.ndarray
     for name in ARGUMENTS:
-        size = machine.sizes[name]
+        size, stride = machine.sizes[name], 0
         if name == "out":
             array, stride = out, size
-        elif name == "work" or name not in arguments:
-            array, stride = np.zeros(size) if name != "work" and size else EMPTY, 0
-        else:
+        elif name == "work":
+            array = EMPTY
+        elif name in arguments:
             array, stride = _as_rows(machine, name, rows, *arguments[name])
+        else:
+            array = np.zeros(size) if size else EMPTY
         arrays.append(array)
+        addresses.append(EMPTY_ADDRESS if array is EMPTY else _address(array))
         strides.append(stride)
-    bases = (ctypes.c_void_p * len(ARGUMENTS))(*[_address(array) for array in arrays])
-    steps = (ctypes.c_int64 * len(ARGUMENTS))(*strides)
-    driver = _BATCH(machine.batch_address)
+    bases, steps = _POINTERS(*addresses), _STRIDES(*strides)
+    driver = _driver_at(machine.batch_address)
     base, step = ctypes.addressof(bases), ctypes.addressof(steps)
 
     def compute(first: int, last: int) -> None:
         scratch = np.empty(machine.batch_work_size + 1)
         driver(first, last, base, step, _address(scratch))
 
-    if threads is None:
-        threads = processors()
-    if threads < 2 or processors() < 2 or rows < 16 * machine.lanes:
+    if threads == 1 or rows < 16 * machine.lanes or processors() < 2:
         compute(0, rows)
         return out
     first = TIMED_PIECE * machine.lanes
@@ -93,9 +97,10 @@ def run_batch(
     if not pool.lock.acquire(blocking=False):  # another thread runs a batch
         compute(first, rows)
         return out
+    threads = processors() if threads is None else threads
     try:
         size = machine.lanes * max(4, min(int(PIECE_TIME / row_time), (rows - first) // 8) // machine.lanes)
-        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1)
+        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1, threads)
     finally:
         pool.lock.release()
     return out
@@ -126,13 +131,14 @@ def provide_results(rows: int, size: int) -> np.ndarray:
         return buffer.reshape(rows, size)
 
 
-EMPTY = np.zeros(1)  # stands for an argument without entries
-
-
 def _address(array: np.ndarray) -> int:
     """The address of an array's first entry; ``array.ctypes.data`` is the same and takes longer."""
     start: int = array.__array_interface__["data"][0]
     return start
+
+
+EMPTY = np.zeros(1)  # stands for an argument without entries
+EMPTY_ADDRESS = _address(EMPTY)
 
 
 def _as_rows(machine: Machine, name: str, rows: int, given: np.ndarray, batched: bool) -> tuple[np.ndarray, int]:
@@ -142,6 +148,8 @@ def _as_rows(machine: Machine, name: str, rows: int, given: np.ndarray, batched:
     if array.size != size * (rows if batched else 1):
         needed = f"{rows} rows of {size} numbers" if batched else f"{size} numbers"
         raise ValueError(f"{machine.name!r} needs {needed} as {name!r}, not an array of shape {array.shape}")
+    if size == 0:
+        return EMPTY, 0
     if not batched:
         return np.ascontiguousarray(array), 0
     array = array.reshape(rows, size)

@@ -101,11 +101,14 @@ def ints_of(array: npt.NDArray[np.int64]) -> Ints:
 
 
 def _point_to(array: npt.NDArray[Any], dtype: np.dtype[Any], number: Any, pointer: Any) -> Any:
-    if array.dtype != dtype or not array.flags.c_contiguous:
+    if array.dtype != dtype:
         raise TypeError(f"contiguous {dtype} is expected, not {array.dtype} of shape {array.shape}")
-    if not array.size:
-        return None
-    return pointer(number.from_buffer(array if array.flags.writeable else array.copy()))
+    try:
+        return pointer(number.from_buffer(array))
+    except (TypeError, ValueError):  # what `from_buffer` refuses; to ask before takes longer than to try
+        if not array.flags.c_contiguous:
+            raise TypeError(f"contiguous {dtype} is expected, not an array of shape {array.shape}") from None
+        return pointer(number.from_buffer(array.copy())) if array.size else None
 
 
 def call(

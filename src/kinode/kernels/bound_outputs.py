@@ -9,6 +9,7 @@ with their rates (kernel ``arguments``), and from ranges of the arguments bounds
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from kinode.algebra.intervals import Interval, interval_of
@@ -25,6 +26,10 @@ NAMED = "named"  # array of a tape: the quantities by name
 CONSTANT = frozenset({"p", "inputs"})  # arrays of a tape that do not change in a run
 STATE = ("q", "u", "z")
 SMOOTH = frozenset({"add", "sub", "neg", "mul"})
+TAME = frozenset({"sin", "cos", "tanh", "atan", "exp", "sinh", "cosh"})
+"""Functions that change no faster than on a scale of 1: a change of their argument by less hides nothing."""
+TAME_WIDTH = 0.5
+"""Range of the argument of such a function in a step, within which it is as smooth as its argument."""
 
 
 class BoundedValues(NamedTuple):
@@ -74,20 +79,46 @@ def _find_arguments(values: list[Scalar]) -> list[Traced]:
     return list(arguments.values())
 
 
+def find_widths(topology: Topology, options: BoundOptions) -> tuple[float, ...]:
+    """For each argument, the longest range in which it hides nothing of a law; 0 where a law may have corners.
+
+    A law is tame if it is made of sums and products, and of sines and the like of arguments themselves.
+    """
+    values, arguments, _ = trace_bounded(topology, Tape(), options)
+    widths = {node.index: math.inf for node in arguments}
+    below: dict[int, frozenset[int]] = {}  # arguments of a node
+    for node in needed(values[: len(options.laws)]):
+        operands = [arg for arg in node.args if type(arg) is Traced]
+        below[node.index] = frozenset({node.index} & widths.keys()).union(*(below[arg.index] for arg in operands))
+        of_arguments = all(arg.index in widths for arg in operands)
+        if node.op not in SMOOTH and node.op != "input":
+            width = TAME_WIDTH if node.op in TAME and of_arguments else 0.0
+            widths.update((k, min(width, widths[k])) for k in below[node.index])
+    return tuple(widths.values())
+
+
 def bounds(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
-    """The least, then the largest value of each law and event function; ``x`` has the range of each argument."""
+    """The least, then the largest value of each law and event function.
+
+    ``x`` has the least value of each argument, then the largest.
+    """
     values, arguments, _ = trace_bounded(snapshot.topology, tape, options)
-    known: dict[int, Scalar] = {node.index: Interval(x[2 * k], x[2 * k + 1]) for k, node in enumerate(arguments)}
+    known: dict[int, Scalar] = {node.index: Interval(x[k], x[len(arguments) + k]) for k, node in enumerate(arguments)}
+    intervals = [interval_of(value) for value in _evaluate(values, known)]
+    return [interval.low for interval in intervals] + [interval.high for interval in intervals]
+
+
+def _evaluate(values: list[Scalar], known: dict[int, Scalar]) -> list[Scalar]:
+    """Values of a tape from those of nodes that are known, by index."""
     for node in needed(values):
         if node.index not in known:
             operands = (known[arg.index] if type(arg) is Traced else arg for arg in node.args)
             known[node.index] = node if node.op == "input" else apply(node.op, *operands)
-    intervals = [interval_of(known[value.index] if type(value) is Traced else value) for value in values]
-    return [interval.low for interval in intervals] + [interval.high for interval in intervals]
+    return [known[value.index] if type(value) is Traced else value for value in values]
 
 
 def arguments(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
-    """The arguments of laws and event functions, their rates, and the laws; ``x`` is the rate of the state."""
+    """The arguments of laws and event functions, and their rates; ``x`` is the rate of the state."""
     bounded, point = trace_bounded(snapshot.topology, tape, options), snapshot.point
     named = named_quantities(snapshot, bounded)
     seeds: dict[tuple[str, int], Scalar] = {("t", 0): Dual(point.t, 1.0)}
@@ -97,8 +128,13 @@ def arguments(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -
     duals = [
         value if isinstance(value, Dual) else Dual(value) for value in replay(replay(bounded.arguments, named), seeds)
     ]
-    laws = replay(bounded.values[: len(options.laws)], named)
-    return [dual.value for dual in duals] + [dual.rate for dual in duals] + laws
+    return [dual.value for dual in duals] + [dual.rate for dual in duals]
+
+
+def argument_laws(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
+    """The laws for given arguments; ``x`` has these."""
+    values, arguments, _ = trace_bounded(snapshot.topology, tape, options)
+    return _evaluate(values[: len(options.laws)], {node.index: x[k] for k, node in enumerate(arguments)})
 
 
 def named_quantities(snapshot: Snapshot, bounded: BoundedValues) -> dict[tuple[str, int], Scalar]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinode.multibody.restraints.loop_statics import Support
+from kinode.records import dataclass
 
 
 class Kernel(NamedTuple):
@@ -58,6 +58,18 @@ class ContributionOptions:
     support: Support = None
     about: str | None = None
     axes: str | None = None
+
+
+@dataclass(frozen=True)
+class SharingOptions:
+    """How redundant reactions are shared: the length that divides moments, locked coordinates, what is not unique.
+
+    ``shared`` says for each component of ``topology.holding`` whether it is shared; the others stay as they are.
+    """
+
+    length: float
+    locks: tuple[tuple[str, int], ...]
+    shared: tuple[bool, ...]
 
 
 @dataclass(frozen=True)

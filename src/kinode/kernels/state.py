@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.hooks import hook
+from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ from kinode.model.base.parameters import (
     TableRecord,
     evaluate_constant,
     find_dimension,
+    is_plain,
     read_bounds,
 )
 from kinode.model.component_store import ComponentStore
@@ -363,10 +364,9 @@ class System(ComponentStore, Shortcuts):
             if name not in self.parameters:
                 raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
             parameter = self.parameters[name]
-            value, _ = self.read_value(name, raw, parameter.dimension)
+            new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
                 read_bounds(self.reader(name), parameter.bounds, value, None)
-            new[name] = value
         return new
 
     # -- checking and showing ----------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import Array
 from kinode.multibody.given import Given
@@ -11,13 +11,16 @@ from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.laws import Laws
 from kinode.multibody.motion import Motion, MotionProblem
-from kinode.multibody.networks.network_condensation import Condensed
 from kinode.multibody.networks.network_motion import NetworkMotion
 from kinode.multibody.recursive_motion import RecursiveMotion
 from kinode.multibody.restraints.loop_statics import LoadedTree
+from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.multibody.networks.network_condensation import Condensed
 
 
 @dataclass(frozen=True, eq=False)

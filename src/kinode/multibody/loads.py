@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +23,11 @@ from kinode.model.quantity_names import EFFORT_SHARES
 from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.links.link_steps import Spatial
-from kinode.multibody.networks.network_condensation import Condensed
 from kinode.multibody.restraints.coupled_friction import Friction
 from kinode.structure.link_geometry import WORLD
+
+if TYPE_CHECKING:
+    from kinode.multibody.networks.network_condensation import Condensed
 
 
 class Loads:

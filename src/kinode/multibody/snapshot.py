@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from kinode.multibody.laws import Laws
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.loads import Loads
 from kinode.multibody.motion import EquationMatrix, Motion, MotionProblem
-from kinode.multibody.networks.network_condensation import Condensed
 from kinode.multibody.networks.network_motion import NetworkMotion
 from kinode.multibody.quantity_values import VALUES, unit_wrenches
 from kinode.multibody.restraints.constraint_forces import Constraints
@@ -49,6 +48,9 @@ from kinode.multibody.restraints.projection import project
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.multibody.networks.network_condensation import Condensed
 
 
 class Shared(NamedTuple):
@@ -123,7 +125,11 @@ class Snapshot(InstantScene):
         if self._shared.find_condensed is not None:
             return self._shared.find_condensed()
         network = self.topology.network
-        return None if network is None else Condensed(self.kinematics, self, network)
+        if network is None:
+            return None
+        from kinode.multibody.networks.network_condensation import Condensed  # few models have a network
+
+        return Condensed(self.kinematics, self, network)
 
     @cached_property
     def friction(self) -> Friction:
@@ -225,6 +231,8 @@ class Snapshot(InstantScene):
                 lock_efforts=self.lock_efforts, joint_states=given.joint_states,
                 multipliers=self.multipliers if self.topology.constrained else None,
             )  # fmt: skip
+        elif self.topology.constrained:
+            given = replace(given, multipliers=self.multipliers)
         return Snapshot(
             self.topology, self.point, given=given, full=True, formulation=self.formulation,
             shared=Shared(self.kinematics.full),

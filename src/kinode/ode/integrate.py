@@ -41,7 +41,7 @@ def _set_method(run: LoopRun, method: IntegrationMethod, table: Tableau) -> None
     numbers = run.memory.method
     numbers.stepping, numbers.classical = method.stepping, table.classical
     numbers.last, numbers.stages, numbers.powers = table.last, len(table.nodes), len(table.dense)
-    numbers.order, numbers.damping, numbers.estimates = table.error_order, table.damping, 1 + table.errors[1].any()
+    numbers.order, numbers.damping, numbers.estimates = table.error_order, table.damping, table.estimates
     numbers.table = floats_of(table.packed)
 
 

@@ -11,13 +11,17 @@ from kinode.ode.event_spec import EventSpec
 class BoundSpec:
     """Compiled bounds of laws and event functions within a step (loops/step_bounds.py).
 
-    Both kernels have the signature of a rate. That of the ``bounds`` gives the lower, then the upper bounds for ranges
-    of the arguments in x. That of the ``arguments`` gives these, their rates, and the laws; x is the state's rate.
+    The kernels have the signature of a rate. That of the ``bounds`` gives the lower, then the upper bounds for ranges
+    of the arguments in x. That of the ``arguments`` gives these and their rates; x is the state's rate. That of the
+    ``laws`` gives them for arguments in x.
     """
 
     bounds: int = 0
     arguments: int = 0
+    laws: int = 0
     n_arguments: int = 0
+    widths: tuple[float, ...] = ()
+    """For each argument the longest range in which it hides nothing of a law; 0 where a law may have corners."""
     n_laws: int = 0
     functions: tuple[int, ...] = ()
     """Indices of the event functions, which follow the laws."""

@@ -15,6 +15,7 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.adaptive_step import STALL_SHARE, STALL_STEPS
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
+from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
@@ -129,13 +130,16 @@ class LoopRun:
         if spec is None:
             return
         n, laws, count = spec.n_arguments, spec.n_laws, spec.n_laws + len(spec.functions)
-        bounds.kernel, bounds.arguments = spec.bounds, spec.arguments
+        bounds.kernel, bounds.arguments, bounds.laws = spec.bounds, spec.arguments, spec.laws
         bounds.n_arguments, bounds.n_laws, bounds.count = n, laws, count
         bounds.functions = ints_of(np.array(spec.functions, dtype=np.int64))
-        arrays = provide_arrays(2 * n, 2 * count, 2 * n + laws, 2 * n + laws, laws, laws)
-        ranges, out, before, after, least, most = map(floats_of, arrays)
-        bounds.ranges, bounds.out, bounds.before, bounds.after = ranges, out, before, after
-        bounds.least, bounds.most = least, most
+        arrays = provide_arrays(*[2 * n] * 5, *[2 * count] * 2, *[laws] * 4, n)
+        arrays[-1][:] = spec.widths
+        pointers = [floats_of(array) for array in arrays]
+        bounds.ranges, bounds.piece, bounds.box, bounds.before, bounds.after = pointers[:5]
+        bounds.out, bounds.box_out = pointers[5:7]
+        bounds.laws_before, bounds.laws_after, bounds.least, bounds.most, bounds.widths = pointers[7:]
+        bounds.reach = MOST_REACH
 
     def set_breaks(self, breaks: Array, margin: float) -> None:
         """Give the loop the breaks of expressions of time, in s, and their accuracy."""
@@ -255,21 +259,25 @@ class LoopRun:
         """The times of stored states: those that were asked for, or those of the steps."""
         if self.given_times is not None:
             return self.given_times[: len(t)].copy()
+        if self.span == (0.0, self.memory.step.t_end):
+            return t
         times: Array = np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
         return times
 
     def solution(self, ending: Ending) -> OdeSolution:
         """The results of the run so far."""
         counts, step, written = self.memory.counts, self.memory.step, self.memory.output.written
-        blocks = [*self._blocks, (self.out_t[:written], self.out_y[:written])]
-        single = len(blocks) == 1 and written == len(self.out_t)
-        t = blocks[0][0] if single else np.concatenate([block[0] for block in blocks])
+        t, y = self.out_t[:written], self.out_y[:written]
+        if self._blocks:
+            t, y = (np.concatenate(parts) for parts in zip(*self._blocks, (t, y), strict=True))
+        elif written < len(self.out_t):
+            t, y = t.copy(), y.copy()
         fixed = self.memory.method.stepping == Stepping.FIXED
         if self.events is not None:
             self.events.collect()
         return OdeSolution(
             t=self._times_of(t),
-            y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
+            y=y,
             ending=ending,
             steps=counts.steps + (counts.cut if fixed else 0),
             rejected=counts.rejected,

@@ -10,10 +10,10 @@ imports no numbers: the command line reads it to print its help.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kinode.ode.loops.run_codes import Stepping
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.ode.tableaus import Tableau

@@ -14,6 +14,8 @@ RTOL = 1e-8
 so that results hold to 1e-6; that takes twice the evaluations of a tolerance of 1e-6, whose results hold to 1e-4."""
 ATOL = 1e-10
 """Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
+SMALLEST_SCALE = 1e-300
+"""Least absolute tolerance: a component that is exactly zero still needs a scale to be divided by."""
 
 
 def flat(name: str, values: npt.ArrayLike | None) -> Array:
@@ -50,10 +52,12 @@ def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
     return start
 
 
-def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
+def check_tolerances(rtol: float, atol: npt.ArrayLike | float, n: int) -> Array:
     """The absolute tolerance of each component of the state; checks ``rtol`` too."""
     if not rtol >= 0.0 or not math.isfinite(rtol):
         raise ValueError(f"rtol: must not be negative, got {rtol}")
+    if isinstance(atol, float) and 0.0 < atol < math.inf:
+        return np.full(n, max(atol, SMALLEST_SCALE))
     absolute = np.asarray(atol, dtype=np.float64)
     if absolute.shape not in ((), (n,)):
         raise ValueError(f"atol: expected one number or {n}, got an array of shape {absolute.shape}")
@@ -61,8 +65,7 @@ def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
         raise ValueError("atol: must not be negative")
     if rtol == 0.0 and not (absolute > 0).all():
         raise ValueError("atol: must be positive where rtol is 0")
-    # A component that is exactly zero still needs a scale to be divided by.
-    return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, 1e-300), (n,)))
+    return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, SMALLEST_SCALE), (n,)))
 
 
 def without_discrete(absolute: Array, n_discrete: int) -> Array:

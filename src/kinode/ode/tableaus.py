@@ -50,6 +50,11 @@ class Tableau:
     sum k1 + 2 (k2 + k3) + k4 is rounded differently by the table. This is not for speed."""
 
     @cached_property
+    def estimates(self) -> int:
+        """Error estimates: 1, or 2 that are combined."""
+        return 1 + int(self.errors[1].any())
+
+    @cached_property
     def packed(self) -> Array:
         """All coefficients in rows, in the order in which the loops read them."""
         return np.vstack([self.stages, self.nodes, self.errors, self.dense])

@@ -86,12 +86,8 @@ def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -
         hint = f"; did you mean {near[0]}? The" if near else "; the"
         raise ArgumentError(f"method: there is no {method!r}{hint} methods are {', '.join(METHODS)}")
     relative = _positive("rtol", rtol)
-    try:
-        absolute = np.asarray(atol, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"atol: a number, or one for each state, is expected, not {atol!r}") from None
-    if not np.isfinite(absolute).all() or not (absolute > 0).all():
-        raise ArgumentError(f"atol: a positive number is expected, not {atol!r}")
+    if not (isinstance(atol, float) and 0.0 < atol < math.inf):
+        _check_absolute(atol)
     if not 1e-15 <= relative < 1.0:
         raise ArgumentError(f"rtol: a number from 1e-15 to 1 is expected, not {rtol!r}")
     if METHODS[method].fixed and step is None:
@@ -100,6 +96,16 @@ def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -
         raise ArgumentError(f'step: "{method}" chooses its steps itself; use max_step=, or method="{name_fixed()}"')
     fixed = None if step is None else _positive("step", step)
     return Options(method, fixed, relative, atol, math.inf if max_step is None else _positive("max_step", max_step))
+
+
+def _check_absolute(atol: Any) -> None:
+    """Raise for an absolute tolerance that is not a positive number, or one for each state."""
+    try:
+        absolute = np.asarray(atol, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"atol: a number, or one for each state, is expected, not {atol!r}") from None
+    if not np.isfinite(absolute).all() or not (absolute > 0).all():
+        raise ArgumentError(f"atol: a positive number is expected, not {atol!r}")
 
 
 def _positive(name: str, value: Any) -> float:

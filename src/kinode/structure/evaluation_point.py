@@ -6,12 +6,13 @@ Entries may be floats, traced scalars, dual numbers or symbols.  Floats may also
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
+from kinode.records import dataclass
 
 EMPTY = np.empty(0)
 

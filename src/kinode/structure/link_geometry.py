@@ -5,7 +5,7 @@ The frame of a link is that of its joint, so that a joint acts about or along z 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia, vector
 from kinode.model.base.frames import Frame, Resolve
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
+from kinode.records import dataclass
 from kinode.structure.reversed_joint import Reversed
 
 WORLD = -1  # index of the world among the nodes of a tree

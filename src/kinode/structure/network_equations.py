@@ -16,7 +16,6 @@ An equation is stored as coefficients of the variables and their derivatives, as
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -32,6 +31,7 @@ from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.quantity_names import find_quantity, link_quantity, split_owner
 from kinode.model.system import System
+from kinode.records import dataclass
 
 Order = tuple[str, int]  # a variable and the order of its derivative
 ExpressionOrNumber = Expression | float

@@ -9,7 +9,6 @@ change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from kinode.algebra.trace import Tape
 from kinode.model.joints.joint import Joint
 from kinode.model.quantity_names import coordinate_names
 from kinode.model.system import System
+from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ The steps are those of the recursive Newton-Euler algorithm (docs/theory/chains.
 (``explain_forces``).  The functions that compute them are the ones that are compiled (``multibody.links.link_steps``).
 
 Each body is described in its own axes, about its pole, which is the point of its joint.  The formulas of a body contain
-the symbols of the body below, so they stay short for any number of bodies.  A formula that is too long to be read is
-shown as a number only.
+the symbols of the body below, so they stay short for any number of bodies.  Parts of a formula that would be longer
+than a line have names of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ class Explainer:
         steps += [forces.inertia(), forces.balances(), forces.elimination(), forces.drives(), forces.equations()]
         largest = max((abs(item.values[0]) for item in forces.residuals), default=0.0)
         steps.append(self._check(largest))
-        return Explanation(self.system, self.topology, self.explained.sheet.notation, tuple(steps), self.state.t)
+        whole = tuple(replace(s, items=tuple(part for item in s.items for part in item.with_parts())) for s in steps)
+        return Explanation(self.system, self.topology, self.explained.sheet.notation, whole, self.state.t)
 
     def _bodies(self) -> Step:
         rows = []

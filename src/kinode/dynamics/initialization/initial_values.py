@@ -8,7 +8,7 @@ and for a quaternion the rotation vector from the requested orientation to the a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from kinode.kernels.call_arguments import Arguments
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.quantity_names import coordinate_names
+from kinode.records import dataclass
 
 GUESS_WEIGHT = 1.0  # of a joint with a guess
 DEFAULT_WEIGHT = 1e-6  # of a joint without one: it moves before a joint with a guess does

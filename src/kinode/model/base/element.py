@@ -9,7 +9,6 @@ packages ``elements``, ``environment``, ``network`` and ``signals``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from kinode.model.base.fields import Component, Spec, record
 from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
 from kinode.model.base.registration import Registry
 from kinode.model.base.scene import PositionScene, Scene, VelocityScene
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.system import System

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from kinode.algebra.spatial import (
 )
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector, unknown
+from kinode.records import dataclass
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)

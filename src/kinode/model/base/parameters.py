@@ -141,6 +141,11 @@ def read_bounds(reader: Reader, raw: Any, value: float, dimension: Dimension | N
     return low, high
 
 
+def is_plain(raw: Any) -> bool:
+    """Whether a value is a finite float, of which nothing is to be read."""
+    return type(raw) is float and math.isfinite(raw)
+
+
 def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
     raise LawError(f"the table {table} cannot be used in a constant")
 

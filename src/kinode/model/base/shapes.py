@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector
 from kinode.model.base.frames import ZERO
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.field_types import NumberLike, VectorLike

@@ -10,7 +10,6 @@ from the state and there is no constraint row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -30,6 +29,7 @@ from kinode.model.base.fields import (
 from kinode.model.base.frames import Frame, axis_vector, read_axis
 from kinode.model.base.registration import Registry
 from kinode.model.base.scene import ConstraintScene, SlidingScene
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol

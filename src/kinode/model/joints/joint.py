@@ -12,12 +12,11 @@ of its own in this package.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
@@ -43,6 +42,7 @@ from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol
@@ -182,11 +182,11 @@ class Joint(Component):
 
     def advance(self, q: Array, step: Array) -> Array:
         """Coordinates after a step along the speeds; quaternions stay unit."""
-        there: Array = q + np.asarray(self.rate_map(q, step), dtype=float)
+        there: Array = q + self.rate_map(q, step)
         if self.quaternion is not None:
             turn = slice(self.quaternion, self.quaternion + 4)
-            there[turn] /= np.linalg.norm(there[turn])
-        return there
+            there[turn] = there[turn] / sqrt(there[turn] @ there[turn])
+        return tidy(there)
 
     def closure(self, X: Pose, form: Array) -> Array:
         raise NotImplementedError

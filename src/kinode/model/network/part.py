@@ -136,6 +136,7 @@ class Part(Element):
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
     nonzero: ClassVar[tuple[str, ...]] = ()  # fields by which something is divided
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
+    toothed: ClassVar[tuple[str, ...]] = ()  # ports between which teeth mesh, whose force on bearings is left out
     modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
 
     # -- what the class declares ---------------------------------------------------------------------

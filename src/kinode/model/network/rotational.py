@@ -78,6 +78,7 @@ class Wheels(Part):
 
     nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
     unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
+    toothed: ClassVar[tuple[str, ...]] = ("input", "output")
     input: str = port("rotational", "shaft on the side of the motor")
     output: str = port("rotational", "shaft on the side of the load")
     housing: str = port("rotational", "what holds the gear", "world")

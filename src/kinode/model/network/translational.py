@@ -102,6 +102,7 @@ class Pinion(Part):
     """A pinion that moves a rack by ``radius`` for a radian; a screw likewise, with lead/(2*pi)."""
 
     nonzero: ClassVar[tuple[str, ...]] = ("radius",)
+    toothed: ClassVar[tuple[str, ...]] = ("shaft", "rack")
     shaft: str = port("rotational", "shaft of the pinion, or joint that turns")
     rack: str = port("translational", "the rack: a node, or joint that slides")
     radius: Value = number("length", "travel of the rack for a radian; negative the other way")

@@ -14,11 +14,11 @@ import numpy as np
 from kinode.algebra.affine import constant_and_terms, substitute
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import LawError
-from kinode.multibody.networks.network_condensation import Condensed, CutJointAcceleration, StateAcceleration
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
     from kinode.multibody.motion import Motion
+    from kinode.multibody.networks.network_condensation import Condensed
 
 
 class NetworkMotion:
@@ -69,6 +69,8 @@ class NetworkMotion:
         return substitute(value, {key: self._acceleration(key, u_dot) for key in terms})
 
     def _acceleration(self, unknown: Any, u_dot: Array) -> Scalar:
+        from kinode.multibody.networks.network_condensation import CutJointAcceleration, StateAcceleration
+
         if isinstance(unknown, StateAcceleration):
             return u_dot[unknown.speed]
         assert isinstance(unknown, CutJointAcceleration)

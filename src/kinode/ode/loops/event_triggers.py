@@ -135,6 +135,7 @@ def find_active(run: RunMemory, y: Floats) -> None:
             active[n_active] = k
             n_active += 1
             n_costly += int(events.cheap == 0 or of_state[k] == 0)
+    run.bounds.functions_settled, run.bounds.wait = 0, 0
     events.n_active = n_active
     events.n_costly = n_costly
 

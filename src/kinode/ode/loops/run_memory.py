@@ -284,7 +284,9 @@ class StepBounds(Struct):
     kernel: int
     """Address of the kernel that gives the lower, then the upper bounds for ranges of the arguments; 0 for none."""
     arguments: int
-    """Address of the kernel that gives the arguments, their rates, and the laws."""
+    """Address of the kernel that gives the arguments and their rates."""
+    laws: int
+    """Address of the kernel that gives the laws for arguments; 0 if there are none."""
     n_arguments: int
     count: int
     """Number of laws and event functions."""
@@ -295,19 +297,42 @@ class StepBounds(Struct):
     covered: Ints
     """For each event function: its position among ``functions``, from 1 on; 0 if it has no bounds."""
     ranges: Floats
-    """The ends of the range of each argument."""
+    """The range of each argument in the step: the lower ends, then the upper ends."""
+    piece: Floats
+    """The same in a piece of the step."""
     out: Floats
     """The bounds as evaluated last."""
     before: Floats
-    """At the start of the step: the arguments, their rates, and the laws."""
+    """At the start of the step: the arguments and their rates."""
     after: Floats
     """The same at its end."""
+    laws_before: Floats
+    laws_after: Floats
+    """The laws at both ends, where they were needed."""
+    laws_before_known: int
+    laws_after_known: int
+    """1 if they are known."""
     least: Floats
-    """For each law: its least value at the stages of the step."""
     most: Floats
-    """For each law: its largest value at the stages of the step."""
+    """For each law: its least and its largest value at the stages of the step."""
     known: int
     """1 if ``before`` is known."""
+    widths: Floats
+    """For each argument: the longest range in which it hides nothing of a law; 0 where a law may have corners."""
+    tame: int
+    """1 if the range of each argument in the step is within its width."""
+    box: Floats
+    """Ranges of the arguments that are wider than those of a step."""
+    box_out: Floats
+    """The bounds in the box."""
+    laws_settled: int
+    """1 if the step is in the box, and no law changes there."""
+    functions_settled: int
+    """1 if event functions with bounds stay positive there, 2 if all active ones do; valid until modes change."""
+    reach: float
+    """Size of the next box."""
+    wait: int
+    """Steps before another box is tried."""
     left: float
     share: float
     """Where something hides in the step, as a share of it; it does not before the share ``left``."""

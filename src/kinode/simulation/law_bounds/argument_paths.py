@@ -61,7 +61,7 @@ class ArgumentPaths:
             points += [point, point + (other - at) / 3.0 * (linear + at * (2.0 * square + 3.0 * at * cubic))]
         low, high = np.minimum.reduce(points), np.maximum.reduce(points)
         padding = PADDING * (high - low)
-        ranges = np.stack([low - padding, high + padding], axis=2).reshape(len(step), 2 * self.start.shape[1])
+        ranges = np.hstack([low - padding, high + padding])
         layout = self.dynamics.topology.layout
         y = np.hstack([np.zeros((len(step), layout.n_y - self.z.shape[1])), self.z[step]])
         point = self.dynamics.point_of(np.zeros(len(step)), y, self.p, self.inputs)

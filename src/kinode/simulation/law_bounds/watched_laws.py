@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
-from kinode.kernels.bound_outputs import count_operations
+from kinode.kernels.bound_outputs import count_operations, find_widths
 from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.model.base.parameters import Signal
 from kinode.model.system import System
@@ -53,9 +53,18 @@ def _compile_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
     options = find_watched(dynamics)
     if options is None:
         return None, 0
-    arguments, bounds = (dynamics.kernels.machine(Kernel(name, options)) for name in ("arguments", "bounds"))
-    spec = BoundSpec(bounds.address, arguments.address, options.n_arguments, len(options.laws), options.event_functions)
-    return spec, max(arguments.sizes["work"], bounds.sizes["work"])
+    names = ("bounds", "arguments", "argument_laws") if options.laws else ("bounds", "arguments")
+    machines = {name: dynamics.kernels.machine(Kernel(name, options)) for name in names}
+    spec = BoundSpec(
+        bounds=machines["bounds"].address,
+        arguments=machines["arguments"].address,
+        laws=machines["argument_laws"].address if options.laws else 0,
+        n_arguments=options.n_arguments,
+        widths=find_widths(dynamics.topology, options),
+        n_laws=len(options.laws),
+        functions=options.event_functions,
+    )
+    return spec, max(machine.sizes["work"] for machine in machines.values())
 
 
 def find_watched(dynamics: Dynamics) -> BoundOptions | None:

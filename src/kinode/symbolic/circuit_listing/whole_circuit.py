@@ -38,7 +38,7 @@ from kinode.symbolic.circuit_listing.network_rows import NetworkRows
 from kinode.symbolic.circuit_listing.redundant_rows import find_redundant
 from kinode.symbolic.circuit_listing.scalar_circuit import ScalarCircuit
 from kinode.symbolic.circuit_listing.symbol_meanings import SymbolMeanings
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
 from kinode.symbolic.formulas.vector_terms import Definition
@@ -307,6 +307,10 @@ class Circuit:
     @cached_property
     def _sheet(self) -> FormulaSheet:
         return compose_sheet(self)
+
+    def __getitem__(self, title: str) -> SheetSection:
+        """The section of the listing with that title: ``circuit["Nodal laws"]``."""
+        return self._sheet[title]
 
     def __str__(self) -> str:
         return self.text()

@@ -52,6 +52,10 @@ class FormulaSheet:
                 return section
         raise KeyError(f"{title!r} is none of the sections {', '.join(s.title for s in self.sections)}")
 
+    def only(self, *titles: str) -> FormulaSheet:
+        """A sheet with some of the sections."""
+        return FormulaSheet(self.heading, tuple(self[title] for title in titles))
+
     @property
     def definitions(self) -> list[Definition]:
         """All formulas, in the order of the sections."""
@@ -107,7 +111,7 @@ class FormulaSheet:
             rows = [row for line in section.lines for row in _markup_rows(line)]
             if rows:
                 body = tag("mtable", *rows, displaystyle="true", columnalign="left")
-                parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+                parts.append(tag("div", tag("math", body), class_="wide"))
             if section.table is not None:
                 parts.append(_markup_table(*section.table))
         return join(parts)

@@ -213,8 +213,8 @@ class MathMl:
         return GREEK_LETTERS.get(index, index)
 
     def symbol(self, family: Family, below: str, above: str) -> str:
-        upright = {"mathvariant": "bold"} if family.rank else {}
-        letter = tag("mi", self.letter(family.letter), **upright)
+        bold = {"style": "font-weight:bold"} if family.rank else {}  # browsers know no bold mathvariant
+        letter = tag("mi", self.letter(family.letter), **bold)
         if family.accent == "star":
             above = f"*{above}"
         elif family.accent:

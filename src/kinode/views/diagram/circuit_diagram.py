@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
@@ -23,12 +24,15 @@ from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.box_extents import STUB, words_at
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port
 from kinode.views.diagram.circuit_layout import Layout
+from kinode.views.diagram.link_marks import BUNDLE, branch_numbers, number_nodes, parallel_lines
 from kinode.views.diagram.link_routing import OUTWARD, Router, port_point
 from kinode.views.style import COLORS, INK, MUTED
 
 MARGIN = 24.0
 WIDTH = 1600.0  # of a page: letters stay readable
 LEAST_WIDTH = 240.0
+MODES = ("dynamic", "kinematic")
+SCALAR_WORDS = "vx vy vz ωx ωy ωz | Fx Fy Fz Mx My Mz"
 STYLE = f"""
 .circuit text {{ font-family: "DejaVu Sans", Verdana, Arial, sans-serif; fill: {INK}; stroke: none; }}
 .circuit .component {{ fill: none; stroke: {INK}; stroke-width: 1.4; stroke-linejoin: round; }}
@@ -39,6 +43,8 @@ STYLE = f"""
 .circuit .link path {{ fill: none; stroke: {INK}; stroke-linejoin: round; stroke-linecap: round; }}
 .circuit .vector path {{ stroke-width: 3.6; }} .circuit .energy path {{ stroke-width: 1.4; }}
 .circuit .information path {{ stroke-width: 1.3; stroke: {COLORS[0]}; stroke-dasharray: 5 3.5; stroke-linecap: butt; }}
+.circuit .vector.told path {{ stroke: {COLORS[0]}; stroke-dasharray: 9 4; stroke-linecap: butt; }}
+.circuit .vector.scalar path {{ stroke-width: 0.7; }} .circuit .branch {{ fill: {COLORS[1]}; }}
 .circuit .information .head, .circuit .information .dot {{ fill: {COLORS[0]}; }} .circuit .dot {{ fill: {INK}; }}
 """.strip()
 
@@ -75,7 +81,8 @@ class Diagram:
 
 def diagram(
     model: System | Dynamics | str | os.PathLike[str], file: str | os.PathLike[str] | None = None, *,
-    width: float | None = WIDTH, legend: bool = True, note: str = "",
+    width: float | None = WIDTH, legend: bool = True, note: str = "", numbers: bool = False, scalar: bool = False,
+    mode: str = "dynamic",
 ) -> Diagram:  # fmt: skip
     """The circuit diagram of a system: solid bodies, kinematic nodes, sources, parts, signals, and their links.
 
@@ -91,6 +98,12 @@ def diagram(
         Whether lines and letters are explained below the diagram.
     note : str, default ""
         Text beside the name of the system.
+    numbers : bool, default False
+        Whether nodes (in brackets) and branches have their numbers, those of ``kn.circuit``.
+    scalar : bool, default False
+        Whether vector links are drawn as the scalar links that they consist of.
+    mode : {"dynamic", "kinematic"}
+        In the kinematic problem vector links carry information only, and are drawn so.
 
     Returns
     -------
@@ -113,6 +126,8 @@ def diagram(
     system = model.system if isinstance(model, Dynamics) else model
     if width is not None and not (isinstance(width, int | float) and LEAST_WIDTH <= width < math.inf):
         raise ArgumentError(f"width: a number from {LEAST_WIDTH:g} on is expected, not {width!r}")
+    if mode not in MODES:
+        raise ArgumentError(f"mode: {mode!r} is none of {', '.join(MODES)}")
     system.check()
     circuit = CircuitGraph(system)
     if not circuit.boxes:
@@ -120,7 +135,10 @@ def diagram(
     Layout(circuit, width)
     router = Router(circuit)
     crossings = router.route()
-    svg, size = _write(circuit, system.name, note, legend)
+    if numbers:
+        number_nodes(circuit)
+    look = Look(numbers, scalar, mode == "kinematic")
+    svg, size = _write(circuit, system.name, note, legend, look)
     drawing = Diagram(
         svg,
         {box.name: box.role for box in circuit.boxes.values()},
@@ -133,12 +151,21 @@ def diagram(
     return drawing
 
 
-def _write(circuit: CircuitGraph, name: str, note: str, legend: bool) -> tuple[str, tuple[float, float]]:
+class Look(NamedTuple):
+    """How links are drawn: with numbers, vector links taken apart, vector links as information."""
+
+    numbers: bool
+    scalar: bool
+    kinematic: bool
+
+
+def _write(circuit: CircuitGraph, name: str, note: str, legend: bool, look: Look) -> tuple[str, tuple[float, float]]:
     boxes, links = list(circuit.boxes.values()), list(circuit.links.values())
     low, high = _bounds(boxes, links)
-    parts = [_link(link) for link in sorted(links, key=lambda link: link.kind == INFORMATION)]
-    parts += [_component(box) for box in boxes]
-    parts += _node_names(circuit)
+    parts = [_link(link, look) for link in sorted(links, key=lambda link: link.kind == INFORMATION)]
+    parts += [_component(box, look) for box in boxes]
+    parts += _node_names(circuit, look.scalar)
+    parts += branch_numbers(circuit, look.scalar) if look.numbers else []
     head = 30.0
     left, top = low[0] - MARGIN, low[1] - MARGIN - head
     width = max(high[0] - low[0] + 2 * MARGIN, 7.6 * len(f"{name} {note}") + 2 * MARGIN, 470.0 if legend else 0.0)
@@ -146,7 +173,7 @@ def _write(circuit: CircuitGraph, name: str, note: str, legend: bool) -> tuple[s
     words = f'<tspan font-weight="bold">{escape(name)}</tspan>'
     words += f'<tspan class="muted" dx="10">{escape(note)}</tspan>' if note else ""
     title = f'<text x="{left + MARGIN:g}" y="{top + MARGIN + 2:g}" font-size="13">{words}</text>'
-    foot = _legend(left + MARGIN, top + height - 28.0, boxes, links) if legend else ""
+    foot = _legend(left + MARGIN, top + height - 28.0, boxes, links, look) if legend else ""
     view = f"{left:g} {top:g} {width:g} {height:g}"
     text = "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{width:g}" height="{height:g}" '
@@ -174,13 +201,16 @@ def _bounds(boxes: list[Box], links: list[Connection]) -> tuple[tuple[float, flo
     )
 
 
-def _link(link: Connection) -> str:
-    lines = "".join(f'<path d="{_path(line)}"/>' for line in link.path)
+def _link(link: Connection, look: Look) -> str:
+    apart = look.scalar and link.kind == VECTOR
+    paths = [each for line in link.path for each in (parallel_lines(line) if apart else [line])]
+    lines = "".join(f'<path d="{_path(line)}"/>' for line in paths)
     radius = 4 if link.kind == VECTOR else 3
     dots = "".join(f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" class="dot"/>' for x, y in link.dots)
     heads = "".join(_head(box, port) for box, port in link.ends if link.kind == INFORMATION and not port.out)
     ends = " ".join(f"{box.name}:{port.name.replace(' ', '_')}" for box, port in link.ends)
-    head = f'<g class="link {link.kind}" data-name="{escape(link.name)}" data-ends="{escape(ends)}">'
+    look_of = f"{link.kind}{' told' if look.kinematic and link.kind == VECTOR else ''}{' scalar' if apart else ''}"
+    head = f'<g class="link {look_of}" data-name="{escape(link.name)}" data-ends="{escape(ends)}">'
     return f"{head}{lines}{dots}{heads}</g>"
 
 
@@ -196,23 +226,26 @@ def _head(box: Box, port: Port) -> str:
     return f'<polygon points="{corners}" class="head"/>'
 
 
-def _component(box: Box) -> str:
+def _component(box: Box, look: Look) -> str:
     sign = f'<g transform="translate({box.x:g} {box.y:g})">{circuit_symbols.draw(box)}</g>'
     words = ""
     for k, (text, (left, top, _, bottom)) in enumerate(words_at(box).items()):
         how = 'font-size="10.5" font-weight="bold"' if not k else 'font-size="9" class="muted"'
         words += f'<text x="{left:g}" y="{0.5 * (top + bottom) + 3.6:g}" {how}>{escape(text.strip())}</text>'
-    bases = "".join(_reference(box, port) for port in box.ports.values() if port.reference)
+    bases = "".join(_reference(box, port, look) for port in box.ports.values() if port.reference)
     head = f'<g class="component {box.role}" data-name="{escape(box.name)}" data-kind="{escape(box.kind)}">'
     return f"{head}{bases}{sign}{words}</g>"
 
 
-def _reference(box: Box, port: Port) -> str:
+def _reference(box: Box, port: Port, look: Look) -> str:
     """The base or the ground at a port."""
     (x, y), (dx, dy) = port_point(box, port), OUTWARD[port.side]
     ex, ey = x + dx * STUB, y + dy * STUB
-    thick = "3.6" if port.kind == VECTOR else "1.4"
-    lead = f'<path d="M{x:g},{y:g}L{ex:g},{ey:g}" stroke-width="{thick}"/>'
+    lead = f'<path d="M{x:g},{y:g}L{ex:g},{ey:g}" stroke-width="{3.6 if port.kind == VECTOR else 1.4}"/>'
+    if port.kind == VECTOR and (look.scalar or look.kinematic):
+        paths = parallel_lines([(x, y), (ex, ey)]) if look.scalar else [[(x, y), (ex, ey)]]
+        classes = f"link vector{' told' * look.kinematic}{' scalar' * look.scalar}"
+        lead = f'<g class="{classes}">{"".join(f"""<path d="{_path(line)}"/>""" for line in paths)}</g>'
     if port.reference == "gnd":
         down = 6.0 if dx else 0.0
         bars = f"M{ex:g},{ey:g}v{down:g}m-7,0h14m-11,3.5h8m-5.5,3.5h3"
@@ -225,7 +258,7 @@ def _reference(box: Box, port: Port) -> str:
     return f'<g class="base">{lead}<path d="{plate}"/></g>'
 
 
-def _node_names(circuit: CircuitGraph) -> list[str]:
+def _node_names(circuit: CircuitGraph, scalar: bool) -> list[str]:
     """The names of nodes, each beside one of its lines where there is room."""
     taken = [
         (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in circuit.boxes.values()
@@ -239,7 +272,8 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
     for link in circuit.links.values():
         if not link.label:
             continue
-        position = _find_label_position(link, 5.6 * len(link.label), taken + lines)
+        away = BUNDLE if scalar and link.kind == VECTOR else 0.0
+        position = _find_label_position(link, 5.6 * len(link.label), taken + lines, away)
         if position is not None:
             x, y, width = position
             taken.append((x, y, x + width, y + 10.0))
@@ -249,7 +283,7 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
 
 
 def _find_label_position(
-    link: Connection, width: float, taken: list[tuple[float, float, float, float]]
+    link: Connection, width: float, taken: list[tuple[float, float, float, float]], away: float
 ) -> tuple[float, float, float] | None:
     """Left, top and width of a free space for the name of a node; None if there is none."""
     segments = [(a, b) for line in link.path for a, b in pairwise(line)]
@@ -257,8 +291,8 @@ def _find_label_position(
     for (ax, ay), (bx, by) in segments:
         mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
         flat = ay == by
-        choices = [(mx - width / 2, my - 13.0), (mx - width / 2, my + 3.0)] if flat else []
-        choices += [] if flat else [(mx + 4.0, my - 5.0), (mx - 4.0 - width, my - 5.0)]
+        choices = [(mx - width / 2, my - 13.0 - away), (mx - width / 2, my + 3.0 + away)] if flat else []
+        choices += [] if flat else [(mx + 4.0 + away, my - 5.0), (mx - 4.0 - away - width, my - 5.0)]
         for x, y in choices:
             room = (x, y, x + width, y + 10.0)
             if not any(_meet(room, other) for other in taken):
@@ -270,7 +304,7 @@ def _meet(one: tuple[float, float, float, float], other: tuple[float, float, flo
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _legend(x: float, y: float, boxes: list[Box], links: list[Connection]) -> str:
+def _legend(x: float, y: float, boxes: list[Box], links: list[Connection], look: Look) -> str:
     """The legend: what the kinds of lines and the letters mean."""
     roles = {box.role for box in boxes}
     words = {"SB": "solid body", "KN": "kinematic node", "E": "source", "DC": "dynamic component"}
@@ -279,7 +313,13 @@ def _legend(x: float, y: float, boxes: list[Box], links: list[Connection]) -> st
     for kind, word in ((VECTOR, "vector link"), (ENERGY, "energy link"), (INFORMATION, "information link")):
         if kind not in kinds:
             continue
-        parts.append(f'<g class="link {kind} key"><path d="M{at:g},{y:g}h26"/></g>')
+        lines, classes = f'<path d="M{at:g},{y:g}h26"/>', kind
+        if kind == VECTOR and look.kinematic:
+            word, classes = "vector link, information", f"{kind} told"
+        if kind == VECTOR and look.scalar:
+            word, classes = f"scalar links {SCALAR_WORDS}", f"{classes} scalar"
+            lines = "".join(f'<path d="{_path(line)}"/>' for line in parallel_lines([(at, y), (at + 26, y)]))
+        parts.append(f'<g class="link {classes} key">{lines}</g>')
         parts.append(f'<text x="{at + 32:g}" y="{y + 3.4:g}" font-size="9.5" class="muted">{word}</text>')
         at += 46.0 + 5.6 * len(word)
     letters = "   ".join(f"{role} {word}" for role, word in words.items() if role in roles)

@@ -55,7 +55,7 @@ from kinode.views.report.model_section import (
     describe_size,
     describe_status,
 )
-from kinode.views.style import label, new_figure, number, pretty_unit, small_axes, style
+from kinode.views.style import SmallSheet, label, new_figure, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -287,10 +287,12 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
     parts += [*(tag("p", note, class_="note") for note in notes if note), describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
+    with style():
+        sheets = [SmallSheet(FIGURE_SIZE) for _ in range(2)]
     for x in shown:
         wrench = wrenches[x.joint]
         parts.append(tag("h3", x.joint, tag("span", f"  ({x.kind}, on {x.on})", style="font-weight:400")))
-        parts.append(tag("div", *_load_plots(run, x.joint, wrench), class_="plots"))
+        parts.append(tag("div", *_load_plots(run, x.joint, wrench, sheets), class_="plots"))
     if len(shown) < len(loads):
         rest = len(loads) - len(shown)
         words = f"Plotted are the {len(shown)} joints with the largest forces; {rest} more are in the table only."
@@ -298,10 +300,10 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
     return join(parts)
 
 
-def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
+def _load_plots(run: Trajectory, joint: str, wrench: Wrench, sheets: Sequence[SmallSheet]) -> list[Markup]:
     pictures = []
     with style():
-        figures, rows = zip(*(small_axes(FIGURE_SIZE) for _ in range(2)))
+        figures, rows = zip(*(sheet.clear() for sheet in sheets))
         draw_loads(rows, run, wrench)
         for axes, figure, word, values in zip(rows, figures, ("Force", "Moment"), (wrench.force, wrench.moment)):
             if is_negligible(values, wrench):
@@ -337,12 +339,12 @@ def _relative_error(run: Trajectory) -> float | None:
 
 
 def _verify(run: Trajectory) -> Any:
-    """Compare at two states only: a reader waits for it, and an error shows at almost every state."""
+    """Compare at one state only: a reader waits for it, and an error shows at almost every state."""
     from kinode.tasks.verify import verify
     from kinode.tasks.verify_states import enough_states
 
     try:
-        return verify(run.system, enough_states(run.dynamics.topology, 2))
+        return verify(run.system, enough_states(run.dynamics.topology, 1))
     except Error as error:
         return error
 
