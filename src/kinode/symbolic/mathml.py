@@ -100,6 +100,7 @@ def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
 
     def write(expr: Any) -> str:
         markup = str(Printer()._print(expr).toxml())
+        markup = markup.replace("<mo>-</mo>", f"<mo>{MINUS}</mo>")
         return markup.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
 
     return write

@@ -11,11 +11,13 @@ from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import LATEX_LINE, aligned, latex_document, wrapped
 from kinode.symbolic.formulas.typefaces import LATEX, MATHML, PLAIN
 from kinode.symbolic.formulas.typeset import condition_text, signed_terms, written
-from kinode.symbolic.formulas.vector_terms import Definition
+from kinode.symbolic.formulas.vector_terms import Definition, Negative, Product, Sum, VectorTerm, parts_of
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
 NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
+LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
+WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -165,25 +167,46 @@ def _text_row(row: Sequence[str], width: int) -> list[str]:
 
 # -- LaTeX -----------------------------------------------------------------------------------------
 def _latex_row(line: Definition) -> str:
-    rows = [""]
-    for k, (minus, text) in enumerate(signed_terms(line.right, LATEX)):
-        piece = f"- {text}" if minus else f"+ {text}" if k else text
-        if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
-            rows.append("")
-        rows[-1] = f"{rows[-1]} {piece}".strip()
+    """One line, aligned at the equals sign; a long left side takes lines of its own."""
+    left, right = (_latex_lines(side) for side in (line.left, line.right))
     where = "" if line.where is None else rf" \quad ({condition_text(line.where, LATEX)})"
     number = rf" \tag*{{{latex_text(line.number)}}}" if line.number else ""
-    return rf"{written(line.left, LATEX)} &= " + r" \\ &\quad ".join(rows) + where + number
+    if len(left) == 1:
+        return rf"{left[0]} &= " + r" \\ &\quad ".join(right) + where + number
+    return r"& " + r" \\ &\quad ".join(left) + r" \\ &\qquad = " + r" \\ &\qquad\quad ".join(right) + where + number
+
+
+def _latex_lines(side: VectorTerm) -> list[str]:
+    """A sum in lines of about ``LATEX_LINE`` characters."""
+    rows = [""]
+    for k, term in enumerate(parts_of(side)):
+        for piece in _latex_pieces(term, k == 0):
+            if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
+                rows.append("")
+            rows[-1] = f"{rows[-1]} {piece}".strip()
+    return rows
+
+
+def _latex_pieces(term: VectorTerm, first: bool) -> list[str]:
+    """A term with its sign; a long product of a factor and a sum in pieces, between which a line may be broken."""
+    ((minus, text),) = signed_terms(term, LATEX)
+    sign = "- " if minus else "" if first else "+ "
+    inner = term.term if isinstance(term, Negative) else term
+    if len(text) <= LONGEST_PRODUCT or not isinstance(inner, Product) or not isinstance(inner.factors[-1], Sum):
+        return [sign + text]
+    front = written(Product(inner.factors[:-1]), LATEX) if len(inner.factors) > 1 else ""
+    pieces = [f"{'- ' if minus else '+ '}{text}" for minus, text in signed_terms(inner.factors[-1], LATEX)]
+    pieces[0] = rf"{sign}{front}\, \bigl( {pieces[0].removeprefix('+ ')}"
+    pieces[-1] += r" \bigr)"
+    return pieces
 
 
 def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; a column of long words is wrapped."""
+    longest = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+    columns = "".join(r"p{0.4\linewidth}" if length > WIDEST_CELL else "l" for length in longest)
     lines = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in (head, *rows)]
-    return (
-        rf"\begin{{tabular}}{{{'l' * len(head)}}}"
-        + "\n"
-        + "\n".join([lines[0], r"\hline", *lines[1:]])
-        + "\n\\end{tabular}"
-    )
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 
 
 # -- MathML ----------------------------------------------------------------------------------------
