@@ -310,3 +310,14 @@ def test_values_of_all_symbols(spinning_sheet):
 def test_errors_say_what_to_do(arguments, words):
     with pytest.raises(kn.Error, match=words):
         kn.equations(spinning(), **arguments)
+
+
+def test_a_place_needs_a_name_and_a_sheet_can_be_cut(spinning_sheet):
+    system = spinning()
+    with pytest.raises(kn.Error, match="frame: give the place a name"):
+        kn.equations(system, frame=system["shell"].at(1, 0, 0))
+    text = spinning_sheet.only("Body shell").text()
+    assert "(37)" in text
+    assert "Symbols" not in text
+    with pytest.raises(KeyError, match="none of the sections"):
+        spinning_sheet.only("Body 2")

@@ -94,7 +94,7 @@ class RunBalance:
     def residual(self) -> float:
         """The largest residual, relative to the largest term of force or moment: rounding, if the balance closes."""
         pairs = ((self.residual_force, "forces"), (self.residual_moment, "moments"))
-        return max((_largest([x]) / (self._scale(kind) or 1.0) for x, kind in pairs), default=0.0)
+        return float(np.max([_largest([x]) / (self._scale(kind) or 1.0) for x, kind in pairs]))
 
     @property
     def units(self) -> tuple[str, str]:
@@ -139,7 +139,7 @@ class RunBalance:
 
     # -- helpers -----------------------------------------------------------------------------------
     def _scale(self, kind: str) -> float:
-        return max(_largest(getattr(side, kind).values()) for side in (self.acting, self.motion))
+        return float(np.max([_largest(getattr(side, kind).values()) for side in (self.acting, self.motion)]))
 
     def _is_shown(self, force: Array | None, moment: Array | None) -> bool:
         pairs = ((force, "forces"), (moment, "moments"))
@@ -158,4 +158,4 @@ def _sum(each: Mapping[str, Array]) -> Array:
 
 
 def _largest(each: Any) -> float:
-    return max((float(np.abs(x).max(initial=0.0)) for x in each), default=0.0)
+    return float(np.max([np.abs(x).max(initial=0.0) for x in each], initial=0.0))

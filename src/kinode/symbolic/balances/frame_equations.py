@@ -103,7 +103,10 @@ def frame_equations(
         raise ArgumentError(f"shape: {short(shape)} is none of {', '.join(SHAPES)}, with frame")
     if not system.bodies:
         raise ArgumentError(f"frame: {system.name} has no bodies")
-    name = frame if isinstance(frame, str) else str(system.find_frame(frame))
+    place = system.find_frame(frame)
+    if not isinstance(frame, str) and not (place.is_plain or place.name):
+        raise ArgumentError("frame: give the place a name: body.at(..., name=...)")
+    name = frame if isinstance(frame, str) else str(place)
     carrier = find_carrier(system, name)
     heading = f"{system.name}: balances about the origin of {name}, in its axes"
     if shape == "vectors" or (shape == "auto" and len(carrier.groups) > MOST_BODIES):

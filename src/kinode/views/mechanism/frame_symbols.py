@@ -81,7 +81,7 @@ def draw_triads(paper: Paper, triads: Sequence[Triad]) -> None:
                 continue
             tip = start + along * size / paper.scale
             paper.axes.annotate(
-                "", xy=tip, xytext=start, zorder=7.5 - 0.01 * k,
+                "", xy=(tip[0], tip[1]), xytext=(start[0], start[1]), zorder=7.5 - 0.01 * k,
                 arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.6, "shrinkA": 0.0, "shrinkB": 0.0},
             )  # fmt: skip
             arrows.append(np.array([start, tip]))
@@ -91,7 +91,15 @@ def draw_triads(paper: Paper, triads: Sequence[Triad]) -> None:
     points = np.array([arrow[1] for arrow in arrows]).reshape(-1, 2)
     for text, _, middle, color, _ in place_labels(paper.axes, paper.scale, wanted, points, arrows):
         paper.axes.text(
-            *middle, text, color=color, fontsize=8.5, ha="center", va="center", zorder=8, path_effects=halo()
+            middle[0],
+            middle[1],
+            text,
+            color=color,
+            fontsize=8.5,
+            ha="center",
+            va="center",
+            zorder=8,
+            path_effects=halo(),
         )
 
 
