@@ -225,10 +225,10 @@ class _TopologyWriter:
                     else:
                         self.link(name, ENERGY, node.name, port, domain.kind)
             else:
-                acts = any(frames_of(element)) or any(joints_of(element))
+                acts = element.everywhere or any(frames_of(element)) or any(joints_of(element))
                 role = "E" if symbol_of(type(element)).source else "DC" if acts else "signal"
                 self.add(name, role, element.kind)
-            for word, frame in frames_of(element):
+            for word, frame in () if element.everywhere else frames_of(element):
                 self.to_body(name, word, frame)
             for word, joint in joints_of(element):
                 self.third(joint, name, word)

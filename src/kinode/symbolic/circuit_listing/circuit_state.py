@@ -24,6 +24,8 @@ from kinode.symbolic.circuit_listing.component_rows import ComponentRow
 from kinode.symbolic.formulas.term_values import SymbolValues
 from kinode.symbolic.formulas.vector_terms import IndexedSymbol, Sum, VectorTerm
 
+NEGLIGIBLE = 1e-6  # of the largest term of all equations: terms of another unit that are smaller are rounding
+
 if TYPE_CHECKING:
     from kinode.kernels.state import State
     from kinode.multibody.snapshot import Snapshot
@@ -61,7 +63,8 @@ class CircuitState:
             difference, size = _difference(evaluate, row.left, row.right)
             largest[_unit(row)] = max(largest.get(_unit(row), 0.0), size)
             differences.append((difference, _unit(row)))
-        return tuple(x / largest[unit] if largest[unit] else x for x, unit in differences)
+        least = NEGLIGIBLE * max(largest.values(), default=0.0) or 1.0
+        return tuple(x / max(largest[unit], least) for x, unit in differences)
 
     @property
     def worst(self) -> tuple[float, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,7 @@ class ComponentRows:
         forces: VectorTerm = _total([s.F[link.name] for link in links])
         moments = _total([s.M[link.name] for link in links])
         arms = [self._turned(s.RHO[link.name], name).cross(s.F[link.name]) for link in links]
-        others = self._has_other_loads(name)
-        if others:
+        if self._has_other_loads:
             forces, moments = forces + s.OTHER_FORCE[name], moments + s.OTHER_MOMENT[name]
         if self.world_axes:
             J: VectorTerm = s.TURN[name] * s.INERTIA[name] * s.TURN[name].T
@@ -113,14 +113,11 @@ class ComponentRows:
             text = f"angular velocity of link {link.number}"
             yield ComponentRow(name, text, s.W[link.name], w, 3, True, "T-7.3", f"{link.name}.moment")
 
-    def _has_other_loads(self, body: str) -> bool:
-        """Whether elements without a link may load a body."""
-        for name, element in self.system.elements.items():
-            component = self.topology.components[name]
-            linked = any(link.frame is not None for link in component.links)
-            if element.pushes and not linked and component.role in ("signal", "E", "DC") and not component.links:
-                return True
-        return False
+    @cached_property
+    def _has_other_loads(self) -> bool:
+        """Whether elements without links may load a body."""
+        links = {name: [x for x in c.links if x.kind != INFORMATION] for name, c in self.topology.components.items()}
+        return any(element.pushes and not links[name] for name, element in self.system.elements.items())
 
     def _base(self, component: CircuitComponent) -> Iterator[ComponentRow]:
         for link in component.links:

@@ -342,8 +342,11 @@ class Definition:
 
 # -- building --------------------------------------------------------------------------------------
 def as_term(x: Any) -> VectorTerm:
-    """A term as it is, a number as a term."""
-    return x if isinstance(x, VectorTerm) else Number(float(x))
+    """A term as it is, a number as a term, with its sign in front."""
+    if isinstance(x, VectorTerm):
+        return x
+    value = float(x)
+    return Negative(Number(-value)) if value < 0 else Number(value)
 
 
 def parts_of(term: VectorTerm) -> tuple[VectorTerm, ...]:
