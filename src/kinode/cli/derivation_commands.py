@@ -50,15 +50,14 @@ def equations(
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
     derived = derive(load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names)
-    if elimination:
-        derived = find_elimination(derived)
-    files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
+    printed = find_elimination(derived) if elimination else derived
+    files = {latex: lambda: printed.latex(document=True), python: printed.python, c: printed.c}
     for path, write in files.items():
         if path is not None:
             write_text(path, write())
             typer.echo(f"wrote {path}")
     if not any(files):
-        typer.echo(derived.text(max(console().width, 40)))
+        typer.echo(printed.text(max(console().width, 40)))
 
 
 @reporting_errors
