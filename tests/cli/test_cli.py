@@ -331,6 +331,21 @@ def test_other_formulations(model):
     assert "did you mean hamilton" in kinode("run", model, "--formulation", "hamiltn").stderr
 
 
+def test_reactions_in_vectors(tmp_path):
+    """Terms within the width of the terminal, values on request, a LaTeX document; no code."""
+    model, vectors = ROOT / "examples" / "double_pendulum.yaml", ("--shape", "vectors", "--reactions", "elbow")
+    done = kinode("equations", model, "--formulation", "rotators", *vectors, "--values", COLUMNS="70")
+    assert done.returncode == 0, done.stderr
+    for line in ("double_pendulum: reactions in vectors, by rotators", "Reaction of elbow", "  D_n1^(O2)"):
+        assert line in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 70
+    assert "wrote" in kinode("equations", model, *vectors, "--latex", tmp_path / "v.tex").stdout
+    assert (tmp_path / "v.tex").read_text().startswith("\\documentclass")
+    code = kinode("equations", model, *vectors, "--python", tmp_path / "v.py")
+    assert code.returncode == 2 and "vectors are printed, and evaluated by .values()" in code.stderr
+    assert "is for --shape vectors" in kinode("equations", model, "--values").stderr
+
+
 def test_circuit(model, tmp_path):
     done = kinode("circuit", model, COLUMNS="100")
     assert done.returncode == 0

@@ -20,7 +20,7 @@ def equations(
             metavar="NAME", help="lagrange, recursive, hamilton, quasi_base, rotators, newton_euler or circuit."
         ),
     ] = None,
-    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
+    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, vectors, or auto: by size.")] = "auto",
     reactions: Annotated[
         str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
     ] = "",
@@ -30,19 +30,24 @@ def equations(
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="Of vectors or an elimination: values at the start.")
+    ] = False,
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion of a model.
 
-    Small models are written out, large ones with names for what recurs. Files
-    are written in place of printing.
+    Small models are written out, large ones with names for what recurs. The
+    shape vectors writes the reactions of joints as sums over bodies, by
+    quasi_base or rotators. Files are written in place of printing.
 
     \b
     kinode equations pendulum.yaml
     kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
     kinode equations four_bar.yaml --formulation newton_euler
     kinode equations elastic_system.yaml --elimination
+    kinode equations ur5.yaml --shape vectors --reactions elbow_joint --values
     """
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.equations_of_motion import equations as derive
@@ -56,8 +61,26 @@ def equations(
         if path is not None:
             write_text(path, write())
             typer.echo(f"wrote {path}")
+    width = max(console().width, 40)
     if not any(files):
-        typer.echo(printed.text(max(console().width, 40)))
+        typer.echo(printed.text(width))
+    if values:
+        print_values(printed, width)
+
+
+def print_values(derived: object, width: int) -> None:
+    """The values of all symbols of reactions in vectors, or of the matrices of an elimination, at the start."""
+    from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+
+    if isinstance(derived, EliminationMatrices):
+        typer.echo(f"\nValues at the start, {derived.at().text(width)}")
+        return
+    if not isinstance(derived, VectorEquations):
+        raise typer.BadParameter("is for --shape vectors and --elimination", param_hint="--values")
+    start = derived.dynamics.initial
+    at_start = derived.values(start.t, start.q, start.u, z=start.z)
+    typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
 
 
 @reporting_errors

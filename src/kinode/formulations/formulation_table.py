@@ -7,7 +7,7 @@ A formulation is one entry of ``FORMULATIONS``; ``verify`` compares all that app
     mass_matrix          M
     bias                 h of M u_dot + h = added effort; h includes the efforts of the model, but not friction
     effort               inverse dynamics: the effort to be added to those of the model for ``numbers.u_dot``
-    kinetic_energy, potential_energy    network components included; electric energy counts as potential
+    kinetic_energy, potential_energy    network components included; electric and thermal energy count as potential
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
     reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
                          {constraint: (multipliers,)}
@@ -25,7 +25,7 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.canonical.hamilton import HAMILTON
-from kinode.formulations.chain_kinematics import hinges_and_slides
+from kinode.formulations.chain_kinematics import class_five_pairs
 from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import LAGRANGE
@@ -136,8 +136,8 @@ _SNAPSHOT_OUTPUTS: dict[str, Callable[[Snapshot], Any]] = {
     "z_dot": lambda s: s.z_dot,
     "mass_matrix": lambda s: s.mass_matrix,
     "bias": lambda s: -s.with_friction({}).bias_effort,
-    "kinetic_energy": lambda s: s.energies[0],
-    "potential_energy": lambda s: s.energies[1] + s.energies[2],
+    "kinetic_energy": lambda s: s.energies["kinetic"],
+    "potential_energy": lambda s: sum(x for kind, x in s.energies.items() if kind != "kinetic"),
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
     "reactions": lambda s: _reactions(s),
@@ -269,13 +269,13 @@ register_formulation(Formulation("free_flight", FLIGHT_OUTPUTS, flying_tree, _fr
 
 
 def hinged_tree(most: int) -> Callable[[Topology], str | None]:
-    """A check for methods for trees of revolute and prismatic joints with at most so many bodies."""
+    """A check for methods for trees of hinges, slides and screws with at most so many bodies."""
 
     def applies(topology: Topology) -> str | None:
         count = len(topology.system.bodies)
         if count > most:
             return f"its sums over {count} bodies would take long (at most {most})"
-        return tree_only(topology) or hinges_and_slides(topology)
+        return tree_only(topology) or class_five_pairs(topology)
 
     return applies
 

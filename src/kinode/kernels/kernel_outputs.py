@@ -34,9 +34,9 @@ def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
 
 
 def energy(snapshot: Snapshot, options: Any) -> Outputs:
-    """Kinetic energy, and potential plus electric energy."""
-    kinetic, potential, electric = snapshot.energies
-    return [kinetic, potential + electric]
+    """Kinetic energy, and all other energy: potential, electric, thermal."""
+    kinetic, *others = snapshot.energies.values()
+    return [kinetic, sum(others, 0.0)]
 
 
 def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:

@@ -22,6 +22,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.hooks import hook
+from kinode.model.network.domains.domain import ENERGIES
 from kinode.multibody.power import find_causes
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.results.work_quadrature.interval_work import FAIR_DEFECT, GOOD_DEFECT, compute_work
@@ -135,9 +136,9 @@ def compute_audit(run: RunQuantities) -> Audit:
 
 def _audit_energy(run: RunQuantities) -> Audit:
     """The audit of the energy of a run."""
-    energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])
+    energies = run.evaluate([f"system.{kind}_energy" for kind in ENERGIES])
     kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
-    potential = energies["system.potential_energy"]
+    potential = energies["system.potential_energy"] + energies["system.thermal_energy"]  # up to a constant
     energy = kinetic + potential
     causes = find_causes(run.dynamics.topology)
     if len(run) < 2:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,10 @@ from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
-SHAPES = ("auto", "expanded", "named")
+if TYPE_CHECKING:
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+
+SHAPES = ("auto", "expanded", "named", "vectors")
 NEWTON_EULER, HAMILTON, CIRCUIT = "newton_euler", "hamilton", "circuit"
 WRITTEN = (*TRACED_FORMULATIONS, HAMILTON, NEWTON_EULER)
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
@@ -68,8 +71,8 @@ class ConstraintEquation(NamedTuple):
 
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations | HamiltonEquations | Circuit:
-    """The equations of motion of a system as SymPy expressions.
+) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit:
+    """The equations of motion of a system as SymPy expressions, or its reactions in vectors.
 
     Parameters
     ----------
@@ -81,14 +84,15 @@ def equations(
         ``newton_euler`` gives the equations of every body with all reactions as unknowns, and in ``.elimination`` the
         matrices that eliminate them; ``circuit`` those of every component in link variables, as ``kn.circuit`` does.
         Default: ``lagrange`` for small trees, else ``recursive``.
-    shape : {"auto", "expanded", "named"}
-        Formulas written out, formulas with intermediate variables, or by size (default).
+    shape : {"auto", "expanded", "named", "vectors"}
+        Formulas written out, formulas with intermediate variables, or by size (default).  ``vectors``, of
+        ``quasi_base`` and ``rotators``: sums over bodies in vectors, with indices.
     reactions : sequence of str, or str
         Joints whose reactions are written too.
 
     Returns
     -------
-    Equations, BodyEquations, HamiltonEquations or Circuit
+    Equations, BodyEquations, HamiltonEquations, VectorEquations or Circuit
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -110,6 +114,10 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+    if shape == "vectors":
+        from kinode.symbolic.vector_sheets.vector_equations import vector_equations
+
+        return vector_equations(system, formulation or "quasi_base", names)
     if formulation == CIRCUIT:
         if names:
             raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
@@ -134,7 +142,7 @@ def equations(
         return _written(topology, method, shape, names, formulation is not None)
 
 
-def find_elimination(derived: Equations | BodyEquations | HamiltonEquations | Circuit) -> EliminationMatrices:
+def find_elimination(derived: object) -> EliminationMatrices:
     """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
     if not isinstance(derived, BodyEquations):
         raise ArgumentError("elimination: it is part of the formulation newton_euler alone")

@@ -55,7 +55,7 @@ def wrapped(text: str, width: int) -> list[str]:
     lines = [""]
     for term in _pieces(text, deepest=0):
         whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
-        for piece in whole:
+        for piece in [x for part in whole for x in _words(part, width - INDENT)]:
             if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
                 lines.append(" " * INDENT + piece)
             else:
@@ -63,12 +63,21 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
+def _words(text: str, width: int) -> list[str]:
+    """A text that is too long, split after the indices of sums and before conditions; else at any blanks."""
+    if len(text) <= width:
+        return [text]
+    parts = re.split(r"(?<=\]) |  (?=if )", text)
+    return [x for part in parts for x in ([part] if len(part) <= width else re.split(r" (?![^\[]*\])", part))]
+
+
 def _pieces(text: str, deepest: int) -> list[str]:
-    """The text, split before signs that are inside at most ``deepest`` brackets."""
-    depth, start, pieces = 0, 0, []
+    """The text, split before signs that are inside at most ``deepest`` brackets, and in no square ones."""
+    depth, square, start, pieces = 0, 0, 0, []
     for i, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
-        if depth <= deepest and i > start and re.match(r" [-+=] ", text[i : i + 3]):
+        square += (letter == "[") - (letter == "]")
+        if depth <= deepest and not square and i > start and re.match(r" [-+=] ", text[i : i + 3]):
             pieces.append(text[start:i])
             start = i + 1
     return [*pieces, text[start:]]
