@@ -37,7 +37,7 @@ def equations(
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
     values: Annotated[
-        bool, typer.Option("--values", help="With vectors: the value of every symbol at the start.")
+        bool, typer.Option("--values", help="Of vectors or an elimination: values at the start.")
     ] = False,
     base: Base = "fixed",
     debug: Debug = False,
@@ -64,29 +64,30 @@ def equations(
     if frame is not None:
         _print_balances(load_model(model, base), frame, formulation, shape, names, latex, {"python": python, "c": c})
         return
-    derived: Any = derive(
-        load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names
-    )
-    if elimination:
-        derived = find_elimination(derived)
-    files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
+    derived = derive(load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names)
+    printed: Any = find_elimination(derived) if elimination else derived
+    files = {latex: lambda: printed.latex(document=True), python: printed.python, c: printed.c}
     for path, write in files.items():
         if path is not None:
             write_text(path, write())
             typer.echo(f"wrote {path}")
     width = max(console().width, 40)
     if not any(files):
-        typer.echo(derived.text(width))
+        typer.echo(printed.text(width))
     if values:
-        print_values(derived, width)
+        print_values(printed, width)
 
 
 def print_values(derived: object, width: int) -> None:
-    """The values of all symbols of reactions in vectors, at the start."""
+    """The values of all symbols of reactions in vectors, or of the matrices of an elimination, at the start."""
+    from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
     from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
 
+    if isinstance(derived, EliminationMatrices):
+        typer.echo(f"\nValues at the start, {derived.at().text(width)}")
+        return
     if not isinstance(derived, VectorEquations):
-        raise typer.BadParameter("is for --shape vectors", param_hint="--values")
+        raise typer.BadParameter("is for --shape vectors and --elimination", param_hint="--values")
     start = derived.dynamics.initial
     at_start = derived.values(start.t, start.q, start.u, z=start.z)
     typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")

@@ -159,7 +159,7 @@ def equations(
         return _written(topology, method, shape, names, formulation is not None)
 
 
-def find_elimination(derived: Any) -> EliminationMatrices:
+def find_elimination(derived: object) -> EliminationMatrices:
     """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
     if not isinstance(derived, BodyEquations):
         raise ArgumentError("elimination: it is part of the formulation newton_euler alone")
