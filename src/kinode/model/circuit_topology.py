@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinode.errors import ModelError
+from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.fields import Component, find_expressions
+from kinode.model.base.fields import Component, find_expressions, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
@@ -27,7 +27,13 @@ from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.nodes import find_nodes
 from kinode.model.network.part import Part
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
-from kinode.model.quantity_names import find_quantity
+from kinode.model.quantity_names import (
+    LINK_NUMBER,
+    VECTOR_LINK_QUANTITIES,
+    QuantityName,
+    find_quantity,
+    part_index,
+)
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -300,6 +306,34 @@ class _TopologyWriter:
 def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
     """Whether power enters or leaves at a link: at the reference of a domain whose flow itself is a power."""
     return node.reference and link.carries is not None and not link.carries.product_is_power
+
+
+# -- names of link variables ------------------------------------------------------------------------
+def find_link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame | None) -> QuantityName:
+    """A link variable by the number of the link: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``."""
+    number = LINK_NUMBER.search(rest)
+    assert number is not None
+    component = ".".join(x for x in (owner, rest[: number.start()].rstrip(".")) if x)
+    quantity, _, part = rest[number.end() :].lstrip(".").partition(".")
+    components, position = find_circuit_topology(system).components, len(owner) + 1
+    if component not in components:
+        raise LawError(unknown("no component of the circuit is called", component, components), text=text, position=0)
+    links = {str(link.number): link for link in components[component].links if link.kind != "information"}
+    if number.group() not in links:
+        count = f"has {len(links) or 'no'} link{'s' * (len(links) != 1)}"
+        raise LawError(f"{component} {count}, and none has the number {number.group()}", text=text, position=position)
+    link = links[number.group()]
+    if link.kind == "vector":
+        table = VECTOR_LINK_QUANTITIES
+    else:
+        table = {word: (unit, (), "acceleration") for word, unit in link.words.units.items()}
+        if axes is not None:
+            raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
+    if quantity not in table:
+        raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
+    unit, parts, needs = table[quantity]
+    index, name = part_index(text, part, parts), f"{link.number}.{quantity}"
+    return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
 
 
 # -- what a component of the model refers to -------------------------------------------------------
