@@ -14,7 +14,7 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.environment.atmosphere import STANDARD, Property
