@@ -250,4 +250,5 @@ class RotatorForm(VectorForm):
             *f.along(),
             f.force(force, "(57), (59)", "reaction force"),
             f.moment(moment, "(58), (60)", "reaction moment"),
+            *f.of_joints(),
         )
