@@ -18,7 +18,7 @@ from kinode.symbolic.formulas.formula_sheet import SheetSection
 from kinode.symbolic.formulas.vector_terms import Call, Cases, Definition, Family, Skew, VectorTerm
 from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, i, k
 
-Domain = Callable[[], Iterable[tuple[int, ...]]]
+Domain = Callable[[], Iterable[tuple[Any, ...]]]
 TO_NULL_BASE = "From the base of each link to the null base (0); S is the matrix of a vector product, S(a) b = a x b."
 MASS, INERTIA, LENGTH, FORCE, MOMENT = "kg", "kg*m^2", "m", "N", "N*m"
 
@@ -31,7 +31,7 @@ class Listed:
     domain: Domain
     unit: Callable[..., str] | None = None
 
-    def unit_of(self, *places: int) -> str:
+    def unit_of(self, *places: Any) -> str:
         """The unit of one symbol."""
         return self.family.unit if self.unit is None else self.unit(*places)
 
