@@ -168,7 +168,7 @@ LISTINGS = {"two-segment manipulator": (models.manipulator, 0.1), "six-axis arm 
 
 
 def list_circuits() -> tuple[list[list[str]], bool]:
-    """Processor time of ``kn.circuit``: topology, all equations, structural analysis and text, of a system just made."""
+    """Processor time of ``kn.circuit`` and its text, of a system that was just made."""
     rows, well = [], True
     for name, (make, asked) in LISTINGS.items():
         least = math.inf

@@ -18,6 +18,7 @@ from kinode.errors import ModelError
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.network.joint_sources import JointDrive
 from kinode.model.quantity_names import QuantityName
 from kinode.model.system import joint_frame
 from kinode.multibody.link_values import link_value
@@ -28,7 +29,6 @@ from kinode.structure.topology import Topology
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
 
-ENERGIES = ("kinetic_energy", "potential_energy", "electric_energy")
 ROTATIONS: Mapping[str, Callable[[Array], Array]] = {
     "rpy": rpy_from_rotation,
     "euler": euler_angles,
@@ -43,7 +43,12 @@ def _in_axes(snapshot: Snapshot, vector: Array, axes: Frame | None) -> Array:
 def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
     frame = name.frame
     assert frame is not None
+    observer = snapshot.system.frames.get(frame.body) if frame.is_plain else None
     match name.quantity:
+        case "velocity" if observer is not None and observer.follows_velocity:
+            return _in_axes(snapshot, observer.origin_velocity(snapshot), name.axes)
+        case "acceleration" if observer is not None and observer.follows_velocity:
+            return _in_axes(snapshot, observer.origin_acceleration(snapshot), name.axes)
         case "position":
             return _in_axes(snapshot, snapshot.pose(frame).p, name.axes)
         case "velocity" | "angular_velocity":
@@ -60,9 +65,9 @@ def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
 def _whole(snapshot: Snapshot, name: QuantityName) -> Any:
     """A quantity of the whole system."""
     if name.quantity == "energy":
-        return sum(snapshot.energies, 0.0)
-    if name.quantity in ENERGIES:
-        return snapshot.energies[ENERGIES.index(name.quantity)]
+        return sum(snapshot.energies.values(), 0.0)
+    if name.quantity.endswith("_energy"):
+        return snapshot.energies[name.quantity.removesuffix("_energy")]
     if name.quantity == "gravity":
         return _in_axes(snapshot, snapshot.gravity, name.axes)
     P, L, first, mass = snapshot.momenta
@@ -137,6 +142,24 @@ def _element(snapshot: Snapshot, name: QuantityName) -> Any:
         return element_power(snapshot, element)
     value = element.quantity(name.quantity, snapshot)
     return _in_axes(snapshot, value, name.axes) if name.parts else value
+
+
+def _drive(snapshot: Snapshot, name: QuantityName) -> Scalar:
+    """A quantity of a source of motion on a joint: it delivers the effort of the joint's drive."""
+    drive = snapshot.system.elements[name.owner]
+    assert isinstance(drive, JointDrive)
+    joint, k, sign = drive.link
+    domain, (port, _, word) = drive.domain, name.quantity.rpartition(".")
+    if word in ("stored", "lost"):
+        return 0.0
+    q, u, _ = snapshot.joint_state(joint)
+    there = (1.0 if port == drive.port else 0.0) if port else sign  # of its potentials: a over b, or at one end
+    if word in (domain.flow, "power"):
+        effort = snapshot.efforts.share(joint, "drive")[k]
+        if word == "power":
+            return -effort * u[k]
+        return sign * effort if not port else -effort if port == drive.port else effort
+    return there * (q[k] if word == domain.position else u[k])
 
 
 def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
@@ -231,6 +254,7 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "carried": _carried,
     "element": _element,
     "joint": _joint,
+    "drive": _drive,
     "constraint": _constraint,
     "link": link_value,
 }

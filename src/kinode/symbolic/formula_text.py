@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LATEX_LINE = 100  # characters of LaTeX after which a sum is broken
 INDENT = 6
+HOLDS_WHILE = "this holds while"  # over what has to stay positive
 
 
 # -- terminal --------------------------------------------------------------------------------------
@@ -23,16 +24,30 @@ def write_text(printed: Printed, width: int) -> str:
         lines += ["", section.title] if section.title else []
         for line in section.lines:
             lines += wrapped(f"  {_joined(line.left)} = {_joined(line.right)}", width)
+    if printed.conditions:
+        lines += ["", HOLDS_WHILE]
+        lines += [line for x in printed.conditions for line in wrapped(f"  {_joined(terms_in(x))} > 0", width)]
     return "\n".join(lines)
+
+
+def plain_text(expr: Any) -> str:
+    """An expression in SymPy's plain notation."""
+    import sympy
+
+    text: str = sympy.sstr(expr, full_prec=False)
+    return text
 
 
 def _joined(terms: Sequence[Any]) -> str:
     """The terms, joined by their signs."""
-    import sympy
-
-    texts = [sympy.sstr(term, full_prec=False) for term in terms]
+    texts = [plain_text(term) for term in terms]
     signed = [f"- {text[1:].lstrip()}" if text.startswith("-") else f"+ {text}" for text in texts[1:]]
     return " ".join([texts[0], *signed])
+
+
+def terms_in(expr: Any) -> list[Any]:
+    """The terms of a sum, as SymPy orders them."""
+    return list(expr.as_ordered_terms()) if expr.is_Add else [expr]
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -78,6 +93,9 @@ def write_latex(printed: Printed, document: bool) -> str:
         rows = [_row(line, printed) for line in section.lines]
         if rows:
             parts.append(aligned(rows))
+    if printed.conditions:
+        rows = [rf"{latex_of(printed, x)} &> 0" for x in printed.conditions]
+        parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad " + rows[0], *rows[1:]]))
     body = "\n".join(parts)
     return latex_document(printed.heading, body) if document else body
 

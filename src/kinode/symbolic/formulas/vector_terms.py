@@ -90,7 +90,8 @@ class Family:
     words : str
         What it is.
     accent : str
-        ``dot``, ``ddot`` (derivatives), ``ring`` (derivative in the moving frame), ``bar``, ``tilde``, ``star``.
+        ``dot``, ``ddot`` (derivatives), ``ring``, ``rings`` (derivatives in the moving frame), ``bar``,
+        ``tilde``, ``star``.
     above : str
         The pattern of the superscript.
     rate : bool
@@ -357,8 +358,11 @@ class Definition:
 
 # -- building --------------------------------------------------------------------------------------
 def as_term(x: Any) -> VectorTerm:
-    """A term as it is, a number as a term."""
-    return x if isinstance(x, VectorTerm) else Number(float(x))
+    """A term as it is, a number as a term, with its sign in front."""
+    if isinstance(x, VectorTerm):
+        return x
+    value = float(x)
+    return Negative(Number(-value)) if value < 0 else Number(value)
 
 
 def parts_of(term: VectorTerm) -> tuple[VectorTerm, ...]:
