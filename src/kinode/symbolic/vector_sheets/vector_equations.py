@@ -217,7 +217,10 @@ def _bodies(numbers: ChainNumbers) -> SheetSection:
         rows.append((str(at), link.body or "-", f"{link.name}{way}", _pair_word(link), str(carrier)))
     words = "Pair k carries body k; 0 is the world, whose axes are the null base."
     if any(not link.body for link in numbers.links):
-        words += " Joints with several freedoms are pairs in series, with massless links (-) between them; l(J) is the body of such a joint J."
+        words += (
+            " Joints with several freedoms are pairs in series, with massless links (-) between them; "
+            "l(J) is the body of such a joint J."
+        )
     if not numbers.is_chain:
         words += (
             " p(k) is the body that carries pair k; alpha to i: the pairs on the way from the world to body i; "
