@@ -152,16 +152,18 @@ class RotatorForm(VectorForm):
         def of_segment(axis: VectorTerm) -> VectorTerm:
             return UnitVector(axis.cross(r), r)
 
-        def of_mass(axis: VectorTerm, S: VectorTerm) -> VectorTerm:
+        def of_mass(S: VectorTerm) -> VectorTerm:
             return UnitVector(S, c.m[i] * c.arm[i])
+
+        of_deviation = UnitVector(self.D[alpha, i], self.J[alpha, i])
 
         self.add(
             "Vector rotators",
             "Of one axis, and of two (alpha < beta); a rotator of a vector that vanishes is zero.",
             Definition(self.R_r[alpha, j], rotator(of_segment(c.e[alpha])), "(53)", "of a segment"),
             Definition(self.R_rr[alpha, beta, j], coupled(of_segment(c.e[beta])), "(53)"),
-            Definition(self.R_S[alpha, i], rotator(of_mass(c.e[alpha], self.S[alpha, i])), "(53)", "of a mass moment"),
-            Definition(self.R_SS[alpha, beta, i], coupled(of_mass(c.e[beta], self.S[beta, i])), "(53)"),
+            Definition(self.R_S[alpha, i], rotator(of_mass(self.S[alpha, i])), "(53)", "of a mass moment"),
+            Definition(self.R_SS[alpha, beta, i], coupled(of_mass(self.S[beta, i])), "(53)"),
             Definition(
                 self.R_D[alpha, i], rotator(UnitVector(self.D[alpha, i], self.J[alpha, i])), "(56)", "deviation"
             ),
