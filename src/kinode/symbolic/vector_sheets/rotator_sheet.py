@@ -164,9 +164,7 @@ class RotatorForm(VectorForm):
             Definition(self.R_rr[alpha, beta, j], coupled(of_segment(c.e[beta])), "(53)"),
             Definition(self.R_S[alpha, i], rotator(of_mass(self.S[alpha, i])), "(53)", "of a mass moment"),
             Definition(self.R_SS[alpha, beta, i], coupled(of_mass(self.S[beta, i])), "(53)"),
-            Definition(
-                self.R_D[alpha, i], rotator(UnitVector(self.D[alpha, i], self.J[alpha, i])), "(56)", "deviation"
-            ),
+            Definition(self.R_D[alpha, i], rotator(of_deviation), "(56)", "deviation"),
         )
 
     # -- derivatives of the momentum ---------------------------------------------------------------
