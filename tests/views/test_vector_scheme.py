@@ -66,8 +66,11 @@ def boxes_of(figure, scheme):
 def segments_of(figure):
     """All straight pieces of all lines and outlines, in pixels: x, y, x, y."""
     (axes,) = figure.axes
-    shapes = [line.get_transform().transform(line.get_xydata()) for line in axes.lines]
-    shapes += [patch.get_transform().transform(patch.get_path().vertices) for patch in axes.patches]
+    shapes = [
+        collection.get_transform().transform(path.vertices)
+        for collection in axes.collections
+        for path in collection.get_paths()
+    ]
     return np.vstack([np.hstack([points[:-1], points[1:]]) for points in shapes])
 
 

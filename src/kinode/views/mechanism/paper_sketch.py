@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -185,17 +185,20 @@ class Sketch:
 
     def draw(self, axes: Axes) -> None:
         """Draw all into an axes whose unit is a point."""
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Polygon
+        from matplotlib.collections import LineCollection, PolyCollection
 
+        groups: dict[tuple[int, bool], list[PaperStroke]] = {}
         for stroke in self.strokes:
-            if stroke.face:
-                axes.add_patch(Polygon(stroke.points, facecolor=stroke.face, edgecolor=stroke.color,
-                                       linewidth=stroke.width, zorder=stroke.layer))  # fmt: skip
-            else:
-                dashes = (0.0, DASHES) if stroke.dashed else "-"
-                axes.add_line(Line2D(*stroke.points.T, color=stroke.color, linewidth=stroke.width, linestyle=dashes,
-                                     zorder=stroke.layer))  # fmt: skip
+            groups.setdefault((stroke.layer, bool(stroke.face)), []).append(stroke)
+        for (layer, filled), strokes in sorted(groups.items(), key=lambda group: group[0]):
+            look: dict[str, Any] = {
+                "facecolors": [stroke.face or "none" for stroke in strokes],
+                "edgecolors": [stroke.color for stroke in strokes],
+                "linewidths": [stroke.width for stroke in strokes],
+                "linestyles": [(0.0, DASHES) if stroke.dashed else "-" for stroke in strokes],
+            }
+            make = PolyCollection if filled else LineCollection
+            axes.add_collection(make([stroke.points for stroke in strokes], zorder=layer, **look), autolim=False)
         for text in self.letters:
             x, y = text.at
             for run in text.line:
