@@ -18,6 +18,7 @@ from PIL import Image
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
+from kinode.views.mechanism.flow_chart import draw_chart
 from kinode.views.mechanism.mechanism_drawing import draw, draw_mechanism
 from kinode.views.mechanism.vector_scheme import draw_scheme
 from kinode.views.plots.mode_strips import draw_strips, find_strips
@@ -244,6 +245,13 @@ def make_scheme() -> Path:
     return path
 
 
+def make_chart() -> Path:
+    """The algorithm, and what it came to for the camera on a ship."""
+    path = PICTURES / "chart.png"
+    save(draw_chart(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False), path, 90)
+    return path
+
+
 def make_shaking() -> Path:
     """Which tier shakes the camera on a ship."""
     path = PICTURES / "shaking.png"
@@ -361,6 +369,7 @@ def main() -> None:
             make_causes(),
             make_pressure(),
             make_scheme(),
+            make_chart(),
             make_shaking(),
             *make_circuits(),
             *make_backlash(),

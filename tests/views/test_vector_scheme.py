@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import kinode as kn
 from kinode.views.mechanism.clear_space import crossing
@@ -160,6 +161,18 @@ def test_the_center_of_the_earth(central):
     _, rows = tier_table(SchemeTiers(system))
     assert rows[0][0] == "O" and rows[0][5] == "(0, 0, 6.4e+06)"
     assert rows[0][4] == ("center of gravity" if central else "turns at 7.292e\u22125 rad/s about (0.866, 0, 0.5)")
+
+
+def test_the_picture_of_the_page_is_of_this_scheme(tmp_path, monkeypatch):
+    """``docs/make_pictures.py`` makes it; what is stored is what it makes now."""
+    monkeypatch.syspath_prepend("docs")
+    import make_pictures
+
+    stored = Path(make_pictures.PICTURES / "scheme.png")
+    monkeypatch.setattr(make_pictures, "PICTURES", tmp_path)
+    images = [np.asarray(Image.open(path).convert("L"), dtype=float) for path in (stored, make_pictures.make_scheme())]
+    assert images[0].shape == images[1].shape
+    assert np.abs(images[0] - images[1]).mean() < 0.5  # letters may differ by a pixel between versions of matplotlib
 
 
 def test_it_is_kept_as_svg(tmp_path):
