@@ -149,6 +149,28 @@ def ladder(count: int) -> kn.System:
     return system
 
 
+def manipulator() -> kn.System:
+    """The two-segment manipulator of the component circuit method: 104 equations."""
+    system = kn.System("manipulator", gravity=(0, 0, 0))
+    one = system.body("one", mass=8, com=(0.28, 0.01, 0), inertia={"zz": 0.27})
+    two = system.body("two", mass=5, com=(0.22, -0.015, 0), inertia={"zz": 0.11})
+    system.revolute("first", system.world, one, q=0.3, speed="1.2*sin(0.8*t) + 0.5*cos(1.7*t)")
+    system.revolute("second", one.at(0.6, 0.03, 0), two, q=0.9, u=-0.4, damping=0.8)
+    system.force("load", two.at(0.5, -0.025, 0), (4, -6, 0))
+    return system
+
+
+def wired_arm() -> kn.System:
+    """The arm with six drives, and a harness of resistors to each: about 200 components."""
+    system = make_arm()
+    for axis in range(6):
+        system.voltage_source(f"supply{axis}", f"w{axis}_0", "gnd", voltage=5.0)
+        for k in range(24):
+            end = f"w{axis}_{k + 1}" if k < 23 else "gnd"
+            system.resistor(f"wire{axis}_{k}", f"w{axis}_{k}", end, resistance=0.01)
+    return system
+
+
 def train(count: int) -> kn.System:
     """Shafts of rotors, springs, dampers and gears in turn behind a motor."""
     system = kn.System(f"train_{count}")

@@ -26,12 +26,16 @@ class LoadModel:
     options: dict[str, Any]
 
 
-def engine(cylinders: int = 6) -> Any:
+DAMPING = 0.4  # N*m*s: the load of the engine
+SMOOTH, CORNERED = "-2000*exp(3*(cos(main.q + {i}) - 1))", "-2000*max(0, cos(main.q + {i}))"  # forces of the gas
+
+
+def engine(gas: str = SMOOTH, cylinders: int = 6) -> Any:
     """Slider-cranks in two banks on one crankshaft, planar hinges throughout: three dependent rows a cylinder."""
     system = kn.System(f"engine of {cylinders}", gravity=(0, -9.81, 0))
     crank = system.body("crank", mass=8.0, com=(0.0, 0.0, 0.0), inertia=(0.1, 0.1, 0.05))
     q = 0.3
-    system.revolute("main", system.world, crank, q=q, u=150.0)
+    system.revolute("main", system.world, crank, q=q, u=150.0, damping=DAMPING)
     for i in range(cylinders):
         bank, throw, z = BANK * (-1.0) ** i, 2.0 * np.pi * (i // 2) / max(1, (cylinders + 1) // 2), SPACING * i
         along, across = np.array([np.cos(bank), np.sin(bank)]), np.array([-np.sin(bank), np.cos(bank)])
@@ -46,7 +50,7 @@ def engine(cylinders: int = 6) -> Any:
         system.prismatic(f"bore{i}", bore, piston, axis="x", guess=float(height))
         system.revolute(f"crankpin{i}", crank.at(*pin, z), rod, guess=float(bank + tilt - q))
         system.revolute(f"wristpin{i}", rod.at(ROD, 0, 0), piston, guess=float(-bank - tilt + bank))
-        system.force(f"gas{i}", on=piston, force=(f"-2000*max(0, cos(main.q + {i}))", 0, 0), expressed_in=piston)
+        system.force(f"gas{i}", on=piston, force=(gas.format(i=i), 0, 0), expressed_in=piston)
     return system
 
 
@@ -87,8 +91,9 @@ def hand() -> Any:
 
 
 MODELS = {
-    "four-bar": LoadModel(four_bar, 10.0, 1001, "j2", {}),
-    "engine of 6 cylinders": LoadModel(engine, 0.5, 1001, "crankpin0", {}),
-    "40 four-bars": LoadModel(four_bars, 2.0, 201, "g3", {}),
-    "Allegro hand, free base": LoadModel(hand, 1.0, 1001, "base", {}),
+    "four-bar": LoadModel(four_bar, 200.0, 1001, "j2", {}),
+    "engine of 6 cylinders": LoadModel(engine, 3.0, 1501, "crankpin0", {}),
+    "engine, gas force with corners": LoadModel(lambda: engine(CORNERED), 1.3, 1001, "crankpin0", {}),
+    "40 four-bars": LoadModel(four_bars, 12.0, 1001, "g3", {}),
+    "Allegro hand, free base": LoadModel(hand, 40.0, 1001, "base", {}),
 }

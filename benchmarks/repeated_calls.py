@@ -95,6 +95,17 @@ def excavator_run(change: float) -> Side:
     return unchecked(call(run))
 
 
+def followed_start(model: str) -> Side:
+    """The start of a system with loops for other parameters, followed from its own."""
+    import kinode as kn
+
+    dynamics = kn.compile(kn.load(EXAMPLES / model))
+    p = dynamics.parameters * 1.0002
+    for _ in range(10):
+        dynamics.state(p=p)
+    return unchecked(call(lambda: dynamics.state(p=p)))
+
+
 def oblique_equations() -> Side:
     """Equations and text of one body on an oblique hinge, held by a spring."""
     import kinode as kn
@@ -121,6 +132,8 @@ def rows() -> list[Row]:
               at_most=True, unit="ms") for name in ("pendulum", "four_bar")),
         Row("excavator: 1 s, a parameter changed before each run", "same values", lambda: excavator_run(1.0),
             lambda: excavator_run(0.0), 2.0, at_most=True, unit="ms"),
+        Row("Stewart platform: start with other parameters", "limit", lambda: followed_start("stewart_platform.yaml"),
+            lambda: limit(1e-3), 1.0, at_most=True, unit="ms"),
         Row("oblique hinge with spring: equations as text", "limit", oblique_equations, lambda: limit(1.0), 1.0,
             at_most=True, unit="ms", rounds=5),
     ]  # fmt: skip

@@ -1,18 +1,31 @@
-"""Starts of systems with loops: assembled from the guesses, and followed to other parameters.
+"""Starts of systems with loops: assembled from the guesses, followed to other parameters, and from nothing.
 
 There is no peer that assembles from guesses through a Python call with new parameters; the first start of the same
-system is the measure.
+system is the measure.  From nothing: a new process with an empty cache assembles, compiles and runs rings of rods for
+one second; seconds of computing, of all threads.
 """
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import kinode as kn
 from measure import call, interleave
+from startup import fresh
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES, SUPPORT = ROOT / "examples", ROOT / "tests" / "support"
 ROW = "{:24} {:>14} {:>14} {:>8}"
+COLD_ROW = "{:24} {:>14} {:>14}"
+COLD = """
+import sys
+sys.path.insert(0, {support!r})
+import kinode as kn
+from mechanisms import ring
+run = kn.simulate(ring({n}, {kind!r}), 1.0)
+result = [run.facts["evaluations"]]
+"""
 
 
 def main() -> None:
@@ -31,6 +44,12 @@ def main() -> None:
 
         whole, warm = interleave([call(search), call(follow)])
         print(ROW.format(name, f"{1e3 * whole:.2f} ms", f"{1e3 * warm:.2f} ms", f"{whole / warm:.1f}"))
+    print()
+    print(COLD_ROW.format("one second, cold", "computing", "evaluations"))
+    for n, kind in ((10, "spherical"), (20, "spherical"), (40, "spherical"), (60, "spherical"), (40, "revolute")):
+        with tempfile.TemporaryDirectory() as cache:
+            seconds, (evaluations,) = fresh(COLD.format(n=n, kind=kind, support=str(SUPPORT)), cache, "process_time")
+        print(COLD_ROW.format(f"ring of {n} {kind}", f"{seconds:.2f} s", f"{evaluations:.0f}"))
 
 
 if __name__ == "__main__":

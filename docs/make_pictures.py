@@ -36,6 +36,7 @@ PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
     "balanced_pole": (("rail.q", "pivot.q"), None),
     "brake_arm": (("shoulder.u", "shoulder_brake.moment"), (0.4, 0.9)),
     "motor_axis": (("elbow.q", "motor.current"), None),
+    "warm_motor": (("winding.temperature", "motor.current"), (1.0, 600.0)),
     "quadcopter": (("frame.position.z", "frame.rpy"), None),
     "rlc": (("tank.voltage", "coil.current"), None),
     "spinning_shell": (("air.alpha", "air.beta"), None),

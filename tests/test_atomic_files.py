@@ -7,6 +7,7 @@ import resource
 import signal
 import stat
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from kinode.views.plots.time_plots import plot_loads
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 OLD = "what was there before\n"
+NOBODY = 65534
 SMALL = 60  # bytes that fit the full disk: less than any of the files takes
 
 
@@ -190,14 +192,25 @@ def test_a_new_file_has_the_usual_mode(tmp_path):
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_protected_file_is_not_replaced(tmp_path):
-    target = tmp_path / "protected"
-    target.write_text(OLD)
-    target.chmod(0o444)
-    with pytest.raises(kn.Error, match="protected: cannot be written: Permission denied"):
-        atomic_files.write_text(target, "new")
-    assert target.read_text() == OLD
+def test_a_protected_file_is_not_replaced():
+    """By a child that is not root, who may write everything; in a folder that it may enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        target = Path(folder) / "protected"
+        target.write_text(OLD)
+        target.chmod(0o444)
+
+        def write() -> None:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            atomic_files.write_text(target, "new")
+
+        status, said = in_a_child(write)
+        assert os.waitstatus_to_exitcode(status) == 1
+        assert "protected: cannot be written: Permission denied" in said
+        assert target.read_text() == OLD
 
 
 def test_a_device_is_written_as_it_is():

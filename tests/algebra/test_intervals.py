@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kinode.algebra.intervals import RULES, Interval
@@ -33,6 +33,9 @@ BINARY = {"add", "sub", "mul", "pow", "atan2", "min", "max", "less", "less_equal
 
 @pytest.mark.parametrize("name", FLOAT_FUNCTIONS)
 @settings(max_examples=100, deadline=None)
+@example(boxes=([0.0, 0.0], [-1.0, 0.0], [0.0, 0.0]), shares=(0.0, 0.0, 0.0))
+@example(boxes=([0.0, 0.0], [0.0, 1.0], [0.0, 0.0]), shares=(0.0, 0.0, 0.0))
+@example(boxes=([-2.0, -1.0], [1.0, 2.0], [0.0, 0.0]), shares=(0.0, 0.0, 0.0))
 @given(boxes=st.tuples(ends, ends, ends), shares=st.tuples(share, share, share))
 def test_bounds_hold(name, boxes, shares):
     box, point = arguments(name, boxes, shares)

@@ -319,6 +319,33 @@ def test_equations_are_printed_and_written(tmp_path):
     assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr
 
 
+def test_other_formulations(model):
+    run = kinode("run", model, "--formulation", "newton_euler")
+    assert run.returncode == 0
+    assert "drift joints are apart by up to" in run.stdout
+    elimination = kinode("equations", model, "--elimination")
+    assert elimination.stdout.startswith("pendulum: 6 velocities, 5 constraint forces eliminated")
+    refused = kinode("equations", model, "--elimination", "--formulation", "lagrange")
+    assert refused.returncode == 2
+    assert "part of the formulation newton_euler alone" in refused.stderr
+    assert "did you mean hamilton" in kinode("run", model, "--formulation", "hamiltn").stderr
+
+
+def test_reactions_in_vectors(tmp_path):
+    """Terms within the width of the terminal, values on request, a LaTeX document; no code."""
+    model, vectors = ROOT / "examples" / "double_pendulum.yaml", ("--shape", "vectors", "--reactions", "elbow")
+    done = kinode("equations", model, "--formulation", "rotators", *vectors, "--values", COLUMNS="70")
+    assert done.returncode == 0, done.stderr
+    for line in ("double_pendulum: reactions in vectors, by rotators", "Reaction of elbow", "  D_n1^(O2)"):
+        assert line in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 70
+    assert "wrote" in kinode("equations", model, *vectors, "--latex", tmp_path / "v.tex").stdout
+    assert (tmp_path / "v.tex").read_text().startswith("\\documentclass")
+    code = kinode("equations", model, *vectors, "--python", tmp_path / "v.py")
+    assert code.returncode == 2 and "vectors are printed, and evaluated by .values()" in code.stderr
+    assert "is for --shape vectors" in kinode("equations", model, "--values").stderr
+
+
 def test_circuit(model, tmp_path):
     done = kinode("circuit", model, COLUMNS="100")
     assert done.returncode == 0

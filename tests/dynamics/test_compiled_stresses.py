@@ -10,6 +10,7 @@ import kinode as kn
 import loop_models as models
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import Analyses, StateBatch, is_redundant
+from kinode.dynamics.state_batches import certified_sharing
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.kernels.kernel_options import LoadOptions
 
@@ -32,7 +33,7 @@ def check(run):
         for name, shared in full.share(given).items():
             assert given[name] + changes[name][row] == pytest.approx(shared, abs=1e-10 * scale), (row, name)
         for name, along in full.along.items():
-            assert analyses.along[name][row] == pytest.approx(along, abs=1e-12)
+            assert analyses.along(name)[row] == pytest.approx(along, abs=1e-12)
         seen.add(full.redundancy)
     if not analyses.constants.roots:
         assert all(analyses.elastic[name] == all(analyses.unique[name]) for name in sizes)
@@ -128,3 +129,42 @@ def test_other_parameters_in_each_state():
     for name, wrench in alone.items():
         assert together[name].components == wrench.components
         assert together[name].force == pytest.approx(np.tile(wrench.force, (3, 1)), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [18, 21, 22])
+def test_one_function_serves_all_states_where_it_is_proved_to(seed, monkeypatch):
+    """Drives, constraints, several freedoms: the same as by singular values, and every state is certified."""
+    monkeypatch.setattr(certified_sharing, "FEWEST_STATES", 1)
+    run = kn.simulate(random_loop(np.random.default_rng(seed)), 0.2, samples=4)
+    analyses = Analyses(run.dynamics, run.states, len(run))
+    assert analyses.options is not None
+    compiled = run.states.call(run.dynamics, "holding", LoadOptions("total"))
+    result = certified_sharing.share_certified(
+        run.dynamics, run.states, analyses.options, compiled / analyses.tables.units
+    )
+    assert result.certified.all()
+    check(run)
+
+
+def test_a_function_for_other_ranks_is_not_used(monkeypatch):
+    """Flat four-bars have a further freedom: what was found elsewhere is not certified there, and ranks are found."""
+    monkeypatch.setattr(certified_sharing, "FEWEST_STATES", 1)
+    dynamics = Dynamics(models.four_bars(2, angle=0.3))
+    start = dynamics.point(dynamics.initial)
+    usual = Analyses(
+        dynamics, StateBatch(np.array([start.t]), start.q[None], start.u[None], start.z[None], start.p, start.inputs), 1
+    )
+    options = usual.options
+    flat = Dynamics(models.four_bars(2, angle=-np.pi / 2))
+    there = flat.point(flat.initial)
+    states = StateBatch(np.array([there.t]), there.q[None], there.u[None], there.z[None], there.p, there.inputs)
+    x = np.ones((1, usual.tables.n))
+    assert certified_sharing.share_certified(dynamics, usual.states, options, x).certified.all()
+    assert not certified_sharing.share_certified(dynamics, states, options, x).certified.any()
+    analyses = Analyses(dynamics, states, 1)
+    full = analyses.analyze_fully(0)
+    expected = {**full.unique, **full.unique_multipliers}
+    assert (
+        analyses.unique_by_state[0].tolist()
+        == np.concatenate([expected[name] for name in dynamics.topology.holding]).tolist()
+    )

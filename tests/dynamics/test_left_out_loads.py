@@ -105,3 +105,18 @@ def test_tooth_forces_that_are_not_unique_are_refused():
     start = dynamics.initial
     with pytest.raises(kn.ModelError, match=r"its tooth force is not unique.*leave pressure_angle out"):
         dynamics.reactions(start.t, start.q, start.u)
+
+
+def test_gears_and_pinions_of_networks_are_marked_too():
+    system = pair(pressure_angle="20 deg")
+    system.shaft_inertia("rotor", shaft="motor", inertia=0.01)
+    system.gearbox("gear", "motor", "j_swing", ratio=5)
+    assert marked(system) == {"j_swing"}
+    cart = system.body("cart", mass=1, inertia=(0.1, 0.1, 0.1))
+    system.prismatic("slide", system.world, cart, axis="x")
+    system.shaft_inertia("wheel", shaft="axle", inertia=0.01)
+    system.pinion("drive", shaft="axle", rack="slide", radius=0.05)
+    assert marked(system) == {"j_swing", "slide"}
+    system.elastic_gearbox("soft", "j_one", "j_swing", ratio=2, stiffness=100.0)
+    assert marked(system) == {"j_one", "j_swing", "slide"}
+    assert kn.simulate(system, 0.01, samples=2).reaction("slide").left_out == TOOTH

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import inspect
 import sys
+import threading
+import time
 import tracemalloc
 import weakref
 
@@ -18,6 +21,7 @@ from kinode.jit import builtin_function
 from kinode.jit.compiler import compile_program
 from kinode.jit.kernel_call import run, run_batch
 from kinode.jit.program import Block, Program
+from kinode.jit.thread_team import ThreadPool
 
 Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])
 
@@ -211,3 +215,23 @@ def test_a_constant_program_has_no_arguments():
         compile_program(straight([("out", 0, 4.0)], out=1), 1), (), {}, (1,), fallback
     )
     assert function().tolist() == [4.0]
+
+
+def test_a_batch_takes_no_more_threads_than_it_is_given():
+    """Of a pool with three workers; each piece is slow enough for all of them to take one."""
+    pool, seen = ThreadPool(3), set()
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3)
+    def driver(first, last, bases, strides, scratch):
+        seen.add(threading.get_ident())
+        time.sleep(0.002)
+        done.extend(range(first, last))
+
+    used = []
+    for threads in (2, 4):
+        seen.clear()
+        done = []
+        pool.run(ctypes.cast(driver, ctypes.c_void_p).value, range(40), 1, 0, 0, 1, threads)
+        assert sorted(done) == list(range(40))
+        used.append(len(seen))
+    assert used[0] <= 2 < used[1]

@@ -7,8 +7,9 @@ from strategies import plans, topology_of
 
 from kinode.algebra.trace import count_operations
 from kinode.jit.program import ARGUMENTS, interpret
-from kinode.kernels import kernel_table, rolled_programs, tree_size
+from kinode.kernels import kernel_table, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.rolled import rolled_programs
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.energy_audit import _interpolated
+from kinode.results.work_quadrature.state_cubics import interpolate_work
 
 
 def test_what_bounced_to_rest_by_loose_steps_lifts_off_again():
@@ -42,7 +42,7 @@ def test_the_audit_keeps_modes_where_it_interpolates():
     block = slider.body("block", mass=2, inertia=(1, 1, 1))
     slider.prismatic("rail", slider.world, block, axis="x", u=2, friction=kn.coulomb(effort="6 N"))
     run = kn.simulate(slider, 1.0)
-    work, _ = _interpolated(run, 1)
+    work, _ = interpolate_work(run, 1)
     assert work.sum() == pytest.approx(-4, rel=1e-9)
 
 

@@ -86,3 +86,16 @@ def four_bars_angle(n, speed, until):
     k = G * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
     rate = lambda t, y: (y[1], k * np.sin(y[0]))  # noqa: E731
     return solve_ivp(rate, (0, until), (0, speed), "DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
+
+
+def ring(n, kind="spherical"):
+    """n rods of 1 m in a regular polygon that the world holds at one corner, in spherical joints or hinges."""
+    system = kn.System("ring", gravity=(0, -6, -8))
+    rods = [system.body(f"rod{i}", mass=0.1, com=(0.5, 0, 0), inertia=(0.005, 0.02, 0.02)) for i in range(n)]
+    join = getattr(system, kind)
+    for i, rod in enumerate(rods):
+        half = np.pi / n if i else 0.0
+        guess = (np.cos(half), 0, 0, np.sin(half)) if kind == "spherical" else 2 * half
+        join(f"j{i}", rods[i - 1].at(1, 0, 0) if i else system.world, rod, guess=guess)
+    join("close", rods[-1].at(1, 0, 0), system.world)
+    return system

@@ -5,6 +5,9 @@ import xml.dom.minidom
 
 import numpy as np
 import pytest
+from constraint_contract import two_arms
+from element_contract import make_element
+from element_contract import random_state as random_element_state
 from hypothesis import given, settings
 from strategies import build, plans
 
@@ -14,6 +17,8 @@ from kinode.structure.topology import find_topology
 from kinode.tasks.verify_states import random_state
 from known import circuit as known
 from known.test_circuit import manipulator
+from model.constraints.test_constraint_kinds import EXAMPLES as CONSTRAINT_EXAMPLES
+from model.elements.test_element_contract import EXAMPLES as ELEMENT_EXAMPLES
 
 HOLDS = 1e-11  # relative residual of an equation, of values that come from the compiled dynamics
 EXAMPLES = (
@@ -106,6 +111,33 @@ def test_equations_hold_on_random_systems(plan):
     now = kn.circuit(system).evaluate(state)
     assert now.worst[0] < HOLDS, now.worst
     assert abs(now.tellegen) <= 1e-11 * (1.0 + sum(abs(x) for x in now.power.values()))
+
+
+@pytest.mark.parametrize("name", ELEMENT_EXAMPLES)
+def test_equations_hold_with_every_kind_of_element(name):
+    topology, _ = make_element(ELEMENT_EXAMPLES[name])
+    now = kn.circuit(topology.system).evaluate(State(0.3, *random_element_state(topology), np.zeros(topology.n_z)))
+    assert now.worst[0] < HOLDS, now.worst
+
+
+@pytest.mark.parametrize("example", [x for x in CONSTRAINT_EXAMPLES if not x.couples], ids=lambda example: example.kind)
+def test_equations_hold_with_every_kind_of_constraint(example):
+    circuit = kn.circuit(two_arms(example))
+    now = circuit.evaluate()
+    assert now.worst[0] < HOLDS, now.worst
+    assert circuit.index == 2
+
+
+def test_a_gear_is_a_component_with_two_scalar_links():
+    system = kn.System("gear", gravity=(0, 0, 0))
+    for name, at, laws in (("one", 0, {"effort": 2.0}), ("two", 1, {"damping": 0.1})):
+        body = system.body(name, mass=1, inertia=(0.1, 0.1, 0.1))
+        system.revolute(f"pin_{name}", system.world.at(at, 0, 0), body, **laws)
+    system.constraint("mesh", "gear", input="pin_one", output="pin_two", ratio=-2.0)
+    circuit = kn.circuit(system)
+    texts = [e.text() for e in circuit.equations if e.owner == "mesh"]
+    assert texts[0] == "omega_mesh.1 = -2 omega_mesh.2"
+    assert circuit.evaluate().worst[0] < HOLDS
 
 
 def test_rows_that_only_repeat_others_are_set_aside():

@@ -23,7 +23,7 @@ def state_of(dynamics, seed):
 
 
 def computed(explanation, dynamics, state):
-    """All formulas as they are printed, from the symbols of the state alone; where one is not written, its number."""
+    """All formulas as they are printed, from the symbols of the state alone."""
     snapshot = dynamics.snapshot(state)
     arrays = {"t": [state.t], "q": state.q, "u": state.u, "z": state.z, "p": snapshot.p, "inputs": snapshot.inputs,
               "u_dot": snapshot.u_dot}  # fmt: skip
@@ -33,8 +33,8 @@ def computed(explanation, dynamics, state):
     known = {sympy.Symbol(n): float(arrays[role][i]) for (role, i), n in names.items() if role in arrays}
     values = {}
     for item in explanation.items:
-        for name, formula, value in zip(item.names, item.formulas, item.values, strict=True):
-            number = value if formula is None else float(formula.xreplace(known))
+        for name, formula in zip(item.names, item.formulas, strict=True):
+            number = float(formula.xreplace(known))
             values[name] = known[sympy.Symbol(name)] = number
     return values
 
@@ -173,3 +173,26 @@ def test_what_is_refused():
         explain("pendulum.yaml")
     with pytest.raises(KeyError, match="Guess"):
         explain(geared())["Guess"]
+
+
+def test_nothing_is_left_out_as_long():
+    """The ship with its gimbal: every formula is written, those longer than a line with names for their parts."""
+    explanation = explain(kn.load(f"{EXAMPLES}/ship_gimbal.yaml"))
+    assert "long)" not in explanation.text() + explanation.html()
+    names, formulas = explanation.formulas.keys(), explanation.formulas
+    assert max(formula.count_ops() for formula in formulas.values()) <= 60
+    assert {"y1", "A_azimuth_roll", "D_roll", "rC_camera_x", "vC_camera_x", "WC_camera_x"} <= names
+    assert max(map(len, explanation.text(80).splitlines())) <= 80
+
+
+def test_mass_centers_move_as_they_do():
+    """Document 000, (3) to (5): positions, velocities and accelerations of poles and mass centers."""
+    system = kn.load(f"{EXAMPLES}/ship_gimbal.yaml")
+    dynamics = kn.compile(system)
+    state = state_of(dynamics, 4)
+    values = explain(system, at=state).values
+    names = ["camera.com.position", "camera.com.velocity@camera", "camera.com.acceleration@camera"]
+    expected = dynamics.evaluate(names, state.t, state.q, state.u, z=state.z)
+    for name, stem in zip(names, ("rC", "vC", "WC"), strict=True):
+        written = [values[f"{stem}_camera_{axis}"] for axis in "xyz"]
+        np.testing.assert_allclose(written, expected[name], rtol=1e-9, atol=1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -84,3 +86,25 @@ def test_an_equilibrium_of_another_model_is_no_start() -> None:
     renamed.revolute("leg", hub, ball, axis="y")
     with pytest.raises(kn.Error, match=r"another model: it has no leg\.q"):
         kn.simulate(renamed, 1.0, start=rest)
+
+
+def test_a_motion_that_moves_is_said():
+    """The balance is that of one instant, with what the motion's speed does then."""
+
+    def governor(**drive):
+        system = kn.System("governor", gravity=(0, -9.81, 0))
+        shaft, arm = (system.body(name, mass=1, com=com, inertia=(0.1, 0.1, 0.1)) for name, com in
+                      (("shaft", (0, 0, 0)), ("arm", (0.3, -0.3, 0))))  # fmt: skip
+        system.revolute("spin", system.world, shaft, axis="y", **drive)
+        system.revolute("hinge", shaft, arm, axis="z")
+        return system
+
+    with pytest.warns(UserWarning, match=r"at t = 2 s spin moves by its motion=.*speed= gives a steady motion"):
+        rest = kn.equilibrium(governor(motion="5*t"), t0=2.0)
+    assert rest.moving == ("spin",)
+    assert "at t = 2 s alone: spin moves" in str(rest) and "at rest" not in str(rest)
+    steady = kn.equilibrium(governor(speed=5.0))
+    assert rest.values["hinge.q"] == pytest.approx(steady.values["hinge.q"], abs=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kn.equilibrium(governor(motion=0.3)).moving == ()

@@ -102,7 +102,11 @@ def _raise(base: Interval, exponent: Interval) -> Interval:
             return Interval(apply("pow", base.low, power), apply("pow", base.high, power))
         known = _absolute(base) if power.is_integer() else _positive(base)
         return Interval(apply("pow", known.low, power), apply("pow", known.high, power))
-    return _increasing("exp")(_multiply(exponent, _increasing("log", 0.0)(base)))
+    # |base|^exponent rises or falls with either one: its extremes are at the corners; a whole exponent keeps the sign
+    size = _absolute(base)
+    corners = [apply("pow", x, y) for x in (size.low, size.high) for y in (exponent.low, exponent.high)]
+    span = _hull(*(minimum(corner, HUGE) for corner in corners))
+    return Interval(where(less(base.low, 0.0), -1.0 * span.high, span.low), span.high)
 
 
 def _positive(x: Interval) -> Interval:

@@ -40,6 +40,9 @@ def run(
     atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
     samples: Annotated[int | None, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = None,
     every: Annotated[str | None, typer.Option(metavar="TIME", help="Keep times so far apart.")] = None,
+    formulation: Annotated[
+        str, typer.Option(metavar="NAME", help="How the equations are derived: recursive, newton_euler, ...")
+    ] = "recursive",
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
     input_: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input.")] = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
@@ -79,7 +82,7 @@ def run(
     options = find_options(system, method, step, rtol, atol, samples, every)
     changes = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}
-    trajectory, failure = _simulate(system, find_end(system, until), options, debug)
+    trajectory, failure = _simulate(system, find_end(system, until), options, debug, formulation)
     files = write_files(trajectory, names, report, save, csv)
     if len(trajectory):
         print_result(trajectory, names, quiet)
@@ -90,14 +93,14 @@ def run(
 
 
 def _simulate(
-    system: System, end: float, options: dict[str, Any], debug: bool
+    system: System, end: float, options: dict[str, Any], debug: bool, formulation: str = "recursive"
 ) -> tuple[Trajectory, SimulationError | None]:
     """The run, and why it failed on the way, if it did; with ``debug`` a failure is raised."""
     from kinode.dynamics.compile import compile as compile_system
     from kinode.tasks.simulate import simulate
 
     try:
-        return simulate(compile_system(system), end, **options), None
+        return simulate(compile_system(system, formulation), end, **options), None
     except SimulationError as error:
         if error.run is None or debug:
             raise

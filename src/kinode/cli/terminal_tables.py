@@ -72,6 +72,8 @@ def print_run(run: Trajectory) -> None:
     _print_ends(out, run)
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
+    if run.audit.drift is not None:
+        out.print(Text.assemble(("drift ", "bold"), str(run.audit.drift).removeprefix("drift: ")))
 
 
 def _print_events(out: Console, run: Trajectory) -> None:

@@ -66,11 +66,15 @@ def joint_wrenches(
     dynamics: Dynamics, states: StateBatch, wanted: ReactionOptions, sharing: ReactionSharing | None = None
 ) -> dict[str, Wrench]:
     """Wrenches of joints by name; ``sharing`` may be given where it is known for the same states and share."""
-    compiled = states.call(dynamics, "reactions", wanted)
-    if wanted.support is not None:
-        check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
+    in_own_axes = wanted.about is None and wanted.axes is None
+    if sharing is not None and in_own_axes and not wanted.whole and wanted.support is None:
+        compiled = _known_reactions(dynamics, states, wanted, sharing)
+    else:
+        compiled = states.call(dynamics, "reactions", wanted)
+    if wanted.support is not None:
+        check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     wrenches, left_out = {}, find_left_out(dynamics.topology)
     overlocked = joints_in_loops(dynamics.topology) if is_overlocked(dynamics, states) else ()
     for k, name in enumerate(wanted.joints):
@@ -86,7 +90,6 @@ def joint_wrenches(
             shared = "" if all(unique) else "compliance" if sharing.elastic[name] else "least norm"
         if name in overlocked:
             unique, shared = (False,) * 6, "how it came to rest"
-        in_own_axes = wanted.about is None and wanted.axes is None
         wrenches[name] = Wrench(
             values[..., :3],
             values[..., 3:],
@@ -99,6 +102,16 @@ def joint_wrenches(
             left_out=left_out.get(name, ()),
         )
     return wrenches
+
+
+def _known_reactions(
+    dynamics: Dynamics, states: StateBatch, wanted: ReactionOptions, sharing: ReactionSharing
+) -> Array:
+    """The compiled reactions in the joints' own axes, which were computed to be shared."""
+    joints = dynamics.system.joints
+    signs = [-1.0 if wanted.on == joints[name].a.body else 1.0 for name in wanted.joints]
+    loads = np.hstack([sign * sharing.loads[name] for sign, name in zip(signs, wanted.joints, strict=True)])
+    return loads if states.n_rows is not None else loads[0]
 
 
 def is_overlocked(dynamics: Dynamics, states: StateBatch) -> bool:

@@ -1,7 +1,7 @@
 """Loads that reactions leave out because the model does not say where they act: forces of teeth, belts and chains.
 
-A gear or rack without ``pressure_angle`` couples two joints.  Its efforts along them are right, and so is the motion,
-unless friction depends on the load of their bearings.
+A gear or rack without ``pressure_angle`` couples two joints; a network's gear or pinion acts on joints alike.
+Its efforts along them are right, and so is the motion, unless friction depends on the load of their bearings.
 Where its force acts is not known: the reactions of the joints that would take it are marked, and if reactions are
 shared in redundant loops, those of all joints of the loops that have one of these.
 """

@@ -8,19 +8,22 @@ by a compiled loop for all states, and by singular values where that loop finds 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
+from kinode.dynamics.state_batches import certified_sharing
+from kinode.dynamics.state_batches.certified_sharing import find_options, share_certified
 from kinode.dynamics.state_batches.compiled_stresses import LARGEST_CHUNK, StressTables, find_stresses
 from kinode.dynamics.state_batches.compliant_sharing import share_by_compliance
 from kinode.errors import ModelError
 from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniqueness
-from kinode.kernels.kernel_options import Kernel, LoadOptions
+from kinode.kernels.kernel_options import Kernel, LoadOptions, SharingOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.records import dataclass
@@ -28,6 +31,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
+    from kinode.kernels.compiled_kernels import Kernels
     from kinode.kernels.state import State
 
 
@@ -75,17 +79,19 @@ class ReactionSharing:
     changes: dict[str, Array]
     unique: dict[str, tuple[bool, ...]]
     elastic: dict[str, bool]  # whether compliances alone determine the components that are not unique
-    along: dict[str, Array]  # joint -> six components of unit efforts
+    along: Callable[[str], Array]  # six components of unit efforts of a joint
+    loads: dict[str, Array]  # the compiled values, before the change
+    n_u: dict[str, int]  # of each joint
     ratios: dict[str, dict[str, float]]  # joint -> {effort that acts along its freedoms: factor}
 
     def of_joint(self, name: str, whole: bool) -> Array:
         """The change of a joint's reaction; with ``whole`` the efforts along its freedoms are added."""
         change = self.changes[name]
-        return change + np.einsum("tij,tj->ti", self.along[name], self.of_effort(name)) if whole else change
+        return change + np.einsum("tij,tj->ti", self.along(name), self.of_effort(name)) if whole else change
 
     def of_effort(self, name: str) -> Array:
         """The change of the efforts along a joint's freedoms."""
-        total = np.zeros((len(self.changes[name]), self.along[name].shape[2]))
+        total = np.zeros((len(self.changes[name]), self.n_u[name]))
         for origin, ratio in self.ratios[name].items():
             total = total + ratio * self.changes[origin]
         return total
@@ -94,7 +100,7 @@ class ReactionSharing:
         """Whether each component of a joint's reaction, or each multiplier of a constraint, is unique."""
         unique = self.unique[name]
         if whole and not all(all(self.unique[origin]) for origin in self.ratios.get(name, {})):
-            touched = abs(self.along[name]).max(axis=(0, 2)) > 0.0
+            touched = abs(self.along(name)).max(axis=(0, 2)) > 0.0
             unique = tuple(flag and not hit for flag, hit in zip(unique, touched, strict=True))
         return unique
 
@@ -102,15 +108,17 @@ class ReactionSharing:
 class Analyses:
     """The uniqueness analysis of each state of a batch; it serves the total, static and kinetic shares alike.
 
-    A compiled loop analyzes all states.  Those whose ranks it finds doubtful are analyzed by singular values.
+    Many states are analyzed by a function compiled for what is shared at some of them (certified_sharing.py), where it
+    proves that this is right.  A compiled loop finds the ranks of the others.  Those that it finds doubtful are
+    analyzed by singular values.
     """
 
     def __init__(self, dynamics: Dynamics, states: StateBatch, rows: int) -> None:
         self.dynamics, self.states, self.rows = dynamics, states, rows
         topology = dynamics.topology
         p = states.p if states.p.ndim == 1 else states.p[0] if rows else np.zeros(states.p.shape[1])
-        self.constants = JointConstants(topology, p, dynamics.arguments.resolver(p))
-        self.tables = StressTables(topology, self.constants)
+        self.tables = _find_tables(dynamics, p)
+        self.constants = self.tables.constants
         own_constants = bool(topology.couplings) or bool(self.constants.roots)  # that are not in the directions
         self._is_full = np.full(rows, states.p.ndim == 2 and own_constants)
         self._full: dict[int, Uniqueness] = {}
@@ -118,56 +126,83 @@ class Analyses:
         self._elastic = np.ones((rows, self.tables.n), dtype=bool)
         self._is_analyzed = False
 
-    @cached_property
-    def directions(self) -> Array:
-        """Frames, freedoms and efforts of all joints in each state."""
-        kernel = Kernel("stress_directions")
-        return np.atleast_2d(self.dynamics.kernels.call(kernel, self.states)).reshape(self.rows, -1)
+    def _some(self, rows: Array) -> StateBatch:
+        """Some of the states."""
+        if len(rows) == self.rows:
+            return self.states
+        arrays = {
+            name: value[rows] if np.ndim(value) == (1 if name == "t" else 2) else value
+            for name, value in ((name, getattr(self.states, name)) for name in ("t", "q", "u", "z", "p", "inputs"))
+        }
+        return StateBatch(**arrays)
 
-    @cached_property
-    def unit_loads(self) -> Array | None:
-        """The wrenches of constraint elements for unit multipliers, in each state."""
+    def directions(self, rows: Array) -> Array:
+        """Frames, freedoms and efforts of all joints in some states."""
+        kernel = Kernel("stress_directions")
+        return np.atleast_2d(self.dynamics.kernels.call(kernel, self._some(rows))).reshape(len(rows), -1)
+
+    def unit_loads(self, rows: Array) -> Array | None:
+        """The wrenches of constraint elements for unit multipliers, in some states."""
         if not self.dynamics.topology.constraints:
             return None
-        return np.atleast_2d(self.dynamics.kernels.call(Kernel("unit_loads"), self.states)).reshape(self.rows, -1)
+        return np.atleast_2d(self.dynamics.kernels.call(Kernel("unit_loads"), self._some(rows))).reshape(len(rows), -1)
 
     def change(self, compiled: Array) -> dict[str, Array]:
         """What the rule adds to compiled values; their columns are in the order of ``topology.holding``."""
         x = compiled / self.tables.units
-        change = np.vstack([np.zeros((0, self.tables.n)), *(self._analyze(part, x[part]) for part in self._parts)])
-        if not self._is_analyzed:
-            self._take_full()
+        if self.options is not None:
+            result = share_certified(self.dynamics, self.states, self.options, x)
+            change, left = result.change, np.flatnonzero(~result.certified)
+            self._unique[:] = self._elastic[:] = ~np.array(self.options.shared, dtype=bool)
+        else:
+            change, left = np.zeros((self.rows, self.tables.n)), np.arange(self.rows)
+        for part in self._parts(left):
+            change[part] = self._analyze(part, x[part])
+        self._take_full()
         for row, analysis in self._full.items():
             change[row] = self._in_order(analysis.change(x[row, self._order(analysis)]), analysis)
         change *= self.tables.units
         sizes = self.dynamics.topology.holding
         return {name: change[:, at : at + sizes[name]] for name, at in self.tables.starts.items()}
 
-    @property
-    def _parts(self) -> Iterator[slice]:
-        """Ranges of states; with compliances the stresses of all states of a range are kept at once."""
-        size = max(1, LARGEST_CHUNK // max(1, self.tables.n * self.tables.m)) if self.constants.roots else self.rows
-        return (slice(first, min(first + size, self.rows)) for first in range(0, self.rows, max(1, size)))
+    @cached_property
+    def options(self) -> SharingOptions | None:
+        """What is shared at most states, where they are many."""
+        if self.rows < certified_sharing.FEWEST_STATES or self.constants.roots or self.states.p.ndim == 2:
+            return None
+        kernels = self.dynamics.kernels
+        if kernels not in certified_sharing.KNOWN:
+            rows = np.unique(np.linspace(0, self.rows - 1, certified_sharing.REFERENCES).astype(int))
+            directions, unit_loads = self.directions(rows), self.unit_loads(rows)
+            stresses = find_stresses(self.tables, directions, unit_loads, None)
+            certified_sharing.KNOWN[kernels] = find_options(self.tables, directions, unit_loads, stresses)
+        return certified_sharing.KNOWN[kernels]
 
-    def _analyze(self, part: slice, x: Array) -> Array:
-        """Uniqueness of a range of states, and the change of the components ``x`` by the rule."""
-        unit_loads = None if self.unit_loads is None else self.unit_loads[part]
+    def _parts(self, rows: Array) -> Iterator[Array]:
+        """Portions of states; with compliances the stresses of all states of a portion are kept at once."""
+        size = max(1, LARGEST_CHUNK // max(1, self.tables.n * self.tables.m)) if self.constants.roots else len(rows)
+        return (rows[first : first + size] for first in range(0, len(rows), max(1, size)))
+
+    def _analyze(self, part: Array, x: Array) -> Array:
+        """Uniqueness of some states, and the change of the components ``x`` by the rule."""
         soft = bool(self.constants.roots)
-        stresses = find_stresses(self.tables, self.directions[part], unit_loads, None if soft else x, keep=soft)
+        directions, unit_loads = self.directions(part), self.unit_loads(part)
+        stresses = find_stresses(self.tables, directions, unit_loads, None if soft else x, keep=soft)
         change, doubtful, unique = stresses.change, stresses.doubtful, stresses.norms < UNIQUE
         elastic = unique
         if soft and stresses.N is not None:
             shared = share_by_compliance(self.tables.energy, stresses.N, stresses.redundancy, x)
             change, elastic, doubtful = shared.change, shared.elastic, doubtful | shared.doubtful
+        self._unique[part], self._elastic[part] = unique, elastic
         if not self._is_analyzed:
-            self._unique[part], self._elastic[part] = unique, elastic
             self._is_full[part] |= doubtful
         return change
 
     def _take_full(self) -> None:
         """Analyze the doubtful states by singular values."""
+        if not self._is_analyzed:
+            self._full = {row: self.analyze_fully(row) for row in np.flatnonzero(self._is_full).tolist()}
         self._is_analyzed = True
-        self._full = {row: self.analyze_fully(row) for row in np.flatnonzero(self._is_full).tolist()}
         for row, analysis in self._full.items():
             flags = {**analysis.unique, **analysis.unique_multipliers}
             for name, at in self.tables.starts.items():
@@ -211,10 +246,25 @@ class Analyses:
         sizes = self.dynamics.topology.holding
         return {name: bool(flags[at : at + sizes[name]].all()) for name, at in self.tables.starts.items()}
 
+    def along(self, joint: str) -> Array:
+        """Six components of unit efforts of a joint, for each state."""
+        return self.tables.along(self._all_directions, joint)
+
     @cached_property
-    def along(self) -> dict[str, Array]:
-        """Six components of unit efforts of each joint, for each state."""
-        return self.tables.along(self.directions)
+    def _all_directions(self) -> Array:
+        return self.directions(np.arange(self.rows))
+
+
+_TABLES: WeakKeyDictionary[Kernels, tuple[bytes, StressTables]] = WeakKeyDictionary()  # of the last parameters
+
+
+def _find_tables(dynamics: Dynamics, p: Array) -> StressTables:
+    """The tables of a system with these parameters."""
+    known = _TABLES.get(dynamics.kernels)
+    if known is None or known[0] != p.tobytes():
+        constants = JointConstants(dynamics.topology, p, dynamics.arguments.resolver(p))
+        known = _TABLES[dynamics.kernels] = (p.tobytes(), StressTables(dynamics.topology, constants))
+    return known[1]
 
 
 def is_redundant(dynamics: Dynamics) -> bool:
@@ -235,7 +285,11 @@ def share(
     analyses = Analyses(dynamics, states, len(compiled)) if every is None else every
     _check_teeth(dynamics, analyses)
     change = analyses.change(compiled)
-    return ReactionSharing(change, analyses.unique, analyses.elastic, analyses.along, analyses.constants.efforts)
+    sizes, n_u = dynamics.topology.holding, {name: joint.n_u for name, joint in dynamics.system.joints.items()}
+    loads = {name: compiled[:, at : at + sizes[name]] for name, at in analyses.tables.starts.items()}
+    return ReactionSharing(
+        change, analyses.unique, analyses.elastic, analyses.along, loads, n_u, analyses.constants.efforts
+    )
 
 
 def _check_teeth(dynamics: Dynamics, analyses: Analyses) -> None:

@@ -56,7 +56,8 @@ def run_batch(
     """Call a kernel for each row of a batch and return an array (rows, size of ``out``).
 
     ``arguments`` maps a name to (array, batched).  A batched array has one row for each call; any other is shared by
-    all calls.  Arguments that are not given are zero.  All processors share the work, unless ``threads`` is 1.
+    all calls.  Arguments that are not given are zero.  At most ``threads`` share the work, all
+    processors by default.
     """
     out = provide_results(rows, machine.sizes["out"])
     arrays, addresses, strides = [], [], []  # ``arrays`` keeps the memory of those that were copied
@@ -96,9 +97,10 @@ def run_batch(
     if not pool.lock.acquire(blocking=False):  # another thread runs a batch
         compute(first, rows)
         return out
+    threads = processors() if threads is None else threads
     try:
         size = machine.lanes * max(4, min(int(PIECE_TIME / row_time), (rows - first) // 8) // machine.lanes)
-        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1)
+        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1, threads)
     finally:
         pool.lock.release()
     return out

@@ -80,18 +80,22 @@ def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
     memory = {name: np.asarray(array, dtype=float) for name, array in program.constants.items()}
     memory.update(arrays)
     for block in program.blocks:
+        nodes = [needed(value for _, _, value in stores) for stores in block.cases]
         for i in range(block.count):
-            stores = block.cases[0 if block.case_of is None else int(block.case_of[i])]
-            values = _evaluate([value for _, _, value in stores], block, i, memory)
+            case = 0 if block.case_of is None else int(block.case_of[i])
+            stores = block.cases[case]
+            values = _evaluate([value for _, _, value in stores], nodes[case], block, i, memory)
             for (view, position, _), value in zip(stores, values, strict=True):
                 name, offsets = block.view(view)
                 memory[name][position + (0 if offsets is None else int(offsets[i]))] = value
 
 
-def _evaluate(outputs: list[Scalar], block: Block, i: int, memory: Mapping[str, np.ndarray]) -> list[float]:
-    """The values of the outputs in iteration i."""
+def _evaluate(
+    outputs: list[Scalar], nodes: Sequence[Traced], block: Block, i: int, memory: Mapping[str, np.ndarray]
+) -> list[float]:
+    """The values of the outputs in iteration i; ``nodes`` are those that they need."""
     values: dict[int, float] = {}
-    for node in needed(outputs):
+    for node in nodes:
         if node.op == "input":
             name, offsets = block.view(node.args[0])
             values[node.index] = float(memory[name][node.args[1] + (0 if offsets is None else int(offsets[i]))])

@@ -8,9 +8,9 @@ waits for a worker that the operating system has suspended.
 Why our own: a pool of futures takes 50 us to start a batch and as long to report its end.
 
 The threads share a control block of 64-bit words.  TICKET is the number of the open batch, or -1 if none is open.
-ACTIVE counts the workers in the batch, NEXT the pieces taken, FINISHED the pieces completed.  The other words are the
-arguments of the batch driver.  Before the caller writes a new batch, it closes the block and waits until no worker is
-active.
+ACTIVE counts the workers in the batch, at most WORKERS, NEXT the pieces taken, FINISHED the pieces completed.  The
+other words are the arguments of the batch driver.  Before the caller writes a new batch, it closes the block and waits
+until no worker is active.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from kinode.jit.compiler import compile_text, keep, load_object
 POLLS_BEFORE_YIELD = 1000  # of the caller at the end of a batch; then it yields its processor to the last worker
 POLLS_BEFORE_SLEEP = 10_000  # of a worker without a batch: some 100 us
 
-TICKET, ACTIVE, NEXT, FINISHED, PIECES, DRIVER, FIRST, LAST, SIZE, BASES, STRIDES = range(11)
-CONTROL_WORDS = 16  # two cache lines; the first 11 words are used
+TICKET, ACTIVE, NEXT, FINISHED, PIECES, DRIVER, FIRST, LAST, SIZE, BASES, STRIDES, WORKERS = range(12)
+CONTROL_WORDS = 16  # two cache lines; the first 12 words are used
 
 _TEXT = """
 define internal void @take_pieces(ptr %control, ptr %scratch) nounwind {{
@@ -57,6 +57,7 @@ end:
 
 define i64 @kinode_poll(ptr %control, ptr %scratch_address, i64 %known, i64 %polls) nounwind {{
   %active = getelementptr i64, ptr %control, i64 {ACTIVE}
+  %workers = getelementptr i64, ptr %control, i64 {WORKERS}
   br label %poll
 poll:
   %seen = phi i64 [ %known, %0 ], [ %seen, %again ], [ %ticket, %leave ]
@@ -75,7 +76,10 @@ enter:
   %before = atomicrmw add ptr %active, i64 1 seq_cst
   %now = load atomic i64, ptr %control seq_cst, align 8
   %still = icmp eq i64 %now, %ticket
-  br i1 %still, label %work, label %leave
+  %most = load i64, ptr %workers, align 8
+  %wanted = icmp slt i64 %before, %most
+  %takes = and i1 %still, %wanted
+  br i1 %takes, label %work, label %leave
 work:
   %scratch = load ptr, ptr %scratch_address, align 8
   call void @take_pieces(ptr %control, ptr %scratch)
@@ -142,7 +146,7 @@ def _write() -> str:
         lines.append(f"%{name} = load {kind}, ptr %at.{name}, align 8")
     pause = "call void @llvm.x86.sse2.pause()" if platform.machine().lower() in ("x86_64", "amd64") else ""
     yield_processor = "" if sys.platform == "win32" else "%y = call i32 @sched_yield()"
-    words = {"NEXT": NEXT, "FINISHED": FINISHED, "ACTIVE": ACTIVE, "PIECES": PIECES}
+    words = {"NEXT": NEXT, "FINISHED": FINISHED, "ACTIVE": ACTIVE, "PIECES": PIECES, "WORKERS": WORKERS}
     words["POLLS_BEFORE_YIELD"] = POLLS_BEFORE_YIELD
     text = _TEXT.format(arguments="\n  ".join(lines), pause=pause, yield_processor=yield_processor, **words)
     text += "declare void @llvm.x86.sse2.pause()\n" if pause else ""
@@ -189,19 +193,21 @@ class ThreadPool:
         self.scratch = np.empty(1)
         self.workers = [_Worker(self) for _ in range(workers)]
 
-    def run(self, driver: int, rows: range, size: int, bases: int, strides: int, scratch: int) -> None:
+    def run(self, driver: int, rows: range, size: int, bases: int, strides: int, scratch: int, threads: int) -> None:
         """Compute the rows in pieces of ``size`` rows; returns when all are done.
 
         ``driver``, ``bases`` and ``strides`` are addresses.  ``scratch`` is the number of doubles that a thread needs.
+        At most ``threads`` work, the caller's included.
         """
         control = self.control.ctypes.data
         self.close(control)
         if scratch > self.scratch_size:
             self._enlarge_scratch(scratch)
         pieces = -(-len(rows) // size)
-        self.control[NEXT : STRIDES + 1] = 0, 0, pieces, driver, rows.start, rows.stop, size, bases, strides
+        words = 0, 0, pieces, driver, rows.start, rows.stop, size, bases, strides, threads - 1
+        self.control[NEXT : WORKERS + 1] = words
         self.ticket += 1
-        for worker in self.workers:
+        for worker in self.workers[: threads - 1]:
             if worker.asleep:
                 worker.wake.set()
         self.run_pieces(control, self.scratch.ctypes.data, self.ticket)

@@ -93,7 +93,7 @@ class Kernels:
         return code
 
     def _make_program(self, kernel: Kernel) -> Program:
-        from kinode.kernels.rolled_programs import (
+        from kinode.kernels.rolled.rolled_programs import (
             make_program,
         )  # imported for new code only; many runs load theirs from the cache
 
@@ -115,7 +115,6 @@ class Kernels:
         array
             The result of the kernel; for a batch, one row for each point.
         """
-        single = self.machine(kernel)
         given = {
             "t": _as_column(point.t),
             "q": np.asarray(point.q, dtype=float),
@@ -123,21 +122,23 @@ class Kernels:
             "z": np.asarray(point.z, dtype=float),
             "p": np.asarray(point.p, dtype=float),
             "inputs": np.asarray(point.inputs, dtype=float),
-            "x": np.zeros(single.sizes["x"]) if x is None else np.asarray(x, dtype=float),
         }
+        if x is not None:
+            given["x"] = np.asarray(x, dtype=float)
         rows = {len(array) for array in given.values() if array.ndim == 2}
         if len(rows) > 1:
             shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)
             raise ArgumentError(f"{kernel.name}: the batches differ in their numbers of rows: {shapes}")
-        if not rows:
-            result = kernel_call.run(single, given)
-            if kernel == CLOSURE:
-                check_rows(self.topology, point, result)
-            return result
-        count = rows.pop()
-        lanes = self.lanes if count >= LANES_FROM and find_row(kernel).lanes else 1
-        code = single if lanes == 1 else self.machine(kernel, lanes)
-        return kernel_call.run_batch(code, count, {k: (v, v.ndim == 2) for k, v in given.items()})
+        count = rows.pop() if rows else None
+        lanes = self.lanes if count is not None and count >= LANES_FROM and find_row(kernel).lanes else 1
+        code = self.machine(kernel, lanes)
+        given.setdefault("x", np.zeros(code.sizes["x"]))
+        if count is not None:
+            return kernel_call.run_batch(code, count, {k: (v, v.ndim == 2) for k, v in given.items()})
+        result = kernel_call.run(code, given)
+        if kernel == CLOSURE:
+            check_rows(self.topology, point, result)
+        return result
 
 
 def _as_column(t: object) -> Array:

@@ -61,6 +61,18 @@ class ContributionOptions:
 
 
 @dataclass(frozen=True)
+class SharingOptions:
+    """How redundant reactions are shared: the length that divides moments, locked coordinates, what is not unique.
+
+    ``shared`` says for each component of ``topology.holding`` whether it is shared; the others stay as they are.
+    """
+
+    length: float
+    locks: tuple[tuple[str, int], ...]
+    shared: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class BoundOptions:
     """What the kernels of bounds cover: laws as text, event functions by their index, and how many arguments."""
 

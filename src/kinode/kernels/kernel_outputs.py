@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Dual, Scalar
+from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, replay
 from kinode.expressions.parser import parse
-from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions
+from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import joint_frame
 from kinode.multibody import power
@@ -33,9 +34,9 @@ def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
 
 
 def energy(snapshot: Snapshot, options: Any) -> Outputs:
-    """Kinetic energy, and potential plus electric energy."""
-    kinetic, potential, electric = snapshot.energies
-    return [kinetic, potential + electric]
+    """Kinetic energy, and all other energy: potential, electric, thermal."""
+    kinetic, *others = snapshot.energies.values()
+    return [kinetic, sum(others, 0.0)]
 
 
 def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:
@@ -120,6 +121,30 @@ def stress_directions(snapshot: Snapshot, options: Any) -> Outputs:
     for body in system.bodies:
         outputs += flat(snapshot.pose(system.find_frame(body)).p)
     return outputs
+
+
+def load_sharing(snapshot: Snapshot, x: Array, options: SharingOptions) -> Outputs:
+    """The change of given loads by the rule of least norm, and tests of the options.
+
+    ``x`` are the components of ``topology.holding`` with moments over the length.  The result is the change of those
+    that are shared; that of a trial load, for all; the largest inverse pivot; the efforts of the locks.
+    """
+    from kinode.formulations.equal_stiffness import EqualStiffness  # which few runs need
+
+    system = EqualStiffness(snapshot, options.length, options.locks)
+    sizes = snapshot.topology.holding
+    trial = [math.cos(1.0 + 7.0 * k) for k in range(len(options.shared))]  # no two of them alike
+    ends = np.cumsum(list(sizes.values()))[:-1]
+
+    def share(loads: Iterable[Scalar]) -> tuple[Array, Scalar]:
+        chosen = tidy([load if flag else 0.0 for load, flag in zip(loads, options.shared, strict=True)])
+        change, locked = system.share(dict(zip(sizes, np.split(chosen, ends), strict=True)))
+        return np.concatenate([change[name] for name in sizes]), locked
+
+    change, _ = share(x)
+    test, locked = share(trial)
+    shared = [value for value, flag in zip(change, options.shared, strict=True) if flag]
+    return [*shared, *test, system.flexibility, locked]
 
 
 # -- accelerations by cause ------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.kernel_options import Kernel, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
-from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
+from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
@@ -51,7 +51,7 @@ class KernelRow:
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
-    rolled: Callable[[Any], bool] = lambda options: False  # whether large trees have loop code for it
+    rolled: Callable[[Any], bool] = lambda options: False  # whether large systems have loop code for it
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     rare: bool = False  # whether it is called a few dozen times only
@@ -111,6 +111,23 @@ def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iter
     return np.concatenate(pose_errors(snapshot, x))
 
 
+def _advanced(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
+    n = n_cut_coordinates(snapshot.topology)
+    return np.concatenate(advanced_position(snapshot, x[:n], x[n:]))
+
+
+def _n_cut_step(topology: Topology) -> int:
+    return n_cut_coordinates(topology) + topology.n_u + n_cut_freedoms(topology)
+
+
+def _n_holding(topology: Topology) -> int:
+    return sum(topology.holding.values())
+
+
+def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOptions) -> Iterable[Scalar]:
+    return outputs.load_sharing(snapshot, x, options)
+
+
 def _always(options: Any) -> bool:
     return True
 
@@ -145,19 +162,21 @@ _ROWS = (
     KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
     KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
-    KernelRow("holding", outputs.holding, modes=Modes.FITTED),
+    KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),
     KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
     KernelRow("stress_directions", outputs.stress_directions, modes=Modes.UNUSED),
+    KernelRow("load_sharing", trace=_load_sharing, n_x=_n_holding, modes=Modes.UNUSED, lanes=True),
     # accelerations by cause
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
     # loops
-    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, rare=True),
+    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, rolled=_always, rare=True),
     KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED,
-              rare=True),
-    KernelRow("projection", outputs.projection),
+              rolled=_always, rare=True),
+    KernelRow("advanced_position", trace=_advanced, n_x=_n_cut_step, modes=Modes.UNUSED, rare=True),
+    KernelRow("projection", outputs.projection, rolled=_always),
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
     KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),

@@ -1,4 +1,4 @@
-"""Decides which trees are large, so that their kernels are loop code (``rolled_programs.py``)."""
+"""Decides which systems are large, so that their kernels are loop code (``rolled_programs.py``)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,36 @@ from kinode.structure.topology import Topology
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
 
 
+ROLL_LOOPS_FROM = 150  # entries of half the mass matrix; smaller systems with constraints are straight-line code
+LINK_COST, SPEED_COST = 3, 6  # of loop code in a system with constraints, in entries of straight-line code
+
+
 def is_large(topology: Topology) -> bool:
     """Whether a system has loop code instead of straight-line code."""
-    unsupported = topology.couplings or topology.constrained or has_friction(topology.system) or topology.network
-    return len(topology.tree.nodes) >= ROLL_FROM and not unsupported and not _acts_along_joints(topology.system)
+    if not _can_be_rolled(topology):
+        return False
+    return _has_long_loops(topology) if topology.constrained else len(topology.tree.nodes) >= ROLL_FROM
+
+
+def _has_long_loops(topology: Topology) -> bool:
+    """Whether loop code of a system with constraints runs faster than straight-line code.
+
+    Straight-line code grows with the entries of the mass matrix, loop code with the links.
+    """
+    carried: list[int] = []  # speeds between the world and each link, its own included
+    entries = cost = 0
+    for node in topology.tree.nodes:
+        n = node.joint.n_u if node.joint.name in topology.u_of else 0
+        carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
+        entries += n * carried[-1]
+        cost += LINK_COST + SPEED_COST * n
+    return entries >= max(cost, ROLL_LOOPS_FROM)
+
+
+def _can_be_rolled(topology: Topology) -> bool:
+    """Whether nothing in the system couples joints beyond what loop code provides for."""
+    unsupported = topology.couplings or has_friction(topology.system) or topology.network
+    return not unsupported and not _acts_along_joints(topology.system)
 
 
 def _acts_along_joints(system: System) -> bool:

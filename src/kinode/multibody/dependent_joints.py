@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
-from kinode.algebra.spatial import Pose, cross
+from kinode.algebra.spatial import cross
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints.loop_constraints import CutJointConstraint, carriers_of, freedoms
 
@@ -31,6 +31,11 @@ def followers(topology: Topology) -> tuple[str, ...]:
 def n_cut_coordinates(topology: Topology) -> int:
     """Number of coordinates of all cut joints."""
     return sum(cut.joint.n_q for cut in topology.cuts)
+
+
+def n_cut_freedoms(topology: Topology) -> int:
+    """Number of freedoms of all cut joints."""
+    return sum(cut.joint.n_u for cut in topology.cuts)
 
 
 def loop_columns(kinematics: Kinematics, cut: Cut) -> list[int]:
@@ -59,31 +64,61 @@ def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
     return parts
 
 
+def advanced_position(snapshot: Snapshot, cut_q: Array, step: Array) -> list[Array]:
+    """Coordinates of the state, then of the cut joints, after a step along the speeds of both."""
+    topology, joints = snapshot.topology, snapshot.topology.system.joints
+    parts = [
+        joints[name].advance(snapshot.kinematics.q[q], step[topology.u_of[name]]) for name, q in topology.q_of.items()
+    ]
+    at_q, at_u = 0, topology.n_u
+    for joint in (cut.joint for cut in topology.cuts):
+        parts.append(joint.advance(cut_q[at_q : at_q + joint.n_q], step[at_u : at_u + joint.n_u]))
+        at_q, at_u = at_q + joint.n_q, at_u + joint.n_u
+    return parts
+
+
+class PoseError:
+    """The error E of the pose of one cut joint whose coordinates are q."""
+
+    def __init__(self, kinematics: Kinematics, cut: Cut, q: Array) -> None:
+        self.kinematics, self.joint = kinematics, cut.joint
+        _, self.M, X = kinematics.cut_pose(cut.joint.name)
+        form = cut.joint.form(kinematics.resolve)
+        self.E = cut.joint.transform(q, form).inverse() @ X
+        self.own = np.asarray(cut.joint.motion_subspace(q, form), dtype=object)
+        self.child = carriers_of(kinematics, joint_frame(cut.joint, "child"))
+
+    @property
+    def head(self) -> Array:
+        """E, and its velocity for the motion of the state."""
+        velocity = self.kinematics.relative_velocity(self.joint.name, self.kinematics.velocity)
+        moving = np.concatenate([velocity[:3], self.E.R @ velocity[3:]])
+        return np.concatenate([np.asarray(self.E.R, dtype=object).ravel(), self.E.p, moving])
+
+    @property
+    def tail(self) -> Array:
+        """Its velocity for unit speeds of the cut joint."""
+        E = self.E
+        each = [-np.concatenate([E.R.T @ S[:3], S[3:] + cross(S[:3], E.p)]) for S in self.own.T]
+        return np.concatenate([np.empty(0), *each])
+
+    def axes(self, sign: float) -> Array:
+        """What turns velocities in world axes into those of E, 3 x 3 each for angular and linear, and M's origin."""
+        turn = sign * self.M.R.T
+        return np.concatenate([turn.ravel(), (self.E.R @ turn).ravel(), self.M.p])
+
+    def velocity(self, i: int, w: Array, v: Array, at: Array) -> Array:
+        """The velocity of E for a twist of link i, with v the velocity at a point of it."""
+        axes = self.axes(1.0 if i in self.child else -1.0)
+        turn, shift, p = axes[:9].reshape(3, 3), axes[9:18].reshape(3, 3), axes[18:]
+        return np.concatenate([turn @ w, shift @ (v + cross(w, p - at))])  # at M's origin, of whichever side moves
+
+
 def _pose_error(kinematics: Kinematics, cut: Cut, q: Array) -> list[Array]:
-    joint = cut.joint
-    form = joint.form(kinematics.resolve)
-    _, M, X = kinematics.cut_pose(joint.name)
-    E = joint.transform(q, form).inverse() @ X
-
-    def of_state(velocity: Array) -> Array:
-        return np.concatenate([velocity[:3], E.R @ velocity[3:]])
-
-    moving = of_state(kinematics.relative_velocity(joint.name, kinematics.velocity))
-    columns = _columns(kinematics, cut, M)
-    own = np.asarray(joint.motion_subspace(q, form), dtype=object)
-    of_joint = [np.concatenate([E.R.T @ S[:3], S[3:] + cross(S[:3], E.p)]) for S in own.T]
-    return [E.R.ravel(), E.p, moving, *map(of_state, columns.values()), *(-x for x in of_joint)]
-
-
-def _columns(kinematics: Kinematics, cut: Cut, M: Pose) -> dict[int, Array]:
-    """Velocity of M relative to F for unit speeds of the state, in M's axes [angular; linear], by the speed."""
-    child = carriers_of(kinematics, joint_frame(cut.joint, "child"))
+    error = PoseError(kinematics, cut, q)
     columns: dict[int, Array] = {}
     for i, k, column, ratio in freedoms(kinematics, CutJointConstraint(cut)):
         S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
-        w, v = X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio
-        v = v + cross(w, M.p - X.p)  # at the origin of M, of whichever side moves
-        velocity = np.concatenate([M.R.T @ w, M.R.T @ v])
-        velocity = velocity if i in child else -velocity
+        velocity = error.velocity(i, X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio, X.p)
         columns[column] = columns[column] + velocity if column in columns else velocity
-    return columns
+    return [error.head, *columns.values(), error.tail]

@@ -158,7 +158,7 @@ class Kinematics:
         )
 
     @cached_property
-    def unaccelerated(self) -> tuple[list[Array], list[Spatial]]:
+    def unaccelerated(self) -> tuple[list[Array], Sequence[Spatial]]:
         """Accelerations of node joints and links for u_dot = 0 of the state."""
         at_rest = self.scatter(np.zeros(self.topology.n_u))
         links = recursive_dynamics.accelerate_tree(

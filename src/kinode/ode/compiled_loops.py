@@ -54,21 +54,31 @@ def find_source(name: str) -> Loop:
     return loop
 
 
-def _compile(names: tuple[str, ...]) -> bytes:
-    """Object code of some loops."""
-    from kinode.jit.translator import translate_together
+def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str], Loop]) -> dict[str, Loop]:
+    """The machine code of loops, compiled together or from the cache.
 
-    text = translate_together({PREFIX + name: find_source(name) for name in names})
-    return compiler.compile_text(text, optimize=True)
+    Parameters
+    ----------
+    source : str or None
+        The key of the cache, with what ``compiler.keep`` adds to it; None for no cache.
+    names : tuple of str
+    find : callable
+        Gives the Python function of a name, where they are compiled.
+    """
+
+    def make() -> bytes:
+        from kinode.jit.translator import translate_together
+
+        return compiler.compile_text(translate_together({PREFIX + name: find(name) for name in names}), optimize=True)
+
+    engine = compiler.load_object(compiler.keep(source and f"loop {names[0]} {source}", make))
+    _ENGINES.append(engine)
+    return {name: loop_at(engine.get_function_address(PREFIX + name)) for name in names}
 
 
 @remember
 def _load(names: tuple[str, ...]) -> dict[str, Loop]:
-    source = _source_digest()
-    code = compiler.keep(source and f"loop {names[0]} {source}", lambda: _compile(names))
-    engine = compiler.load_object(code)
-    _ENGINES.append(engine)
-    return {name: loop_at(engine.get_function_address(PREFIX + name)) for name in names}
+    return load_loops(_source_digest(), names, find_source)
 
 
 def loop_at(address: int) -> Loop:

@@ -6,13 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Call = Callable[[float, Array, Sequence[int]], None]
-Fired = tuple[float, int, float, float]  # time in s, index of the event function, its mode before and after
+
+
+class Fired(NamedTuple):
+    """An event function that triggered."""
+
+    time: float  # s
+    function: int  # index of the event function
+    before: float  # value of its mode
+    after: float
 
 
 @dataclass(frozen=True, eq=False)

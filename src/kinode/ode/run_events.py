@@ -75,7 +75,7 @@ class RunEvents:
         """Move the events from the loop's list to ``listed``."""
         count = self.run.events.listed
         for (t, before, after), k in zip(self._numbers[:count].tolist(), self._functions[:count].tolist(), strict=True):
-            self.listed.append((self.absolute(t), k, before, after))
+            self.listed.append(Fired(self.absolute(t), k, before, after))
         self.run.events.listed = 0
 
     def call_clocks(self) -> None:

@@ -75,7 +75,7 @@ def find_wrenches(run: RunQuantities) -> dict[str, Wrench]:
 def compute_parts(run: RunQuantities, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
     """Peaks of the static and the kinetic share of each joint's force.
 
-    Empty if the support of a loop is not known, and for large trees, whose static shares take long to compile.
+    Empty if the support of a loop is not known, and for large systems, whose static shares take long to compile.
     """
     if not wrenches or is_large(run.dynamics.topology):
         return {}

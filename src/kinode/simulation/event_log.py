@@ -71,14 +71,14 @@ def _find_changes(table: EventTable | None, fired: Sequence[Fired]) -> list[Even
     its first value.
     """
     changes = []
-    for t, simultaneous in groupby(fired, key=lambda trigger: trigger[0]):
+    for t, simultaneous in groupby(fired, key=lambda trigger: trigger.time):
         assert table is not None
         by_mode: dict[tuple[str, int], list[Fired]] = {}
         for trigger in simultaneous:
-            entry = table.roots[trigger[1]]
-            by_mode.setdefault((entry.owner, entry.at if entry.at >= 0 else -1 - trigger[1]), []).append(trigger)
+            entry = table.roots[trigger.function]
+            by_mode.setdefault((entry.owner, entry.at if entry.at >= 0 else -1 - trigger.function), []).append(trigger)
         for (owner, at), triggers in by_mode.items():
-            before, after = triggers[0][2], triggers[-1][3]
+            before, after = triggers[0].before, triggers[-1].after
             if len(triggers) > 1 and at >= 0 and before == after:
                 continue
             was, becomes = _describe_change(table, triggers)
@@ -93,7 +93,7 @@ def _describe_change(table: EventTable, triggers: Sequence[Fired]) -> tuple[str,
     The words come from the event functions that triggered, or else from others of the same mode.  Without words the
     mode's number stands.
     """
-    (_, first, before, _), (_, last, _, after) = triggers[0], triggers[-1]
+    first, before, last, after = triggers[0].function, triggers[0].before, triggers[-1].function, triggers[-1].after
     roots = [entry.root for entry in table.roots if (entry.owner, entry.at) == _find_mode(table, first)]
     mode_words = {root.then: root.words[1] for root in roots} | {root.value: root.words[0] for root in roots}
     first_root, last_root = table.roots[first].root, table.roots[last].root

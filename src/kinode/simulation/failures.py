@@ -17,6 +17,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.nodes import find_parts
+from kinode.model.quantity_expressions import unit_of
 from kinode.model.system_checks import laws_of
 from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
@@ -26,6 +27,7 @@ from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
 from kinode.simulation.solver import StateHistory
+from kinode.structure.state_layout import Coordinate
 
 _DERIVATIVE_WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
 EXPLAINED = {EndKind.CHATTER, EndKind.MODES_INCONSISTENT}
@@ -77,12 +79,31 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
     if jumps is not None:
         return replace(ending, message=f"{ending.message}; {jumps}", component=jumps.component)
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
-    fastest = f"{coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest"
+    fastest = f"{_in_words(dynamics, coordinate)}, then {_with_unit(dynamics, coordinate, value)}, changes fastest"
     method = find_stiff_method(dynamics.topology.constrained)
     advice = f' (method="{method}")' if method is not None else ": springs or dampers softer, or rigid, may help"
     tried = ending.kind is EndKind.SOLVER_FAILED
     hint = "" if tried else f"; the laws may jump there, or the system is stiff{advice}"
     return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
+
+
+def _in_words(dynamics: Dynamics, coordinate: Coordinate) -> str:
+    """A coordinate as a person would say it: what of which component, and its name."""
+    words = {"angle": "angle", "length": "position"}.get(coordinate.kind, "orientation")
+    what = coordinate.name.removeprefix(f"{coordinate.joint}.").replace("_", " ")
+    if coordinate.role == "u":
+        what = "speed"
+    elif coordinate.role == "q" or (what == "q" and coordinate.joint in dynamics.system.joints):
+        what = words
+    elif coordinate.kind == "dimensionless":
+        what = f"state {what}"
+    return f"the {what} of {coordinate.joint} ({coordinate.name})"
+
+
+def _with_unit(dynamics: Dynamics, coordinate: Coordinate, value: float) -> str:
+    """A value of a coordinate with its unit, where that is known."""
+    unit = unit_of(dynamics.system, coordinate.name)
+    return f"{value:.4g} {unit}" if unit and unit != "1" else f"{value:.4g}"
 
 
 def _find_first_entry(dynamics: Dynamics, motion: StateHistory, t_failure: float, entry: int) -> int:

@@ -201,16 +201,20 @@ def _clarity(G: Array) -> float:
 
 def rows_serve(G: Array, rows: Sequence[int]) -> bool:
     """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
-    rank = find_rank(G)
+    whole = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
+    rank = _rank(whole)
     if rank != len(rows):
         return False
-    whole, chosen = (np.linalg.svd(part, compute_uv=False) for part in (G, G[list(rows)]))
-    return rank == 0 or bool(chosen[rank - 1] > LOST_RANK * whole[rank - 1])
+    if rank in (0, len(G)):  # all of them are chosen
+        return True
+    return bool(np.linalg.svd(G[list(rows)], compute_uv=False)[rank - 1] > LOST_RANK * whole[rank - 1])
 
 
 def find_rank(G: Array) -> int:
     """The rank of a Jacobian whose rows are scaled by units."""
-    if not G.size:
-        return 0
-    sizes = np.linalg.svd(G, compute_uv=False)
-    return int((sizes > RANK * sizes[0]).sum()) if sizes[0] > 0 else 0
+    return _rank(np.linalg.svd(G, compute_uv=False)) if G.size else 0
+
+
+def _rank(sizes: Array) -> int:
+    """How many singular values count, of all in descending order."""
+    return int((sizes > RANK * sizes[0]).sum()) if len(sizes) and sizes[0] > 0 else 0

@@ -6,7 +6,7 @@ which serves the reactions, each body is a node of its own.  The dynamics of loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,7 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.constraints.tooth_mesh import ToothMesh, find_sides
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
+from kinode.model.network.nodes import find_node
 from kinode.model.system import System
 from kinode.records import dataclass
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
@@ -182,18 +183,27 @@ class Topology:
         """The joints that would take the forces of gears whose teeth are not given.
 
         They are the two joints and fixed ones between their carriers; without a common carrier, all joints between the
-        four bodies.
+        four bodies.  Of a network's gear, whose shafts may be nodes, the joints at its shafts.
         """
         joints, loaded = self.system.joints, set[str]()
-        for gear in self.system.constraints.values():
-            if isinstance(gear, CoordinateCoupling) and gear.pressure_angle is None:
-                one, two = gear.joints().values()
-                sides = find_sides(self.system, one, two)
-                bodies = [side.body for name in (one, two) for side in (joints[name].a, joints[name].b)]
+        for geared in self._joints_of_gears():
+            loaded |= set(geared)
+            if len(geared) == 2:
+                sides = find_sides(self.system, *geared)
+                bodies = [side.body for name in geared for side in (joints[name].a, joints[name].b)]
                 carriers = [self.carriers(body) for body in bodies]
                 between = set[str]().union(*carriers) - set[str].intersection(*carriers)
-                loaded |= {one, two} | (between if sides is None else sides[2].keys())
+                loaded |= between if sides is None else sides[2].keys()
         return frozenset(loaded)
+
+    def _joints_of_gears(self) -> Iterator[list[str]]:
+        """The joints of each gear whose teeth are not given: two of a constraint, up to two of a network's part."""
+        for gear in self.system.constraints.values():
+            if isinstance(gear, CoordinateCoupling) and gear.pressure_angle is None:
+                yield list(gear.joints().values())
+        for part in self.system.parts.values():
+            nodes = [find_node(self.system, part, port, part.ports()[port]) for port in part.toothed]
+            yield list(dict.fromkeys(node.joint for node in nodes if node.joint is not None))
 
     def carriers(self, body: str) -> set[str]:
         """The joints of the tree between the world and a body."""

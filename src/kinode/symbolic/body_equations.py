@@ -30,11 +30,14 @@ from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_coordinates import Absolute
+from kinode.formulations.formulation_table import without_events
 from kinode.model.base.frames import Frame
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
+from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices, kept_entries
+from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
 from kinode.symbolic.equation_rows import (
     EquationRow,
     entries_of,
@@ -319,6 +322,22 @@ class BodyEquations(Printed):
     @property
     def outputs(self) -> dict[str, Any]:
         return {"K": self.K, "b": self.b}
+
+    @cached_property
+    def elimination(self) -> EliminationMatrices:
+        """The elimination of all constraint forces in matrices: lam = B1^-1 (B3 v - B2 Q), x_dot = D v."""
+        reason = without_events(self.topology)
+        if reason:
+            raise ArgumentError(f"elimination: newton_euler does not apply to {self.system.name}: {reason}")
+        plain = Absolute(self._snapshot)
+        trace = EliminationTrace(
+            self.topology, self._tape, self._point, {body: self._absolute.velocity(body) for body in plain.bodies},
+            {body: plain.velocity(body) for body in plain.bodies},
+        )  # fmt: skip
+        staying = {key for key, index in self._indices.items() if index in self._names}
+        moving = {(owner, i) for kind, owner, i in staying if kind == "v_dot"}
+        acting = {f"{PARTS[i]}_{_identifier(owner)}" for kind, owner, i in staying if kind == "W"}
+        return EliminationMatrices(trace, self.notation, self.shape, kept_entries(trace, moving, acting))
 
     @cached_property
     def bodies(self) -> dict[str, BodyMatrices]:

@@ -7,12 +7,14 @@ the open tree and the forces of the constraints that close it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.trace import replay
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import Spatial
@@ -103,7 +105,8 @@ class ForceSteps:
         self.joint = joint
         words = (
             "Inward: the joint under a body passes on what the body's motion asks for, less the loads on it (P, and L "
-            "about the pole: weight, elements, constraints), and what it has to pass on to the bodies above."
+            "about the pole: weight, elements, constraints), and what it has to pass on to the bodies above. g is "
+            "gravity in the body's axes: a body hands it on to the bodies above, turned by their A."
         )
         if self.topology.couplings:
             words += " Gears act along their joints here: forces of teeth, which do no work, are not part of F."
@@ -118,10 +121,14 @@ class ForceSteps:
         """Force and moment of weight, elements and constraints on each body, about its pole, in its axes."""
         items: list[Item] = []
         loads: list[Any] = []
+        weights: list[Array] = []  # gravity in the axes of each body
         for node in self.nodes:
             i, body = node.index, self.explained.body_of(node.index)
-            R, C = self.snapshot.kinematics.link_poses[i].R, self.motion.axes(i)
-            g = C.T @ (R.T @ self.snapshot.gravity)
+            C = self.motion.axes(i)
+            g_below = self.snapshot.gravity if node.parent == WORLD else weights[node.parent]
+            turned, g = self.sheet.define("g", body, tidy(self.motion.steps[i].R.T @ g_below), "m/s^2")
+            weights.append(g)
+            items += [turned] if any(f != 0 for f in turned.formulas) else []
             inertia = self.motion.inertias[i]
             force, moment = inertia.mass * g, np.cross(inertia.moment, g)
             other = self.snapshot.loads.link_loads[i]
@@ -129,7 +136,7 @@ class ForceSteps:
                 moment, force = moment + C.T @ other[0], force + C.T @ other[1]
             one, force = self.sheet.define("P", body, tidy(force), "N")
             two, moment = self.sheet.define("L", body, tidy(moment), "N*m")
-            items += [item for item in (one, two) if any(f is None or f != 0 for f in item.formulas)]
+            items += [item for item in (one, two) if any(f != 0 for f in item.formulas)]
             loads.append((moment, force))
         return loads, items
 
@@ -205,11 +212,32 @@ class ForceSteps:
         whole = self.snapshot.again(replace(given, joint_states=prescribed))
         names = self._speed_names()
         units = [EFFORT_UNITS[c.kind] for c in self.topology.coordinates if c.role == "u"]
+        rows = whole.inverse_effort
+        if any(self.sheet.write(row, LONGEST_EQUATION) is None for row in rows):
+            return self._named_equations(whole, names, units)
         items = [
-            self.sheet.show("motion", name, whole.inverse_effort[[k]], units[k], parts=("",), longest=LONGEST_EQUATION)
+            self.sheet.show("motion", name, rows[[k]], units[k], parts=("",), longest=LONGEST_EQUATION)
             for k, name in enumerate(names)
         ]
-        long = any(item.formulas[0] is None for item in items)
-        note = "Where they are long, kn.equations(system) writes them with names for what recurs."
         words = "With the symbols of all bodies put in, the equations of motion are left, each of which has to vanish:"
-        return Step("Put together", words, items=tuple(items), notes=(note,) if long else ())
+        return Step("Put together", words, items=tuple(items))
+
+    def _named_equations(self, whole: Snapshot, names: Sequence[str], units: Sequence[str]) -> Step:
+        """The equations with names for the coefficients of the accelerations, A, and for the rest, D."""
+        rows, n = whole.inverse_effort, len(names)
+        mass = [float(x) for x in replay(list(np.ravel(whole.mass_matrix)), self.sheet.numbers)]
+        residual = [float(x) for x in replay(list(rows), self.sheet.numbers)]
+        u_dot = [float(x) for x in replay(list(self.explained.u_dot), self.sheet.numbers)]
+        items = []
+        for i, name in enumerate(names):
+            own = mass[n * i : n * i + n]
+            labels = [f"A_{name}_{other}".replace(".", "_") for other in names] + [f"D_{name}".replace(".", "_")]
+            numbers = [*own, residual[i] - sum(a * x for a, x in zip(own, u_dot, strict=True))]
+            items.append(self.sheet.named_sum("motion", name, labels, numbers, units[i], residual[i]))
+        words = (
+            "With the symbols of all bodies put in, the equations of motion are left. Written out they are long; A and "
+            "D are given as numbers at this state."
+        )
+        note = "kn.equations(system, shape='named') writes A and D as formulas, with names for what recurs."
+        law = ("A u_dot + D = 0", r"A(q)\,\ddot q + D(q,\dot q,t) = 0")
+        return Step("Put together", words, law, items=tuple(items), notes=(note,))

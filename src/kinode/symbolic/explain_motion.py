@@ -140,15 +140,19 @@ class MotionSteps:
         self.placements = [self._placement(node) for node in self.nodes]
         self.mechanics = [InBodyAxes(node.mechanics, self.axes(node.index)) for node in self.nodes]
         self.inertias: list[RigidInertia] = []
+        self.steps: list[Pose] = []  # from body to body: the axes and pole of a body in those of the body below
+        self.centers: list[Array] = []
         for node in self.nodes:
             i, body = node.index, self.explained.body_of(node.index)
             own = self.mechanics[i].transform(self.snapshot.kinematics.node_states[i][0], geometry.forms[i])
             step, C = self.placements[i] @ own, self.axes(i)
+            self.steps.append(step)
             self.inertias.append(geometry.inertias[i].seen_from(Pose(C.T, ZERO3)))
             center = C.T @ self.snapshot.kinematics.locate_frame(self.system.find_frame(f"{body}.com"))[1].p
             items.append(self.sheet.show("d", body, step.p, "m"))
             items.append(self.sheet.show("A", body, step.R, "1", parts=TENSOR, columns=3))
             items.append(self.sheet.show("c", body, center, "m"))
+            self.centers.append(center)
             items.append(self.sheet.show("J", body, self.inertias[i].J, "kg*m^2", parts=TENSOR, columns=3))
         words = (
             "d leads from the pole of the body below to the pole, in the axes of the body below; A turns from the "
@@ -161,6 +165,12 @@ class MotionSteps:
     # -- outward -----------------------------------------------------------------------------------
     def _below(self, node: TreeLink, each: list[Array], base: Array = ZERO3) -> Array:
         return base if node.parent == WORLD else each[node.parent]
+
+    def _has_center(self, i: int) -> bool:
+        """Whether a body has a mass center apart from its pole."""
+        mass, c = self.inertias[i].mass, self.centers[i]
+        massive = not isinstance(mass, float) or mass != 0.0
+        return massive and any(not isinstance(x, float) or x != 0.0 for x in c)
 
     def angular_velocities(self) -> Step:
         self.links: list[LinkKinematics] = []  # in body axes
@@ -179,14 +189,25 @@ class MotionSteps:
         return Step("Angular velocities", words, law, tuple(items))
 
     def positions(self) -> Step:
-        items = []
+        """Document 000, (3): radius vectors of poles and mass centers, from body to body."""
+        items: list[Item] = []
+        R: list[Array] = []
+        r: list[Array] = []
         for node in self.nodes:
-            body = self.explained.body_of(node.index)
-            items.append(self.sheet.show("r", body, self.snapshot.kinematics.link_poses[node.index].p, "m"))
-            center = self.snapshot.pose(self.system.find_frame(f"{body}.com")).p
-            items.append(self.sheet.show("rC", body, center, "m"))
-        words = "In world axes, of the pole (r) and of the mass center (rC): the sum of the radius vectors."
-        law = ("r = sum d,   rC = sum d + c", r"r_{O_n} = \sum_k d_k,\qquad r_{C_n} = \sum_k d_k + c_n")
+            i, body = node.index, self.explained.body_of(node.index)
+            R_below, r_below = self._below(node, R, np.eye(3)), self._below(node, r)
+            turned, R_own = self.sheet.define("R", body, R_below @ self.steps[i].R, "1", parts=TENSOR, columns=3)
+            moved, r_own = self.sheet.define("r", body, r_below + R_below @ self.steps[i].p, "m")
+            R.append(R_own)
+            r.append(r_own)
+            items += [turned, moved, self.sheet.show("rC", body, r_own + R_own @ self.centers[i], "m")]
+        words = (
+            "In world axes, of the pole (r) and of the mass center (rC); R turns from the body's axes to the world's."
+        )
+        law = (
+            "R = R_below A\nr = r_below + R_below d = sum d,   rC = r + R c",
+            r"R_k = R_{k-1}A_k,\quad r_{O_n} = r_{O_{n-1}} + R_{n-1}d_n = \sum_k d_k,\quad r_{C_n} = r_{O_n} + R_n c_n",
+        )
         return Step("Positions", words, law, tuple(items))
 
     def velocities(self) -> Step:
@@ -201,10 +222,17 @@ class MotionSteps:
             item, v = self.sheet.define("v", self.explained.body_of(i), v + own, "m/s")
             items.append(item)
             self.v.append(v)
-        words = "Of the poles, in the axes of their bodies:"
+            if self._has_center(i):
+                center = v + np.cross(self.w[i], self.centers[i])
+                items.append(self.sheet.show("vC", self.explained.body_of(i), center, "m/s"))
+        words = (
+            "Of the poles (v) and mass centers (vC), in the axes of their bodies. w and v are the quasi-velocities of "
+            "a body: linear in the speeds of the joints, and not the rates of any coordinates."
+        )
         law = (
-            "v = A' (v_below + w_below x d) + v_rel",
-            r"v_k = A_k^T (v_{k-1} + \omega_{k-1}\times d_k) + v_k^{\mathrm{rel}}",
+            "v = A' (v_below + w_below x d) + v_rel,   vC = v + w x c",
+            r"v_k = A_k^T (v_{k-1} + \omega_{k-1}\times d_k) + v_k^{\mathrm{rel}},\quad "
+            r"v_{C_k} = v_k + \omega_k\times c_k",
         )
         return Step("Velocities", words, law, tuple(items))
 
@@ -221,14 +249,20 @@ class MotionSteps:
                 item, passed = self.sheet.define(stem, self.explained.body_of(i), x, unit)
                 items.append(item)
                 kept.append(passed)
-        words = "Of the bodies' turning (eps) and of their poles (W), in their own axes:"
+            if self._has_center(i):
+                w, c = self.w[i], self.centers[i]
+                center = self.W[i] + np.cross(self.eps[i], c) + np.cross(w, np.cross(w, c))
+                items.append(self.sheet.show("WC", self.explained.body_of(i), center, "m/s^2"))
+        words = "Of the bodies' turning (eps), of their poles (W) and mass centers (WC), in their own axes:"
         law = (
             "eps = A' eps_below + e u_dot + (A' w_below) x e u\n"
             "W = A' (W_below + eps_below x d + w_below x (w_below x d)\n"
-            "        + 2 w_below x v_rel + a_rel)",
+            "        + 2 w_below x v_rel + a_rel)\n"
+            "WC = W + eps x c + w x (w x c)",
             r"\varepsilon_k = A_k^T\varepsilon_{k-1} + e_k\ddot\gamma_k "
             r"+ (A_k^T\omega_{k-1})\times e_k\dot\gamma_k,\quad "
             r"W_k = A_k^T\,[W_{k-1} + \varepsilon_{k-1}\times d_k + \omega_{k-1}\times(\omega_{k-1}\times d_k) "
-            r"+ 2\omega_{k-1}\times v_k^{\mathrm{rel}} + a_k^{\mathrm{rel}}]",
+            r"+ 2\omega_{k-1}\times v_k^{\mathrm{rel}} + a_k^{\mathrm{rel}}],\quad "
+            r"W_{C_k} = W_k + \varepsilon_k\times c_k + \omega_k\times(\omega_k\times c_k)",
         )
         return Step("Accelerations", words, law, tuple(items))

@@ -77,9 +77,8 @@ class Explanation:
 
     @property
     def formulas(self) -> dict[str, Any]:
-        """All formulas that are written out, by symbol, in an order in which they can be computed."""
-        pairs = [pair for item in self.items for pair in zip(item.names, item.formulas)]
-        return {name: formula for name, formula in pairs if formula is not None}
+        """All formulas by symbol, in an order in which they can be computed."""
+        return {name: formula for item in self.items for name, formula in zip(item.names, item.formulas)}
 
     @property
     def values(self) -> dict[str, float]:
@@ -172,15 +171,13 @@ class Explanation:
 
     def _written(self, item: Item, width: int) -> Iterator[str]:
         """The lines of an item: formulas on the left, numbers on the right, components that are zero in one line."""
-        zero = [k for k, f in enumerate(item.formulas) if f is not None and f == 0]
+        zero = [k for k, f in enumerate(item.formulas) if f == 0]
         rows = zip(item.names, item.formulas, item.values, item.units)
         for k, (name, formula, value, unit) in enumerate(rows):
             if k in zero:
                 continue
             number = number_text(self.rounded(value, unit))
-            if formula is None:
-                yield _right(f"{INDENT * 2}{name} = (long)", number, width)
-            elif formula.is_number:
+            if formula.is_number:
                 yield f"{INDENT * 2}{name} = {number}"
             else:
                 *lines, last = _wrapped(f"{INDENT * 2}{name} = {formula}", width)
@@ -195,16 +192,22 @@ class Explanation:
             whole = len(zero) == len(item.names)
             yield from _paragraph(f"{INDENT}{stem} = 0" if whole else f"{INDENT}{stem}: {parts} = 0", width)
 
+    @cached_property
+    def _latex_symbols(self) -> dict[Any, str]:
+        import sympy
+
+        return {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
+
     def _rows(self, item: Item) -> Iterator[str]:
         import sympy
 
-        styles = {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
+        styles = self._latex_symbols
         for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
-            if formula is not None and formula == 0:
+            if formula == 0:
                 continue
             style = self.notation.styles[name].latex
             number = _latex_number(self.rounded(value, unit)) + _latex_unit(unit)
-            if formula is None or formula.is_number:
+            if formula.is_number:
                 yield f"{style} &= {number}"
             else:
                 yield f"{style} &= {sympy.latex(formula, symbol_names=styles)} = {number}"

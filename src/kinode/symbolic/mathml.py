@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kinode.symbolic.formula_text import HOLDS_WHILE
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.symbolic.notation import GREEK, SymbolStyle
 
@@ -29,6 +30,9 @@ def equations_markup(printed: Printed) -> Markup:
             continue
         body = tag("mtable", *rows, displaystyle="true")
         parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+    for x in printed.conditions:
+        shown = tag("math", Markup(printer(x)), tag("mo", ">"), tag("mn", "0"))
+        parts.append(tag("p", HOLDS_WHILE + " ", shown))
     return join(parts)
 
 

@@ -30,10 +30,10 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
-from kinode.tasks.equilibrium_stops import check_rigid_ends, off_rigid_ends
+from kinode.tasks.equilibrium_stops import check_rigid_ends, find_sticking, off_rigid_ends
 from kinode.tasks.linearize import Linearization, Slopes, linearize_at
 from kinode.tasks.start_argument import find_start
-from kinode.tasks.steady_drives import SteadyDrives
+from kinode.tasks.steady_drives import SteadyDrives, note_moving
 
 MAX_NEWTON_STEPS = 200
 MAX_HALVINGS = 40  # of one Newton step
@@ -65,6 +65,7 @@ class Equilibrium:
     small: Linearization | None
     sticking: tuple[str, ...] = ()
     drives: dict[str, float] = field(default_factory=dict)  # speeds of the joints that turn on: a steady motion
+    moving: tuple[str, ...] = ()  # joints that their motion= moves at that time: the balance does not last
 
     @property
     def stable(self) -> bool | None:
@@ -73,7 +74,7 @@ class Equilibrium:
 
     def __str__(self) -> str:
         word = "held" if self.small is None else self.small.stability.word
-        motion = "in steady motion" if self.drives else "at rest"
+        motion = "in balance for an instant" if self.moving else "in steady motion" if self.drives else "at rest"
         lines = [f"{self.name} {motion}, {word}; forces balance to {self.residual:.1e}"]
         width = max(map(len, [*self.values, *self.holding, *self.drives]), default=0)
         lines += [f"  {name:<{width}}  {value:12.6g}  driven" for name, value in self.drives.items()]
@@ -81,6 +82,8 @@ class Equilibrium:
         lines += [f"  {name:<{width}}  {value:12.6g}  to hold it" for name, value in self.holding.items()]
         if self.sticking:
             lines.append(f"  without friction; it may rest elsewhere too, held by {', '.join(self.sticking)}")
+        if self.moving:
+            lines.append(f"  at t = {self.state.t:g} s alone: {', '.join(self.moving)} moves by its motion=")
         return "\n".join(lines)
 
 
@@ -107,7 +110,8 @@ def equilibrium(
     -------
     Equilibrium
         The state without friction, which may keep the system at rest elsewhere too.  Joints with a ``speed=`` stay at
-        their angles if it is zero, else turn on; it is refused if that changes what acts on the others.
+        their angles if it is zero, else turn on; it is refused if that changes what acts on the others.  Of a
+        ``motion=`` that moves then, the position, speed and acceleration of that time act: a warning names the joint.
 
     Examples
     --------
@@ -152,15 +156,11 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, loc
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.locking_efforts(state) if locked else {}
     small = None if locked else linearize_at(dynamics, state, p, inputs, anywhere=True)
-    sticking = _find_sticking(dynamics, state, p, inputs)
-    return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking, search.drives.speeds)
-
-
-def _find_sticking(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
-    """The components whose friction could keep a joint at rest: no stops, and no released brakes."""
-    locks = dynamics.snapshot(state, p, inputs).locking.locks if dynamics.topology.layout.discrete_of else []
-    frictional = (lock for lock in locks if lock.part != "stop" and (lock.takes is None or float(lock.takes(1.0)) > 0))
-    return tuple(dict.fromkeys(lock.owner for lock in frictional))
+    sticking = find_sticking(dynamics, state, p, inputs)
+    return Equilibrium(
+        dynamics.system.name, state, values, residual, holding, small, sticking, search.drives.speeds,
+        note_moving(dynamics, state, p, inputs),
+    )  # fmt: skip
 
 
 class _Undecided(Exception):

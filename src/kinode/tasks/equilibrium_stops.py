@@ -1,4 +1,7 @@
-"""Rigid end stops in the search for an equilibrium: their contact forces are unknown, only their positions known."""
+"""What stops and friction mean for an equilibrium.
+
+The contact forces of rigid end stops are unknown, only their positions known.
+"""
 
 from __future__ import annotations
 
@@ -37,3 +40,10 @@ def check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
         if end is not None:
             message = f"would rest at {q:g}, beyond its rigid end at {end:g}"
             raise ModelError(f"{message}: start there and hold it, or give the end a stiffness", component=joint.name)
+
+
+def find_sticking(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
+    """The components whose friction could keep a joint at rest: no stops, and no released brakes."""
+    locks = dynamics.snapshot(state, p, inputs).locking.locks if dynamics.topology.layout.discrete_of else []
+    frictional = (lock for lock in locks if lock.part != "stop" and (lock.takes is None or float(lock.takes(1.0)) > 0))
+    return tuple(dict.fromkeys(lock.owner for lock in frictional))

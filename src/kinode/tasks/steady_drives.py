@@ -7,6 +7,7 @@ such as that of a governor, provided that nothing depends on how far the drive h
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
 from kinode.kernels.state import State
+from kinode.simulation.call_site import caller_depth
 
 CHECKED_TRAVEL = (0.7, 1.9, 3.3, 5.1)  # rad or m, on no symmetry of a machine
 TRAVEL_STEPS = 32  # Runge-Kutta steps to each of them, for joints that turn about several axes
@@ -110,3 +112,22 @@ class SteadyDrives:
             k3 = rate(here + 0.5 * h * k2)
             here = here + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(here + h * k3))
         return replace(state, z=here)
+
+
+def note_moving(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
+    """The joints that a ``motion=`` moves at the time of a state, by a speed or an acceleration; warns of them."""
+    driven = [name for name, joint in dynamics.system.joints.items() if joint.motion is not None]
+    snapshot = dynamics.snapshot(state, p, inputs) if driven else None
+    moving = []
+    for name in driven:
+        assert snapshot is not None
+        _, *rates = snapshot.joint_state(name)
+        if any(x is not None and np.any(np.asarray(x, dtype=float) != 0.0) for x in rates):
+            moving.append(name)
+    if moving:
+        message = (
+            f"equilibrium: at t = {state.t:g} s {' and '.join(moving)} moves by its motion=; the balance is that of "
+            "this instant and does not last; speed= gives a steady motion, t0= another time"
+        )
+        warnings.warn(message, stacklevel=caller_depth())
+    return tuple(moving)

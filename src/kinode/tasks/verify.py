@@ -243,7 +243,7 @@ def _compiled(dynamics: Dynamics) -> Formulation:
             values["static_reactions"] = {name: (wrench.moment, wrench.force) for name, wrench in static.items()}
         return values
 
-    # The code of static reactions of large trees has no loops, and compiling it would take long.
+    # The code of static reactions of large systems has no loops, and compiling it would take long.
     outputs = COMPILED - {"static_reactions"} if is_large(dynamics.topology) else COMPILED
     return Formulation(COMPILED_NAME, outputs, lambda topology: None, evaluate)
 

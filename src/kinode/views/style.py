@@ -108,9 +108,36 @@ def new_figure(size: tuple[float, float], *, shown: bool, layout: Any = "constra
 def small_axes(size: tuple[float, float]) -> tuple[Figure, Any]:
     """A small figure with one axes and fixed margins: finding them by drawing would take longer than drawing."""
     figure = new_figure(size, shown=False, layout="none")
+    return figure, figure.add_axes(_small_box(size))
+
+
+def _small_box(size: tuple[float, float]) -> tuple[float, float, float, float]:
     left, right, bottom, top = 0.64, 0.14, 0.44, 0.24  # inches
-    box = (left / size[0], bottom / size[1], 1 - (left + right) / size[0], 1 - (bottom + top) / size[1])
-    return figure, figure.add_axes(box)
+    return left / size[0], bottom / size[1], 1 - (left + right) / size[0], 1 - (bottom + top) / size[1]
+
+
+class SmallSheet:
+    """A figure as of ``small_axes`` that is drawn on again: its ticks, a third of the work of a picture, are kept."""
+
+    def __init__(self, size: tuple[float, float]) -> None:
+        self.size = size
+        self.figure, self.axes = small_axes(size)
+        self._own = set(self.axes.get_children())
+
+    def clear(self) -> tuple[Figure, Any]:
+        """The figure and its axes, empty."""
+        axes = self.axes
+        for child in axes.get_children():
+            if child not in self._own:
+                child.remove()
+        self.figure.set_size_inches(self.size)
+        axes.set_position(_small_box(self.size))
+        axes.set_prop_cycle(None)
+        for write in (axes.set_title, axes.set_xlabel, axes.set_ylabel):
+            write("")
+        axes.relim()
+        axes.autoscale()
+        return self.figure, axes
 
 
 def _has_screen() -> bool:

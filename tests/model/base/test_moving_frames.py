@@ -64,7 +64,7 @@ def along(snapshot, function):
 
 def near(a, b, size=1.0):
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    assert abs(a - b).max() <= 1e-9 * max(abs(a).max(), abs(b).max(), size)
+    assert abs(a - b).max(initial=0.0) <= 1e-9 * max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), size)
 
 
 @given(plans(), st.integers(0, 99))

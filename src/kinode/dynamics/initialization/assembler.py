@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -25,15 +26,15 @@ from kinode.dynamics.initialization.assembly_errors import explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
 from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
 from kinode.dynamics.initialization.position_guess import PositionGuess
+from kinode.dynamics.initialization.warm_starts.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.structure.loop_closure import close as close_rows
 
-NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
-LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
+LEAST_STARTS, MOST_STARTS = 6, 20  # starts that are compared; that are tried while no closed position is known
+CHOSEN_FROM = 16  # from this start on, the best of 64 positions: few lie near a closed one where many rows must hold
 ROUGH = 0.05  # rad, or characteristic lengths: guesses that stay so little open are rounded, not of another branch
 SLIDES, HALVINGS = 40, 30  # steps to the least offset at most; halvings of one step
-NEWTON_STEPS = 8  # from one closed position to another near it
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
 SAME = 1e-6  # of the least offset: two positions are equally near
 
@@ -92,9 +93,9 @@ class Assembler:
         begin = self.guess.position()
         if self._is_closed(begin, CLOSED) and self._keeps(begin, np.ones(len(self.exact), dtype=bool), CLOSED):
             return begin
-        x, open_groups = begin, []
-        kept = self.with_guesses_kept
-        for group in kept.loop_groups(~(self.exact | self.guessed)[:n]):
+        kept, open_groups = self.with_guesses_kept, []
+        x, settled = kept.guess.settle(begin)
+        for group in kept.loop_groups(~(self.exact | self.guessed | settled)[:n]):
             there = kept.search(group, x, None)
             if there is None:
                 open_groups.append(group)
@@ -147,6 +148,11 @@ class Assembler:
             everything = assembler._group(problem.groups, free)
             x = assembler._settle(everything, x, None if anchor.kept else problem.weights)
         return x if assembler._is_within(x, anchor.x, NEAR) else None
+
+    def warm_start(self, anchor: Anchor) -> WarmStart | None:
+        """The same in machine code; None where it does not serve, or not yet."""
+        assembler = self.with_guesses_kept if anchor.kept else self
+        return WarmStart(assembler, anchor) if is_served(assembler, anchor) else None
 
     def _is_within(self, x: Array, other: Array, distance: float) -> bool:
         """Whether all joints of two positions are near each other."""
@@ -226,11 +232,10 @@ class Assembler:
         if len(group.owners) > 1:
             yield self._loop_by_loop(group, x)
         rng = np.random.default_rng(0)
-        k = 0
-        while True:
-            k += 1
-            scale = 1.0 if k % 2 else 0.3
-            there = self.guess.scattered(rng, scale)
+        for k in count(1):
+            scale = 1.0 if k % 2 or k >= CHOSEN_FROM else 0.3
+            tries = [self.guess.scattered(rng, scale) for _ in range(1 if k < CHOSEN_FROM else 64)]
+            there = min(tries, key=lambda y: float(abs(self.problem.equations(y)[0][group.rows]).sum()))
             if (self.guessed & ~self.exact)[: len(group.free)][group.free].any():  # guesses too
                 reach = np.where(self.problem.units[: len(group.free)] == 1.0, np.pi, self.problem.length)
                 step = 0.5 * scale * reach * rng.uniform(-1.0, 1.0, len(group.free))
@@ -248,8 +253,8 @@ class Assembler:
     def _loop_by_loop(self, group: LoopGroup, x: Array) -> Array:
         """The loops of a group closed one after the other, each with those before it."""
         loops = [rows for rows in self.problem.groups if rows.owner in group.owners]
-        for count in range(1, len(loops) + 1):
-            x, _ = self.close(self._group(loops[:count], group.free), x, None)
+        for last in range(1, len(loops) + 1):
+            x, _ = self.close(self._group(loops[:last], group.free), x, None)
         return x
 
     def close(self, group: LoopGroup, x: Array, weights: Array | None) -> tuple[Array, float]:

@@ -17,8 +17,6 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.initial_values import InitialValues, find_offset, weight_of
 from kinode.dynamics.initialization.loop_equations import LoopEquations
 from kinode.dynamics.initialization.loop_poses import LoopPoses
-from kinode.model.base.frames import Resolve
-from kinode.model.joints.joint import Joint
 
 
 class RowGroup(NamedTuple):
@@ -96,15 +94,11 @@ class AssemblyProblem:
 
     def unwound(self, name: str, q: Array) -> Array:
         """The same coordinates with full turns taken off that lead away from the requested ones."""
-        if not self.wraps[name].any():
+        wraps = self.poses.layout.wraps(name, self.resolve)
+        if not wraps.any():
             return q
-        unwound: Array = q - self.wraps[name] * 2 * np.pi * np.round((q - self.requested.joints[name].q) / (2 * np.pi))
+        unwound: Array = q - wraps * 2 * np.pi * np.round((q - self.requested.joints[name].q) / (2 * np.pi))
         return unwound
-
-    @cached_property
-    def wraps(self) -> dict[str, Array]:
-        """Which coordinates of each joint come to the same pose after a full turn."""
-        return {name: _wraps(self.joints[name], self.resolve) for name in self.u_of}
 
     def coordinates(self, x: Array) -> dict[str, Array]:
         """The coordinates of all joints that can move, by name."""
@@ -129,28 +123,28 @@ class AssemblyProblem:
             append(cut.joint.name, self.poses.layout.columns(k), ("angle",) * 3 + ("length",) * 3)
         if self.loops is not None:
             rows, columns = self.loops.pattern
-            for k in np.flatnonzero(self._element_rows).tolist():
+            for k in np.flatnonzero(self.element_rows).tolist():
                 name, unit = self.loops.names[k]
                 append(name, tuple(dict.fromkeys(columns[rows == k].tolist())), (unit,))
-        for k in self._given_followers:
+        for k in self.given_followers:
             name = self.followers[k]
             append(name, tuple(np.flatnonzero(self.poses.leading[k]).tolist()), (self.joints[name].coordinates[0][1],))
         return groups
 
     @cached_property
-    def _n_cut_rows(self) -> int:
+    def n_cut_rows(self) -> int:
         """How many of the loop equations belong to cut joints; they come first."""
         return sum(len(cut.units) for cut in self.poses.cuts)
 
     @cached_property
-    def _element_rows(self) -> Array:
+    def element_rows(self) -> Array:
         """Which rows of the loop equations belong to constraint elements and hold positions."""
         if self.loops is None:
             return np.zeros(0, dtype=bool)
-        return self.loops.position_rows & (np.arange(len(self.loops.position_rows)) >= self._n_cut_rows)
+        return self.loops.position_rows & (np.arange(len(self.loops.position_rows)) >= self.n_cut_rows)
 
     @cached_property
-    def _given_followers(self) -> list[int]:
+    def given_followers(self) -> list[int]:
         """Followers whose coordinate is given exactly."""
         return [k for k, name in enumerate(self.followers) if self.requested.joints[name].exact_q.all()]
 
@@ -158,12 +152,12 @@ class AssemblyProblem:
         """What must vanish at a position, and its Jacobian."""
         out = self.poses.evaluate(x) if self.poses.cuts or self.followers else np.empty(0)
         r, A = self.poses.errors(out)
-        if self._element_rows.any():
+        if self.element_rows.any():
             c, G, _ = self._elements(x)
-            r, A = np.concatenate([r, c[self._element_rows]]), np.vstack([A, G[self._element_rows]])
-        if self._given_followers:
+            r, A = np.concatenate([r, c[self.element_rows]]), np.vstack([A, G[self.element_rows]])
+        if self.given_followers:
             d, D = self._follower_offsets(out)
-            r, A = np.concatenate([r, d[self._given_followers]]), np.vstack([A, D[self._given_followers]])
+            r, A = np.concatenate([r, d[self.given_followers]]), np.vstack([A, D[self.given_followers]])
         return r, A
 
     def _elements(self, x: Array) -> tuple[Array, Array, Array]:
@@ -204,7 +198,7 @@ class AssemblyProblem:
         if self.loops is None:
             return A, b.ravel(), owners
         _, G, drift = self._elements(x)
-        start = self._n_cut_rows
+        start = self.n_cut_rows
         owners += [name for name, _ in self.loops.names[start:]]
         return np.vstack([A, G[start:]]), np.concatenate([b.ravel(), -drift[start:]]), owners
 
@@ -215,17 +209,3 @@ class AssemblyProblem:
             return H, h
         values = self.poses.evaluate(x)[self.poses.plan.followers]
         return np.vstack([H, self.poses.leading * values[:, 2:]]), np.concatenate([h, values[:, 1]])
-
-
-def _wraps(joint: Joint, resolve: Resolve) -> Array:
-    """Which coordinates come to the same pose after a full turn."""
-    if joint.quaternion is not None:
-        return np.zeros(joint.n_u, dtype=bool)
-    form = np.asarray(joint.form(resolve), dtype=float)
-    zero = joint.transform(np.zeros(joint.n_q), form)
-    marks = []
-    for k, (_, kind) in enumerate(joint.coordinates):
-        there = joint.transform(2 * np.pi * np.eye(joint.n_q)[k], form)
-        apart = np.concatenate([(there.R - zero.R).ravel(), there.p - zero.p]).astype(float)
-        marks.append(kind == "angle" and bool(abs(apart).max() < 1e-9))
-    return np.array(marks, dtype=bool)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.initial_values import is_guessed, read_initial_values
+from kinode.dynamics.initialization.initial_values import find_offset, is_guessed, read_initial_values
 from kinode.kernels.state import State
 
 if TYPE_CHECKING:
@@ -55,16 +55,17 @@ def _find(
     guessed = [name for name in requested.joints if is_guessed(requested, name)]
     if not guessed:
         return []
-    problem = dynamics.start.assembler(requested, state.t, p, inputs).problem
-    x = problem.position_of(state.q)
-    offsets, coordinates = problem.offsets(x)[0], problem.coordinates(x)
-    far = []
+    q_of, length, far = dynamics.start.open_topology.q_of, dynamics.start.loops.length, []
+    coordinates = {name: state.q[q_of[name]] for name in guessed if name in q_of}
+    if len(coordinates) < len(guessed):  # those of cut joints and followers follow from the others
+        problem = dynamics.start.assembler(requested, state.t, p, inputs).problem
+        coordinates = problem.coordinates(problem.position_of(state.q))
     for name in guessed:
-        mine = [owner == name for owner in problem.owners]
-        if np.linalg.norm(offsets[mine]) > FAR:
-            names = problem.joints[name].coordinate_names
-            units = tuple({"angle": "rad", "length": "m"}.get(unit, "") for _, unit in names)
-            far.append(FarGuess(name, requested.joints[name].q, coordinates[name], units))
+        joint, guess, actual = dynamics.system.joints[name], requested.joints[name].q, coordinates[name]
+        sizes = [1.0 if kind == "angle" else length for _, kind in joint.coordinates]
+        if np.linalg.norm(find_offset(joint, actual, guess)[0] / sizes) > FAR:
+            units = tuple({"angle": "rad", "length": "m"}.get(unit, "") for _, unit in joint.coordinate_names)
+            far.append(FarGuess(name, guess, actual, units))
     return far
 
 

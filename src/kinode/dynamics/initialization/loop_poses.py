@@ -19,6 +19,7 @@ from kinode.algebra.spatial import Pose
 from kinode.algebra.trace import Tape
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import Resolve
 from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import followers, loop_columns, pose_errors
@@ -27,7 +28,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
-UNCOMPILED_CALLS = 8  # in plain numbers; compiling takes as long as some fifteen
+UNCOMPILED_CALLS = 8  # in plain numbers; compiling straight-line code takes as long as some fifteen
 
 
 class _Plan(NamedTuple):
@@ -58,7 +59,9 @@ class PoseLayout:
             self.u_of[cut.joint.name] = slice(n_u, n_u + cut.joint.n_u)
             n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
         self.n_q, self.n_u = n_q, n_u
+        self._wraps: dict[tuple[str, bytes], Array] = {}
         self.calls = 0  # of the kernel; the first are made in plain numbers
+        self.uncompiled_calls = 0 if is_large(topology) else UNCOMPILED_CALLS
         self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
 
     @cached_property
@@ -128,6 +131,15 @@ class PoseLayout:
                 there[where] = self.topology.system.joints[name].advance(x[where], part)
         return there
 
+    def wraps(self, name: str, resolve: Resolve) -> Array:
+        """Which coordinates of a joint come to the same pose after a full turn."""
+        joint = self.topology.system.joints[name]
+        form = np.asarray(joint.form(resolve), dtype=float)
+        key = name, form.tobytes()
+        if key not in self._wraps:
+            self._wraps[key] = _find_wraps(joint, form)
+        return self._wraps[key]
+
     def columns(self, k: int) -> tuple[int, ...]:
         """The freedoms that move the rows of the k-th cut joint."""
         return tuple(dict.fromkeys(self.plan.columns[self.plan.rows // 6 == k].tolist()))
@@ -175,7 +187,7 @@ class LoopPoses:
         q, cut_q = x[: self.topology.n_q], x[self.topology.n_q :]
         there = self.point.replaced(q=q) if u is None else self.point.replaced(q=q, u=u)
         self.layout.calls += 1
-        if self.layout.calls <= UNCOMPILED_CALLS and not self.kernels.has(POSE_ERRORS):
+        if self.layout.calls <= self.layout.uncompiled_calls and not self.kernels.has(POSE_ERRORS):
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
 
@@ -198,3 +210,16 @@ class LoopPoses:
         if not self.cuts:
             return True
         return bool(abs(self.errors(self.evaluate(self.position_of(q)))[0]).max() <= within)
+
+
+def _find_wraps(joint: Joint, form: Array) -> Array:
+    """Which coordinates come to the same pose after a full turn."""
+    if joint.quaternion is not None:
+        return np.zeros(joint.n_u, dtype=bool)
+    zero = joint.transform(np.zeros(joint.n_q), form)
+    marks = []
+    for k, (_, kind) in enumerate(joint.coordinates):
+        there = joint.transform(2 * np.pi * np.eye(joint.n_q)[k], form)
+        apart = np.concatenate([(there.R - zero.R).ravel(), there.p - zero.p]).astype(float)
+        marks.append(kind == "angle" and bool(abs(apart).max() < 1e-9))
+    return np.array(marks, dtype=bool)

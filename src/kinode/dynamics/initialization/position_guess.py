@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -136,6 +137,26 @@ class PositionGuess:
                 X = (poses[joint.a.body] @ F).inverse() @ (poses[joint.b.body] @ M)
                 x[where] = np.asarray(joint.solve_coordinates(X, form), dtype=float)
         return x
+
+    def settle(self, x: Array) -> tuple[Array, Array]:
+        """A position with the coordinates that follow from exact ones, and a mark for each freedom that does."""
+        there, placed = x.copy(), self.position()
+        for name in self._settled:
+            there[self.problem.q_of[name]] = placed[self.problem.q_of[name]]
+        return there, np.array([owner in self._settled for owner in self.problem.owners], dtype=bool)
+
+    @cached_property
+    def _settled(self) -> frozenset[str]:
+        """Joints within a group of bodies that exact joints place."""
+        groups = {body: body for body in ("world", *self.problem.topology.system.bodies)}
+        for name, forwards in self._order:
+            joint = self.problem.joints[name]
+            if self.surety[name] == Surety.EXACT:
+                old, new = (joint.a.body, joint.b.body) if forwards else (joint.b.body, joint.a.body)
+                groups[new] = groups[old]
+        joints = self.problem.joints
+        inside = [name for name, joint in joints.items() if groups[joint.a.body] == groups[joint.b.body]]
+        return frozenset(name for name in inside if name in self.problem.u_of and self.surety[name] != Surety.EXACT)
 
     def scattered(self, rng: np.random.Generator, scale: float) -> Array:
         """A position in which joints of which nothing is requested stand anywhere; ``scale`` 1 is half a turn."""

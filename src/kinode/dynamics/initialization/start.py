@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.errors import AssemblyError, ModelError, OtherRowsError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # loops alone need these: many runs do without
     from kinode.dynamics.initialization.far_guesses import FarGuess
     from kinode.dynamics.initialization.loop_equations import LoopEquations
     from kinode.dynamics.initialization.loop_poses import PoseLayout
+    from kinode.dynamics.initialization.warm_starts.warm_start import WarmStart
     from kinode.structure.loop_closure import Closure
 
 
@@ -54,6 +56,7 @@ class Start:
         self._closure: Closure | None = None
         self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
+        self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
 
     @property
     def open_topology(self) -> Topology:
@@ -195,16 +198,31 @@ class Start:
             self._try_closure()
         return self._solve(values, t, p, inputs)
 
-    def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+    def _follow(self, values: InitialValues, t: float, p: Any, inputs: Any) -> tuple[Array, Array] | None:
+        """Coordinates and speeds of a start that compiled Newton steps reach from the model's own; None elsewhere."""
+        if self.warm_start is None:
+            return None
+        near = self.warm_start.follow(values, self.point(State(t, EMPTY, EMPTY, values.z), p, inputs))
+        return near and (near[0][: self.open_topology.n_q], near[1][: self.open_topology.n_u])
+
+    def _assemble(self, values: InitialValues, t: float, p: Any, inputs: Any) -> tuple[Array, Array]:
+        """Coordinates and speeds of the closed position nearest to initial values."""
         from kinode.dynamics.initialization.initial_speeds import solve_speeds
 
         assembler, topology = self.assembler(values, t, p, inputs), self.open_topology
         x = None if self._anchor is None else assembler.follow(self._anchor)
+        if self._anchor is not None and x is not None and self.warm_start is None:
+            self.warm_start = assembler.warm_start(self._anchor)
         if x is None:
             x = assembler.solve_positions()
         if self._anchor is None and assembler.problem.bound and values is self.initial_values:
             self._anchor = assembler.anchor(x)
-        state = State(t, x[: topology.n_q], solve_speeds(assembler.problem, x)[: topology.n_u], values.z)
+        return x[: topology.n_q], solve_speeds(assembler.problem, x)[: topology.n_u]
+
+    def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        topology = self.open_topology
+        q, u = self._follow(values, t, p, inputs) or self._assemble(values, t, p, inputs)
+        state = State(t, q, u, values.z)
         if topology.constrained:
             known = self._closure
             self._find_closure(state, p, inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,13 +53,14 @@ class StressTables:
             units[at + 3 : at + 6] = length
             effort = self.starts.get(f"{name}.effort")
             if effort is not None:
-                units[effort : effort + joint.n_u] = self._effort_units(name)
+                units[effort : effort + joint.n_u] = self.find_effort_units(name)
         for name, kinds in self.multipliers.items():
             at = self.starts[name]
             units[at : at + len(kinds)] = [length if kind in ANGULAR else 1.0 for kind in kinds]
         return units
 
-    def _effort_units(self, name: str) -> list[float]:
+    def find_effort_units(self, name: str) -> list[float]:
+        """The unit of each effort of a joint: the length for angles."""
         kinds = [kind for _, kind in self.topology.system.joints[name].coordinates]
         return [self.constants.length if kind == "angle" else 1.0 for kind in kinds]
 
@@ -84,13 +86,13 @@ class StressTables:
             _ints([index[getattr(joint, side).body] for joint in records.values()]) for side in ("a", "b")
         )
         memory.joint_unit = _ints(np.cumsum([0, *self.n_u])[:-1])
-        memory.units = _floats([unit for name in records for unit in self._effort_units(name)])
+        memory.units = _floats([unit for name in records for unit in self.find_effort_units(name)])
         memory.node_joint = _ints([self.joints[node.joint.name] for node in nodes])
         memory.node_body = _ints([index[node.bodies[0]] for node in nodes])
         memory.node_carrier = _ints([index[node.carrier] for node in nodes])
         memory.node_sign = _floats([1.0 if node.reversed else -1.0 for node in nodes])
         memory.node_effort = _ints([self._drive(node.joint.name) for node in nodes])
-        reach = [self._reach(node) for node in nodes]
+        reach = self._reaches
         memory.node_low = _ints([min(columns, default=0) for columns in reach])
         memory.node_high = _ints([max(columns, default=-1) + 1 for columns in reach])
         self._order_equations(memory, [self.n_u[self.joints[node.joint.name]] for node in nodes], reach)
@@ -107,6 +109,11 @@ class StressTables:
         memory.multipliers, memory.multiplier_row = len(rows), _ints(rows)
         memory.multiplier_scale = _floats([self.units[row] for row in rows])
         memory.n_unit_loads = 6 * len(bodies) * len(rows)
+
+    @cached_property
+    def _reaches(self) -> list[set[int]]:
+        """The columns that may load each node, from the leaves on."""
+        return [self._reach(node) for node in reversed(self.topology.full.nodes)]
 
     def _reach(self, node: TreeLink) -> set[int]:
         """The columns that may load a node: forces between a body behind it and one that is not."""
@@ -154,15 +161,12 @@ class StressTables:
         joint = self.topology.system.joints[name]
         return self.starts[f"{name}.effort"] if joint.driven and joint.n_u else -1
 
-    def along(self, directions: Array) -> dict[str, Array]:
-        """Six components of unit efforts of each joint, for each state."""
-        wrenches = {}
-        for (name, k), n_u, at in zip(self.joints.items(), self.n_u, self.joint_at, strict=True):
-            R_FM = directions[:, at + 12 : at + 21].reshape(-1, 3, 3)
-            start = at + 21 + 6 * self.n_u[k]
-            T = directions[:, start : start + 6 * n_u].reshape(len(directions), 6, n_u)
-            wrenches[name] = np.concatenate([R_FM @ T[:, 3:], R_FM @ T[:, :3]], axis=1)
-        return wrenches
+    def along(self, directions: Array, name: str) -> Array:
+        """Six components of unit efforts of a joint, for each state."""
+        n_u, at = self.n_u[self.joints[name]], self.joint_at[self.joints[name]]
+        R_FM = directions[:, at + 12 : at + 21].reshape(-1, 3, 3)
+        T = directions[:, at + 21 + 6 * n_u : at + 21 + 12 * n_u].reshape(len(directions), 6, n_u)
+        return np.concatenate([R_FM @ T[:, 3:], R_FM @ T[:, :3]], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 POWER = Kernel("power")
-LEAST_GROUPS = 4  # for each thread
+LEAST_GROUPS = 64  # for each thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,37 +31,49 @@ class TrialSteps:
     work_error: Array
 
 
-def take_trial_steps(
-    dynamics: Dynamics, t: Array, y: Array, h: Array, span: tuple[Array, Array], p: Array, inputs: Array
-) -> TrialSteps:
-    """Take a step of length ``h`` from each state; ``span`` are the times within which laws are evaluated."""
-    table, topology = dop853(), dynamics.topology
-    rows, n = y.shape
-    lanes = dynamics.kernels.lanes
-    machine = dynamics.kernels.machine(POWER, lanes)
-    n_all, n_groups = machine.sizes["out"], -(-rows // lanes)
-    out, error = np.zeros((rows, n_all)), np.zeros((rows, n_all))
-    tables = [np.ascontiguousarray(x) for x in (table.stages, table.nodes, table.errors)]
-    arrays = [np.ascontiguousarray(x, dtype=float) for x in (t, h, *span, y)]
-    constants = [np.repeat(np.append(x, 0.0), lanes) for x in (p, inputs)]
+class TrialStepper:
+    """Takes steps of a system with given parameters and inputs; it keeps the work arrays of the last steps."""
 
-    def work(first: int, last: int) -> None:
-        memory = TrialMemory()
-        memory.first, memory.last, memory.rows, memory.lanes = first, last, rows, lanes
-        memory.kernel, memory.n, memory.n_all = machine.address, n, n_all
-        memory.u_at, memory.z_at = topology.n_q, topology.n_q + topology.n_u
-        memory.stages, memory.width = table.last, table.stages.shape[1]
-        memory.weights, memory.nodes, memory.errors = map(floats_of, tables)
-        memory.t, memory.h, memory.earliest, memory.latest, memory.y = map(floats_of, arrays)
-        memory.out, memory.error = floats_of(out), floats_of(error)
-        memory.p, memory.inputs = map(floats_of, constants)
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array) -> None:
+        self.table, topology = dop853(), dynamics.topology
+        self.lanes = dynamics.kernels.lanes
+        self.machine = dynamics.kernels.machine(POWER, self.lanes)
+        self.n, self.n_all = topology.n_q + topology.n_u + topology.n_z, self.machine.sizes["out"]
+        self.u_at, self.z_at = topology.n_q, topology.n_q + topology.n_u
+        self.tables = [np.ascontiguousarray(x) for x in (self.table.stages, self.table.nodes, self.table.errors)]
+        self.constants = [np.repeat(np.append(x, 0.0), self.lanes) for x in (p, inputs)]
+        self.evaluations = 0  # so far
+        self._own_memory = self._new_memory()
+
+    def _new_memory(self) -> TrialMemory:
+        """A record with everything that does not depend on the states."""
+        memory, table, machine, lanes = TrialMemory(), self.table, self.machine, self.lanes
+        memory.kernel, memory.n, memory.n_all, memory.lanes = machine.address, self.n, self.n_all, lanes
+        memory.u_at, memory.z_at, memory.stages, memory.width = self.u_at, self.z_at, table.last, table.stages.shape[1]
+        memory.weights, memory.nodes, memory.errors = map(floats_of, self.tables)
+        memory.p, memory.inputs = map(floats_of, self.constants)
         memory.x, memory.time = floats_of(np.zeros(1 + machine.sizes["x"] * lanes)), floats_of(np.zeros(lanes))
         memory.work = floats_of(np.zeros(1 + machine.work_size))
         memory.steps, memory.begin, memory.stage, memory.sum, memory.other = (
-            floats_of(np.zeros((n_all + 1) * lanes)) for _ in range(5)
+            floats_of(np.zeros((self.n_all + 1) * lanes)) for _ in range(5)
         )
-        memory.rates = floats_of(np.zeros(table.last * n_all * lanes))
-        load_loop(take_steps)(memory)
+        memory.rates = floats_of(np.zeros(table.last * self.n_all * lanes))
+        return memory
 
-    in_threads(work, n_groups, LEAST_GROUPS)
-    return TrialSteps(y + out[:, :n], out[:, n:], error[:, :n], error[:, n:])
+    def take(self, t: Array, y: Array, h: Array, span: tuple[Array, Array]) -> TrialSteps:
+        """Take a step of length ``h`` from each state; ``span`` are the times within which laws are evaluated."""
+        rows, n = y.shape
+        self.evaluations += rows * self.table.last
+        out, error = np.zeros((rows, self.n_all)), np.zeros((rows, self.n_all))
+        arrays = [np.ascontiguousarray(x, dtype=float) for x in (t, h, *span, y)]
+
+        def work(first: int, last: int) -> None:
+            memory = self._own_memory if first == 0 else self._new_memory()
+            memory.first, memory.last, memory.rows = first, last, rows
+            memory.t, memory.h, memory.earliest, memory.latest, memory.y = map(floats_of, arrays)
+            memory.out, memory.error = floats_of(out), floats_of(error)
+            load_loop(take_steps)(memory)
+
+        if rows:
+            in_threads(work, -(-rows // self.lanes), LEAST_GROUPS)
+        return TrialSteps(y + out[:, :n], out[:, n:], error[:, :n], error[:, n:])

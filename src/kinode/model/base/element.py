@@ -49,6 +49,7 @@ class Element(Component):
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those given by its laws
     pushes: ClassVar[bool] = True  # whether it acts on bodies by itself
+    everywhere: ClassVar[bool] = False  # whether it acts on every body, not at frames of its own
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         """Its quantities by name: the unit, and the names of the components of a vector."""

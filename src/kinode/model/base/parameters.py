@@ -84,6 +84,7 @@ class RunDefaults(Component):
 
     @classmethod
     def read_samples(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
+        raw = int(raw) if isinstance(raw, float) and raw.is_integer() else raw  # files have no whole numbers
         if isinstance(raw, bool) or not isinstance(raw, int) or raw < 2:
             raise reader.fail(field, f"takes a whole number of times, 2 or more, not {short(raw)}")
         return raw
@@ -139,6 +140,11 @@ def read_bounds(reader: Reader, raw: Any, value: float, dimension: Dimension | N
     if not low <= value <= high:
         raise reader.fail("value", f"{value:g} is outside its bounds ({low:g}, {high:g})")
     return low, high
+
+
+def is_plain(raw: Any) -> bool:
+    """Whether a value is a finite float, of which nothing is to be read."""
+    return type(raw) is float and math.isfinite(raw)
 
 
 def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:

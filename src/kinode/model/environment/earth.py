@@ -33,6 +33,8 @@ EARTH_RATE = 7.292115e-5  # rad/s
 class _Everywhere(Element):
     """An element that acts on all bodies; a system has at most one of each kind."""
 
+    everywhere: ClassVar[bool] = True
+
     @property
     def conservative(self) -> bool:
         return True

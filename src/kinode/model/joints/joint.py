@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
@@ -42,6 +42,7 @@ from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
+from kinode.model.joints.joint_math import Pair
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
@@ -182,11 +183,11 @@ class Joint(Component):
 
     def advance(self, q: Array, step: Array) -> Array:
         """Coordinates after a step along the speeds; quaternions stay unit."""
-        there: Array = q + np.asarray(self.rate_map(q, step), dtype=float)
+        there: Array = q + self.rate_map(q, step)
         if self.quaternion is not None:
             turn = slice(self.quaternion, self.quaternion + 4)
-            there[turn] /= np.linalg.norm(there[turn])
-        return there
+            there[turn] = there[turn] / sqrt(there[turn] @ there[turn])
+        return tidy(there)
 
     def closure(self, X: Pose, form: Array) -> Array:
         raise NotImplementedError
@@ -199,6 +200,22 @@ class Joint(Component):
         """Wrench of unit efforts in M: T with S'T = 1 and without part in the reaction."""
         S = self.motion_subspace(q, form)
         return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        """The hinges, slides and screws in series that it is made of, from a to b: one for each speed.
+
+        Where a quaternion turns the joint, they stand along the axes of b at the instant, with coordinates zero.
+        """
+        raise NotImplementedError
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether its kind says its pairs; what a kind inherits need not hold for it."""
+        return "pairs" in vars(type(self))
+
+    def pair_accelerations(self, u: Array, u_dot: Array) -> Array:
+        """The second derivatives of the coordinates of its pairs."""
+        return u_dot
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         """The sliding contacts of the joint; for kinds that have friction."""

@@ -107,7 +107,7 @@ class Constraints:
         If the constraint reads the coordinate of a tree joint, the two frames of the joint are loaded.
         """
         loads = []
-        for frame, rates in self._virtual_rates(constraint):
+        for frame, rates in self.virtual_rates(constraint):
             powers = [sum((a * b for a, b in zip(lam, each, strict=True)), 0.0) for each in rates]
             loads.append(Load(frame, tidy(powers[3:]), tidy(powers[:3])))
         return loads
@@ -124,7 +124,7 @@ class Constraints:
         loads = np.zeros((6 * len(bodies), sum(len(constraint.units) for constraint in constraints)), dtype=object)
         start = 0
         for constraint in constraints:
-            for frame, rates in self._virtual_rates(constraint):
+            for frame, rates in self.virtual_rates(constraint):
                 if frame.body in bodies:
                     k, arm = bodies[frame.body], kinematics.pose(frame).p - kinematics.pose(Frame(frame.body)).p
                     for j, (*moment, x, y, z) in enumerate(zip(*rates, strict=True), start):
@@ -134,7 +134,7 @@ class Constraints:
             start += len(constraint.units)
         return loads
 
-    def _virtual_rates(self, constraint: LoopConstraint) -> list[tuple[Frame, list[Array]]]:
+    def virtual_rates(self, constraint: LoopConstraint) -> list[tuple[Frame, list[Array]]]:
         """The frames of a constraint, and the rates of its rows for the six unit velocities of each."""
         kinematics = self.kinematics
         rates = []

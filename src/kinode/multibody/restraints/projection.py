@@ -38,6 +38,11 @@ def project(snapshot: Snapshot) -> tuple[Array, Array, Scalar]:
     projected = snapshot.at(snapshot.point.replaced(q=q))
     drift = projected.constraints.chosen(loop_constraints.drift)
     change, _ = solve(no_force, tidy([*-drift, *projected.lock_rows.drift]))
-    numbers = np.arange(1, len(constraints.rows) + 1)
-    probe = np.where(np.sin(numbers**2) < 0, -1.0, 1.0) * (1.0 + numbers * GOLDEN_RATIO % 1.0)
-    return q, locks.still(kinematics.u + change), solve.effective_mass(probe)
+    return q, locks.still(kinematics.u + change), solve.effective_mass(probe_rates(len(constraints.rows)))
+
+
+def probe_rates(count: int) -> Array:
+    """Irregular rates of the rows, which no symmetry of a mechanism matches."""
+    numbers = np.arange(1, count + 1)
+    probe: Array = np.where(np.sin(numbers**2) < 0, -1.0, 1.0) * (1.0 + numbers * GOLDEN_RATIO % 1.0)
+    return probe

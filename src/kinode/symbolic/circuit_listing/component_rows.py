@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitComponent, CircuitLink, CircuitTopology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
-from kinode.model.network.part import DOMAINS
 from kinode.model.system import System
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.formulas.law_terms import law_term
@@ -90,8 +90,7 @@ class ComponentRows:
         forces: VectorTerm = _total([s.F[link.name] for link in links])
         moments = _total([s.M[link.name] for link in links])
         arms = [self._turned(s.RHO[link.name], name).cross(s.F[link.name]) for link in links]
-        others = self._has_other_loads(name)
-        if others:
+        if self._has_other_loads:
             forces, moments = forces + s.OTHER_FORCE[name], moments + s.OTHER_MOMENT[name]
         if self.world_axes:
             J: VectorTerm = s.TURN[name] * s.INERTIA[name] * s.TURN[name].T
@@ -113,14 +112,11 @@ class ComponentRows:
             text = f"angular velocity of link {link.number}"
             yield ComponentRow(name, text, s.W[link.name], w, 3, True, "T-7.3", f"{link.name}.moment")
 
-    def _has_other_loads(self, body: str) -> bool:
-        """Whether elements without a link may load a body."""
-        for name, element in self.system.elements.items():
-            component = self.topology.components[name]
-            linked = any(link.frame is not None for link in component.links)
-            if element.pushes and not linked and component.role in ("signal", "E", "DC") and not component.links:
-                return True
-        return False
+    @cached_property
+    def _has_other_loads(self) -> bool:
+        """Whether elements without links may load a body."""
+        links = {name: [x for x in c.links if x.kind != INFORMATION] for name, c in self.topology.components.items()}
+        return any(element.pushes and not links[name] for name, element in self.system.elements.items())
 
     def _base(self, component: CircuitComponent) -> Iterator[ComponentRow]:
         for link in component.links:
@@ -166,11 +162,12 @@ class ComponentRows:
 
     def _joint_law(self, component: CircuitComponent, joint: Joint) -> Iterator[ComponentRow]:
         """A source or an effect at the third links of a joint."""
-        field = component.name.removeprefix(f"{joint.name}.")
+        field = component.field
         given: Any = getattr(joint, field)
-        for k, link in enumerate(component.links):
+        for link in component.links:
             if link.kind == INFORMATION:
                 continue
+            k = link.freedom or 0
             u, flow, dual = s.potential_of(link), s.flow_of(link), f"{link.name}.{_effort_word(link)}"
             law = law_term(given[k]) if field in ("motion", "speed", "effort", "stiffness", "damping") else ZERO
             coordinate = s.Q[_coordinate(joint, link)]
@@ -223,6 +220,15 @@ class ComponentRows:
     # -- elements ----------------------------------------------------------------------------------
     def _element(self, component: CircuitComponent) -> Iterator[ComponentRow]:
         """An element that loads bodies or joints: its flows are the opposite of what it gives."""
+        yield from self.loads(component)
+        for link in component.links:
+            if link.freedom is not None:
+                effort = s.EFFORT[link.name]
+                word = f"{_effort_word(link)} of link {link.number}"
+                yield ComponentRow(component.name, word, s.flow_of(link), -effort, 1)
+
+    def loads(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        """What an element, or a part of a network, exerts at its vector links."""
         name = component.name
         element: Any = self.system.elements.get(name)
         links = [link for link in component.links if link.kind == VECTOR]
@@ -236,10 +242,6 @@ class ComponentRows:
             else:
                 yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -s.LOAD[link.name])
                 yield ComponentRow(name, f"moment of link {link.number}", s.M[link.name], -s.LOAD_MOMENT[link.name])
-        for link in component.links:
-            if link.freedom is not None:
-                effort = s.EFFORT[link.name]
-                yield ComponentRow(name, f"{_effort_word(link)} of link {link.number}", s.flow_of(link), -effort, 1)
 
     def _own_axes(self, vector: VectorTerm, link: CircuitLink) -> VectorTerm:
         """A vector in world axes, in those of the link."""
@@ -302,7 +304,7 @@ def _coordinate_rows(joint: Joint, thirds: list[CircuitLink]) -> Iterator[Compon
 
 
 def _effort_word(link: CircuitLink) -> str:
-    return DOMAINS[link.domain].flow
+    return link.words.flow
 
 
 def _total(terms: list[VectorTerm]) -> VectorTerm:

@@ -11,11 +11,12 @@ from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import LATEX_LINE, aligned, latex_document, wrapped
 from kinode.symbolic.formulas.typefaces import LATEX, MATHML, PLAIN
 from kinode.symbolic.formulas.typeset import condition_text, signed_terms, written
-from kinode.symbolic.formulas.vector_terms import Definition
+from kinode.symbolic.formulas.vector_terms import Cases, Definition, VectorTerm
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
-LEAST_COLUMN = 16  # characters of the last column of a table, at least
+SHORTEST_COLUMN = 16  # characters of the last column of a table, at least
+WIDE_COLUMN = 40  # characters of a cell that a LaTeX table breaks
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -30,13 +31,13 @@ class SheetSection:
     lines : tuple of Definition
         The formulas.
     table : tuple, optional
-        Head and rows: which body has which number, values of symbols.
+        Head and rows: which body has which number, values of symbols.  A cell is a text or a symbol.
     """
 
     title: str
     words: str = ""
     lines: tuple[Definition, ...] = ()
-    table: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
+    table: tuple[Sequence[str], Sequence[Sequence[str | VectorTerm]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class FormulaSheet:
             for line in section.lines:
                 lines += _text_lines(line, width)
             if section.table is not None:
-                lines += _text_table(*section.table, width)
+                lines += text_table(*section.table, width)
         return "\n".join(lines)
 
     def latex(self, *, document: bool = False) -> str:
@@ -89,7 +90,7 @@ class FormulaSheet:
             if section.lines:
                 parts.append(aligned([_latex_row(line) for line in section.lines]))
             if document and section.table is not None:
-                parts.append(_latex_table(*section.table))
+                parts += [r"\par\noindent", _latex_table(*section.table)]
         body = "\n".join(part for part in parts if part)
         return latex_document(self.heading, body) if document else body
 
@@ -107,7 +108,7 @@ class FormulaSheet:
             rows = [row for line in section.lines for row in _markup_rows(line)]
             if rows:
                 body = tag("mtable", *rows, displaystyle="true", columnalign="left")
-                parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+                parts.append(tag("div", tag("math", body), class_="wide"))
             if section.table is not None:
                 parts.append(_markup_table(*section.table))
         return join(parts)
@@ -121,10 +122,10 @@ class FormulaSheet:
 
 # -- text ------------------------------------------------------------------------------------------
 def _text_lines(line: Definition, width: int) -> list[str]:
-    formula = f"  {written(line.left, PLAIN)} = {written(line.right, PLAIN)}"
-    if line.where is not None:
-        formula += f" for {condition_text(line.where, PLAIN)}"
-    lines = wrapped(formula, width)
+    if isinstance(line.right, Cases):
+        lines = _case_lines(line.left, line.right, width)
+    else:
+        lines = _sum_lines(line, width)
     remark = "  ".join(x for x in (line.words, line.number) if x)
     if remark and len(lines[-1]) + 3 + len(remark) <= width:
         lines[-1] = f"{lines[-1]}{remark:>{width - len(lines[-1])}}"
@@ -133,16 +134,37 @@ def _text_lines(line: Definition, width: int) -> list[str]:
     return lines
 
 
-def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """A table whose last column is broken between words where a line would be too long."""
-    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+def _case_lines(left: VectorTerm, cases: Cases, width: int) -> list[str]:
+    """One line for each case, below each other; where they are too long, below the symbol."""
+    front, lines = f"  {written(left, PLAIN)} =", list[str]()
+    texts = [
+        f"{written(term, PLAIN)}  {'otherwise' if where is None else f'if {condition_text(where, PLAIN)}'}"
+        for term, where in cases.cases
+    ]
+    if max(len(text) for text in texts) + len(front) < width:
+        return [f"{front if not k else ' ' * len(front)} {text}" for k, text in enumerate(texts)]
+    for text in texts:
+        lines += wrapped(f"    {text}", width)
+    return [front, *lines]
+
+
+def _sum_lines(line: Definition, width: int) -> list[str]:
+    formula = f"  {written(line.left, PLAIN)} = {written(line.right, PLAIN)}"
+    if line.where is not None:
+        formula += f" for {condition_text(line.where, PLAIN)}"
+    return wrapped(formula, width)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]], width: int) -> list[str]:
+    """A table in columns; the last column is wrapped."""
+    texts = [[cell if isinstance(cell, str) else written(cell, PLAIN) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
     start = 2 + sum(w + 2 for w in widths[:-1])
-    room = max(width - start, LEAST_COLUMN)
     lines = []
-    for *cells, last in (head, *rows):
-        pieces = textwrap.wrap(last, room, break_long_words=False) or [""]
-        front = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(cells, widths, strict=False))
-        lines += [f"{front}{pieces[0]}".rstrip(), *(" " * start + piece for piece in pieces[1:])]
+    for row in texts:
+        front = "  " + "".join(f"{cell:<{w + 2}}" for cell, w in zip(row, widths[:-1]))
+        last = textwrap.wrap(row[-1], max(width - start, SHORTEST_COLUMN), break_long_words=False) or [""]
+        lines += [f"{front if not k else ' ' * start}{piece}".rstrip() for k, piece in enumerate(last)]
     return lines
 
 
@@ -159,14 +181,12 @@ def _latex_row(line: Definition) -> str:
     return rf"{written(line.left, LATEX)} &= " + r" \\ &\quad ".join(rows) + where + number
 
 
-def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in (head, *rows)]
-    return (
-        rf"\begin{{tabular}}{{{'l' * len(head)}}}"
-        + "\n"
-        + "\n".join([lines[0], r"\hline", *lines[1:]])
-        + "\n\\end{tabular}"
-    )
+def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
+    cells = [[latex_text(x) if isinstance(x, str) else f"${written(x, LATEX)}$" for x in row] for row in (head, *rows)]
+    lines = [" & ".join(row) + r" \\" for row in cells]
+    wide = any(isinstance(row[-1], str) and len(row[-1]) > WIDE_COLUMN for row in rows)
+    columns = "l" * (len(head) - 1) + (r"p{0.5\textwidth}" if wide else "l")
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 
 
 # -- MathML ----------------------------------------------------------------------------------------
@@ -186,7 +206,11 @@ def _markup_rows(line: Definition) -> list[Markup]:
     return [tag("mtr", *row) for row in shown]
 
 
-def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> Markup:
     top = tag("thead", tag("tr", *(tag("th", cell) for cell in head)))
-    body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
+    body = tag("tbody", *(tag("tr", *(tag("td", _markup_cell(cell)) for cell in row)) for row in rows))
     return tag("div", tag("table", top, body), class_="wide")
+
+
+def _markup_cell(cell: str | VectorTerm) -> str:
+    return cell if isinstance(cell, str) else tag("math", Markup(written(cell, MATHML)))

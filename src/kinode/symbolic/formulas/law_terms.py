@@ -26,7 +26,7 @@ def name_term(name: str) -> VectorTerm:
 def law_term(law: Expression | float, symbol: Callable[[str], VectorTerm] = name_term) -> VectorTerm:
     """A law as a term; ``symbol`` gives the symbol of a name."""
     if not isinstance(law, Expression):
-        return Number(float(law))
+        return as_term(law)
     terms: dict[int, VectorTerm] = {}
     for node in walk(law):  # arguments come before what is made of them
         args = tuple(terms[id(x)] if isinstance(x, Expression) else x for x in node.args)

@@ -23,6 +23,16 @@ def decimal(value: float) -> str:
     return f"{value:.{DIGITS}g}"
 
 
+def separated(pattern: str, parts: Sequence[str], long: str = r"\d\d") -> str:
+    """A pattern with commas between indices that stand side by side, if one of them has several digits."""
+
+    def between(pair: re.Match[str]) -> str:
+        one, two = (parts[int(n)] for n in pair.groups())
+        return f"{{{pair[1]}}}," if re.search(long, one) or re.search(long, two) else f"{{{pair[1]}}}"
+
+    return re.sub(r"\{(\d+)\}(?=\{(\d+)\})", between, pattern)
+
+
 # -- plain text ------------------------------------------------------------------------------------
 class PlainText:
     """Text for a terminal: Greek letters by name, cross products with x."""
@@ -30,7 +40,9 @@ class PlainText:
     accents: ClassVar = {"dot": "_dot", "ddot": "_ddot", "ring": "°", "bar": "_bar", "tilde": "~", "star": "*", "": ""}
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
-        return pattern.format(*parts)
+        words = {str(k) for k, part in enumerate(parts) if len(part) > 1 and part.isalpha()}
+        pattern = re.sub(r"(?<=\w)\{(\d+)\}", lambda m: f"_{m[0]}" if m[1] in words else m[0], pattern)  # n_alpha
+        return separated(pattern, parts, r"\w\w").format(*parts)
 
     def letter(self, index: str) -> str:
         return index
@@ -65,7 +77,8 @@ class PlainText:
         return f"{base}'" if exponent == "T" else f"{base}^{exponent}"
 
     def quotient(self, above: str, below: str) -> str:
-        top, bottom = (x if re.fullmatch(r"[\w.|()°*~^]+", x) else f"({x})" for x in (above, below))
+        whole = r"[\w.|()°*~^]+|\|[^|]*\|"
+        top, bottom = (x if re.fullmatch(whole, x) else f"({x})" for x in (above, below))
         return f"{top}/{bottom}"
 
     def norm(self, inner: str) -> str:
@@ -97,6 +110,7 @@ class Latex:
     relations: ClassVar = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "in": r"\in "}
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
+        pattern = separated(pattern, parts)
         words = re.split(r"(<=|>=|!=|\{\d+\}|\{\{|\}\}|[A-Za-z][\w.]*)", pattern)
         return "".join(self._piece(word, parts) for word in words)
 
@@ -184,14 +198,14 @@ class MathMl:
     def index(self, pattern: str, parts: Sequence[str]) -> str:
         for sign, shown in self.signs.items():
             pattern = pattern.replace(sign, shown)
-        return pattern.format(*parts)
+        return separated(pattern, parts).format(*parts)
 
     def letter(self, index: str) -> str:
         return GREEK_LETTERS.get(index, index)
 
     def symbol(self, family: Family, below: str, above: str) -> str:
-        upright = {"mathvariant": "bold"} if family.rank else {}
-        letter = tag("mi", self.letter(family.letter), **upright)
+        bold = {"style": "font-weight:bold"} if family.rank else {}  # browsers know no bold mathvariant
+        letter = tag("mi", self.letter(family.letter), **bold)
         if family.accent == "star":
             above = f"*{above}"
         elif family.accent:

@@ -109,6 +109,9 @@ class Family:
     def __getitem__(self, places: Any) -> IndexedSymbol:
         return IndexedSymbol(self, places if isinstance(places, tuple) else (places,))
 
+    def __hash__(self) -> int:
+        return hash((self.letter, self.below, self.above))
+
     def __call__(self) -> IndexedSymbol:
         """The symbol without indices."""
         return IndexedSymbol(self, ())
@@ -270,6 +273,19 @@ class Norm(VectorTerm):
 
 
 @dataclass(frozen=True)
+class Direction(VectorTerm):
+    """The unit vector along a vector; zero where the vector is, compared with ``size``, which does not vanish with it.
+
+    So a product of a length and a direction is the vector, also where it vanishes.
+    """
+
+    vector: VectorTerm
+    size: VectorTerm
+    binding: ClassVar[int] = 2
+    rank: ClassVar[int] = 1  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
 class Call(VectorTerm):
     """A function of scalars: sin, cos, max."""
 
@@ -341,8 +357,11 @@ class Definition:
 
 # -- building --------------------------------------------------------------------------------------
 def as_term(x: Any) -> VectorTerm:
-    """A term as it is, a number as a term."""
-    return x if isinstance(x, VectorTerm) else Number(float(x))
+    """A term as it is, a number as a term, with its sign in front."""
+    if isinstance(x, VectorTerm):
+        return x
+    value = float(x)
+    return Negative(Number(-value)) if value < 0 else Number(value)
 
 
 def parts_of(term: VectorTerm) -> tuple[VectorTerm, ...]:

@@ -16,7 +16,7 @@ from kinode.symbolic.markup import Markup, join, tag
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
 from kinode.views.report.html_markup import picture, table
-from kinode.views.style import label, new_figure, pretty_unit, small_axes, style
+from kinode.views.style import SmallSheet, label, new_figure, pretty_unit, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -40,10 +40,12 @@ def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = M
     if len(run) < 2 or many or is_large(run.dynamics.topology):
         return Markup("")
     sections = []
+    with style():
+        sheet = SmallSheet(FIGURE_SIZE)
     for name in _by_kinetic_force(run, wrenches)[:count]:
         causes = causes_or_bodies(run, name)
         if causes.shares:
-            sections.append(_joint(run, causes))
+            sections.append(_joint(run, causes, sheet))
     return join([tag("h2", "Who loads the joints"), tag("p", INTRODUCTION), *sections]) if sections else Markup("")
 
 
@@ -58,20 +60,20 @@ def _by_kinetic_force(run: Trajectory, wrenches: dict[str, Wrench]) -> list[str]
     return sorted((name for name, size in sizes.items() if size > 1e-9 * whole), key=lambda name: -sizes[name])
 
 
-def _joint(run: Trajectory, causes: Causes) -> Markup:
+def _joint(run: Trajectory, causes: Causes, sheet: SmallSheet) -> Markup:
     head = [pretty_unit(word) for word in causes.head]
     rows = causes.rows if len(causes.rows) <= MOST_ROWS else [*causes.rows[: MOST_ROWS - 1], causes.rows[-1]]
     parts = [tag("h3", causes.joint), table(head, rows, numbers=range(1, len(head)))]
-    return join([*parts, tag("div", *_pictures(run, causes), class_="plots")])
+    return join([*parts, tag("div", *_pictures(run, causes, sheet), class_="plots")])
 
 
-def _pictures(run: Trajectory, causes: Causes) -> list[Markup]:
+def _pictures(run: Trajectory, causes: Causes, sheet: SmallSheet) -> list[Markup]:
     pictures = []
     with style():
         for of in ("force", "moment") if len(causes.shares) > 1 else ():  # one alone is no stack
             if not np.any(causes.force if of == "force" else causes.moment):
                 continue
-            figure, axes = small_axes(FIGURE_SIZE)
+            figure, axes = sheet.clear()
             make_room(axes, draw_causes(axes, causes, of))
             axes.set_xlabel(label("time", "s"))
             pictures.append(picture(figure, f"Kinetic {of} in {causes.joint} by {causes.by}, stacked over time"))

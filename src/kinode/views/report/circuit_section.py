@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 MOST_COMPONENTS = 60  # of a diagram that a page has room for
+MOST_LISTED = 14  # of a circuit whose equations a page has room for
 CAPTION = (
     "Solid bodies and kinematic nodes from the base to the right; what acts in a joint or on a body stands below it. "
     "Vector links carry velocities and forces of a body, energy links one of each, information links a number."
@@ -35,7 +36,22 @@ def describe_circuit(dynamics: Dynamics) -> Markup:
         parts.append(tag("p", f"{'. '.join(network.reports)}.", class_="note"))
     if dynamics.system.bodies:
         parts.append(_space(dynamics))
+    if len(parts) > 1 and len(CircuitGraph(dynamics.system).boxes) <= MOST_LISTED:
+        parts.append(_listing(dynamics))
     return join(parts) if len(parts) > 1 else Markup("")
+
+
+def _listing(dynamics: Dynamics) -> Markup:
+    """The equations of the whole network, folded."""
+    from kinode.symbolic.circuit_listing.whole_circuit import circuit
+
+    try:
+        listing = circuit(dynamics.system)
+        text = Markup(listing.mathml())
+    except Error:  # other sections report a system that cannot be assembled
+        return Markup("")
+    count = sum(row.size for _, row in listing.rows)
+    return tag("details", tag("summary", f"Equations of the circuit: {count}, index {listing.index}"), text)
 
 
 def _space(dynamics: Dynamics) -> Markup:

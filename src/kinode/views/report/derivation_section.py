@@ -81,10 +81,10 @@ def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
     styles, owner = explanation.notation.styles, item.owner
     write = printer_of(styles)
     for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
-        if formula is not None and formula == 0:
+        if formula == 0:
             continue
         shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
-        right = tag("mtext", "(long)") if formula is None else Markup(write(formula).replace("<mo>-</mo>", MINUS_SIGN))
+        right = Markup(write(formula).replace("<mo>-</mo>", MINUS_SIGN))
         written = tag("math", tag("mrow", symbol_markup(styles[name]), tag("mo", "="), right))
         yield [owner, shown, "" if unit == "1" else pretty_unit(unit), written]
         owner = ""

@@ -28,6 +28,7 @@ from kinode.results.load_summary import (
     is_negligible,
 )
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
+from kinode.simulation.absolute.absolute_drift import PREFIX as DRIFT
 from kinode.symbolic.markup import Markup, escape, join, tag
 from kinode.version import __version__
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
@@ -55,7 +56,7 @@ from kinode.views.report.model_section import (
     describe_size,
     describe_status,
 )
-from kinode.views.style import label, new_figure, number, pretty_unit, small_axes, style
+from kinode.views.style import SmallSheet, label, new_figure, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -287,10 +288,12 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
     parts += [*(tag("p", note, class_="note") for note in notes if note), describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
+    with style():
+        sheets = [SmallSheet(FIGURE_SIZE) for _ in range(2)]
     for x in shown:
         wrench = wrenches[x.joint]
         parts.append(tag("h3", x.joint, tag("span", f"  ({x.kind}, on {x.on})", style="font-weight:400")))
-        parts.append(tag("div", *_load_plots(run, x.joint, wrench), class_="plots"))
+        parts.append(tag("div", *_load_plots(run, x.joint, wrench, sheets), class_="plots"))
     if len(shown) < len(loads):
         rest = len(loads) - len(shown)
         words = f"Plotted are the {len(shown)} joints with the largest forces; {rest} more are in the table only."
@@ -298,10 +301,10 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
     return join(parts)
 
 
-def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
+def _load_plots(run: Trajectory, joint: str, wrench: Wrench, sheets: Sequence[SmallSheet]) -> list[Markup]:
     pictures = []
     with style():
-        figures, rows = zip(*(small_axes(FIGURE_SIZE) for _ in range(2)))
+        figures, rows = zip(*(sheet.clear() for sheet in sheets))
         draw_loads(rows, run, wrench)
         for axes, figure, word, values in zip(rows, figures, ("Force", "Moment"), (wrench.force, wrench.moment)):
             if is_negligible(values, wrench):
@@ -324,7 +327,8 @@ def _energy(run: Trajectory) -> Markup:
     words = "The change of energy is compared with the work that was done; what is left is the error of the run."
     plots = tag("div", _small(run, lines, "Energy", "energy"), sums, class_="plots")
     verdict = tag("p", tag("strong", f"{sentence[:1].upper()}{sentence[1:]}."))
-    return join([tag("h2", "Energy audit"), tag("p", words), verdict, plots])
+    drift = Markup("") if audit.drift is None else tag("p", f"{str(audit.drift).capitalize()}.")
+    return join([tag("h2", "Energy audit"), tag("p", words), verdict, drift, plots])
 
 
 def _signed(value: float) -> str:
@@ -337,12 +341,12 @@ def _relative_error(run: Trajectory) -> float | None:
 
 
 def _verify(run: Trajectory) -> Any:
-    """Compare at two states only: a reader waits for it, and an error shows at almost every state."""
+    """Compare at one state only: a reader waits for it, and an error shows at almost every state."""
     from kinode.tasks.verify import verify
     from kinode.tasks.verify_states import enough_states
 
     try:
-        return verify(run.system, enough_states(run.dynamics.topology, 2))
+        return verify(run.system, enough_states(run.dynamics.topology, 1))
     except Error as error:
         return error
 
@@ -369,7 +373,7 @@ def _facts(run: Trajectory) -> Markup:
         pairs += [(word, f"{number(float(t))} s") for word, t in (("from", run.t[0]), ("until", run.t[-1]))]
         pairs.append(("times stored", f"{len(run)}"))
     for key, value in known.items():
-        if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        if value is None or (isinstance(value, float) and not np.isfinite(value)) or key.startswith(DRIFT):
             continue
         shown = f"{value:g}" if isinstance(value, float) else str(value)
         pairs.append((FACTS.get(key, key.replace("_", " ")), f"{number(value, 3)} s" if key == "seconds" else shown))

@@ -1,4 +1,4 @@
-"""Loop code for large trees: programs that loop over a table of links instead of straight-line code.
+"""Loop code for large systems: programs that loop over a table of links instead of straight-line code.
 
 The steps are those of multibody/links/link_steps.py, traced once for each structure of link.  Expressions and elements
 are straight-line code between the loops; they read the loops' results through a snapshot that loads them
@@ -16,8 +16,8 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
+from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.kernels.tree_size import is_large
-from kinode.kernels.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import Spatial
@@ -25,12 +25,14 @@ from kinode.structure.topology import Topology
 
 
 def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
-    """The program of a kernel: loop code if the tree is large and the ``formulation`` is the recursive one."""
+    """The program of a kernel: loop code if the system is large and the ``formulation`` is the recursive one."""
     if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation)
-    from kinode.kernels.rolled_builder import RolledBuilder
+    from kinode.kernels.rolled.closed_builder import ClosedBuilder
+    from kinode.kernels.rolled.rolled_builder import RolledBuilder
 
-    return RolledBuilder(topology, kernel).program()
+    builder = ClosedBuilder if topology.constrained else RolledBuilder
+    return builder(topology, kernel).program()
 
 
 ZERO_ACCELERATIONS = "zero"  # in place of a view of given accelerations

@@ -53,17 +53,26 @@ class LinkFlags(NamedTuple):
     """Whether elements load it."""
 
 
+class Iterations(NamedTuple):
+    """The iterations of a pass that does not go once over all links: the node of each, and the views by iteration."""
+
+    nodes: np.ndarray
+    views: Mapping[str, tuple[str, np.ndarray]]
+
+
 @dataclass(frozen=True)
 class TreePass:
     """One pass over the tree: what a link reads and what it gives (names and sizes), and the function between them.
 
-    ``run(link, read)`` returns the values that the link gives, and the values that go to other arrays, by view.
+    ``run(link, read)`` returns the values that the link gives, and the values that go to other arrays, by view.  A pass
+    with ``iterations`` of its own reads and gives through views alone.
     """
 
     outward: bool
     reads: Mapping[str, int]
     gives: Mapping[str, int]
     run: Callable[[TracedLink, Values], tuple[Values, dict[str, Array]]]
+    iterations: Iterations | None = None
 
 
 @dataclass
@@ -151,9 +160,10 @@ def lay_out(
             views[f"up.{name}"] = ("work", positions[name][np.asarray(plan.parents, dtype=np.int64)])
     blocks = []
     for k, tree_pass in enumerate(passes):
-        order = np.arange(n) if tree_pass.outward else np.arange(n)[::-1]
-        ordered = {name: (array, offsets[order]) for name, (array, offsets) in views.items()}
-        blocks.append(Block(n, ordered, [case.stores[k] for case in cases], case_of[order]))
+        once = Iterations(np.arange(n) if tree_pass.outward else np.arange(n)[::-1], {})
+        order, own_views = once if tree_pass.iterations is None else tree_pass.iterations
+        ordered = {**{name: (array, offsets[order]) for name, (array, offsets) in views.items()}, **own_views}
+        blocks.append(Block(len(order), ordered, [case.stores[k] for case in cases], case_of[order]))
     return SweepLayout(blocks, np.array(table or [0.0]), free, positions, prelude)
 
 

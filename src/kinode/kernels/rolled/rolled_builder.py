@@ -11,24 +11,28 @@ results        straight-line code that loads the loops' results
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, is_number
+from kinode.algebra.scalars import Array, is_number, tidy
 from kinode.algebra.trace import Tape
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row, outputs_of, sizes
-from kinode.kernels.rolled_motion import RolledKinematics, RolledMotion
-from kinode.kernels.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
-from kinode.kernels.tree_sweeps import LinkFlags, Plan, SweepLayout, TreePass, lay_out
+from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
+from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
+from kinode.kernels.rolled.tree_sweeps import LinkFlags, Plan, SweepLayout, TreePass, lay_out
 from kinode.multibody.composition import Composition
+from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
+
+Views = Mapping[str, tuple[str, np.ndarray]]
 
 
 class WorkSpace:
@@ -54,13 +58,14 @@ class TreeLoops:
         self.builder, self.tree = builder, tree
         self.positions: dict[str, np.ndarray] = {}
         self.loaded: set[str] = set()
+        self.is_laid_out = False
         self.tau_at: dict[int, int] = {}
         self.load_at: dict[int, int] = {}
 
     def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
         """The result of a loop for a node, noted as loaded; before the layout is known, any entries of ``work``."""
         self.loaded.add(name)
-        start = int(self.positions[name][index]) if name in self.positions else 0
+        start = int(self.positions[name][index]) if self.is_laid_out else 0
         return np.array([tape.load("work", start + k) for k in range(size)], dtype=object)
 
     def expressions(self, tape: Tape) -> list[Store]:
@@ -75,7 +80,7 @@ class TreeLoops:
                     at = self.tau_at[node.index] = work.allocate(node.joint.n_u)
                 values = snapshot.loads.own_effort(node.joint.name)
                 stores += [("work", at + k, value) for k, value in enumerate(values)]
-        if self.builder.topology.system.elements or snapshot.given.wrenches:
+        if self.builder.topology.system.elements or snapshot.given.wrenches or self.builder.topology.constrained:
             for i, load in enumerate(snapshot.loads.link_loads):
                 if load is not None:
                     at = self.load_at.setdefault(i, -1)
@@ -84,8 +89,8 @@ class TreeLoops:
                     stores += [("work", at + k, value) for k, value in enumerate(np.concatenate(load))]
         return stores
 
-    def plan(self, numbers: Sequence[Array], views: dict[str, np.ndarray]) -> Plan:
-        """The links of the tree with their numbers, flags and views."""
+    def plan(self, numbers: Sequence[Array], views: Views) -> Plan:
+        """The links of the tree with their numbers, flags and views; ``views`` come before those of the state."""
         builder, topology = self.builder, self.builder.topology
         nodes = self.tree.nodes
 
@@ -98,29 +103,28 @@ class TreeLoops:
         q, u = offsets(topology.q_of), offsets(topology.u_of)
         driven = [builder.driven.get(n.joint.name, (0, 0, 0)) for n in nodes]
         driven_q, driven_u, driven_u_dot = (np.array(column, dtype=np.int64) for column in zip(*driven, strict=True))
-        rate = builder.kernel.name == "rate"
+        behind_q = builder.kernel.name in ("rate", "projection")
         all_views = {
             "q": ("q", q), "u": ("u", u), "x_effort": ("x", u), "x_u_dot": ("x", u), "out_q": ("out", q),
-            "out_u": ("out", u + (topology.n_q if rate else 0)),
+            "out_u": ("out", u + (topology.n_q if behind_q else 0)),
             "driven_q": ("work", driven_q), "driven_u": ("work", driven_u), "driven_u_dot": ("work", driven_u_dot),
             "tau": ("work", table(self.tau_at)), "load": ("work", table(self.load_at)),
             "base": ("work", np.full(len(nodes), builder.base_at, dtype=np.int64)),
-            **{name: ("work", at) for name, at in views.items()},
+            **views,
         }  # fmt: skip
         flags = [
             LinkFlags(n.joint.name in builder.driven, n.index in self.tau_at, n.index in self.load_at) for n in nodes
         ]
         return Plan([n.parent for n in nodes], [n.mechanics for n in nodes], numbers, flags, all_views)
 
-    def lay_out(
-        self, numbers: Sequence[Array], views: dict[str, np.ndarray], passes: Sequence[TreePass], prefix: str
-    ) -> SweepLayout:
+    def lay_out(self, numbers: Sequence[Array], views: Views, passes: Sequence[TreePass], prefix: str) -> SweepLayout:
         """Lay out passes over the tree behind what ``work`` already holds."""
         layout = lay_out(
             self.plan(numbers, views), passes, self.builder.work.size, prefix, self.builder.world_values, self.loaded
         )
         self.builder.work.size = layout.work
         self.positions.update(layout.positions)
+        self.is_laid_out = True
         return layout
 
 
@@ -170,12 +174,12 @@ class RolledBuilder:
 
     def world_values(self, name: str, tape: Tape) -> Array:
         """What the world gives to its children: acceleration minus gravity A, pose X, or zero velocity."""
-        if name == "A":
+        if name in ("A", "A0"):
             values = np.concatenate(self.prelude.kinematics.base)
             return values if all(is_number(x) for x in values) else tape.inputs("base", 6)
         if name == "X":
             return np.concatenate([np.eye(3).ravel(), np.zeros(3)])
-        return np.zeros(3)
+        return np.zeros(3 if name in ("w", "v") else 6)
 
     def given(self, tape: Tape) -> Mapping[str, Any]:
         """What a snapshot gets besides the state: added efforts and wrenches, accelerations."""
@@ -190,9 +194,13 @@ class RolledBuilder:
     def snapshot(self, tape: Tape, *, full: bool) -> Snapshot:
         """A snapshot whose links are loaded from the loops of its tree."""
         kinematics = partial(RolledKinematics, loops_of=self.loops_of, tape=tape)
+        given = Given(**self.given(tape))
+        if full and self.topology.constrained:
+            rows = range(len(self.topology.row_units if self.topology.rows is None else self.topology.rows))
+            given = replace(given, multipliers=tidy([self.loops.load(tape, "multipliers", r, 1)[0] for r in rows]))
         return Snapshot(
-            self.topology, self.topology.layout.traced_point(tape), full=full,
-            formulation=Composition(kinematics=kinematics, motion=RolledMotion), **self.given(tape),
+            self.topology, self.topology.layout.traced_point(tape), given=given, full=full,
+            formulation=Composition(kinematics=kinematics, motion=RolledMotion),
         )  # fmt: skip
 
     # -- the program -------------------------------------------------------------------------------
@@ -253,6 +261,22 @@ class RolledBuilder:
         self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
         return [*blocks[:after], *self._straight(loops.expressions(Tape())), *blocks[after:]]
 
+    @property
+    def is_motion(self) -> bool:
+        """Whether the results are accelerations of the state, which loops store themselves."""
+        return self.kernel.name in ("acceleration", "loaded_acceleration", "rate")
+
+    @property
+    def needs_motion(self) -> bool:
+        """Whether accelerations are solved for."""
+        solved = {"multipliers"} if self.kernel.name == "reactions_of_motion" else {"A", "u_dot", "multipliers"}
+        return self.is_motion or bool(self.loops.loaded & solved)
+
+    @property
+    def largest_n_u(self) -> int:
+        """The largest number of freedoms of a joint."""
+        return max((node.joint.n_u for node in self.topology.tree.nodes), default=0)
+
     def _inverse_loops(self, constants: dict[str, np.ndarray]) -> list[Block]:
         """Inverse dynamics: efforts from accelerations."""
         given = ZERO_ACCELERATIONS if self.kernel.name == "bias" else "x_u_dot"
@@ -264,16 +288,13 @@ class RolledBuilder:
 
     def _forward_loops(self, constants: dict[str, np.ndarray]) -> list[Block]:
         """Kinematics and, if accelerations are needed, forward dynamics; then the loops over the full tree."""
-        name, loaded = self.kernel.name, self.loops.loaded
-        is_motion = name in ("acceleration", "loaded_acceleration", "rate")
-        needs_motion = is_motion or (loaded & {"A", "u_dot"} and name != "reactions_of_motion")
+        loaded = self.loops.loaded
         sweeper = self._sweeper(self.loops, None)
         passes = [sweeper.kinematics()]
-        largest_n_u = max((n.joint.n_u for n in self.topology.tree.nodes), default=0)
-        if needs_motion:
+        if self.needs_motion:
             keep = bool(loaded & {"A", "u_dot"})
-            out = "out_u" if is_motion else None
-            passes += [sweeper.articulated_inertias(), sweeper.accelerations(largest_n_u, out, keep=keep)]
+            out = "out_u" if self.is_motion else None
+            passes += [sweeper.articulated_inertias(), sweeper.accelerations(self.largest_n_u, out, keep=keep)]
         if "sums" in loaded:
             passes.append(sweeper.momentum_sums())
         layout = self.loops.lay_out(self._numbers(self.topology.tree), {}, passes, "a")
@@ -287,20 +308,20 @@ class RolledBuilder:
         """The full tree: wrenches of every joint from the accelerations, which are known now."""
         nodes = self.topology.full.nodes
         node_of = {n.joint.name: n.index for n in self.topology.tree.nodes}
-        views: dict[str, np.ndarray] = {}
+        views: dict[str, tuple[str, np.ndarray]] = {}
         given = "x_u_dot"
         if self.kernel.name != "reactions_of_motion":
             given = "solved_u_dot"
             at = self.loops.positions["u_dot"]
-            views["solved_u_dot"] = np.array(
-                [at[node_of[n.joint.name]] if n.joint.n_u else 0 for n in nodes], dtype=np.int64
-            )
+            solved = [at[node_of[n.joint.name]] if n.joint.n_u else 0 for n in nodes]
+            views["solved_u_dot"] = "work", np.array(solved, dtype=np.int64)
         start = self.work.allocate(6 * len(nodes))
-        views["joint_wrench"] = start + 6 * np.arange(len(nodes), dtype=np.int64)
+        at_wrench = start + 6 * np.arange(len(nodes), dtype=np.int64)
+        views["joint_wrench"] = "work", at_wrench
         sweeper = self._sweeper(self.full_loops, given)
         passes = [sweeper.kinematics(), sweeper.required_wrenches(), sweeper.joint_wrenches()]
         layout = self.full_loops.lay_out(self._numbers(self.topology.full), views, passes, "b")
-        self.full_loops.positions["f"] = views["joint_wrench"]
+        self.full_loops.positions["f"] = at_wrench
         constants["brows"] = layout.table
         return self._with_expressions(self.full_loops, layout, layout.blocks, 1)
 

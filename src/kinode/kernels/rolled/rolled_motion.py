@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar, overload
 
-from kinode.algebra.scalars import Array
+import numpy as np
+
+from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.algebra.trace import Tape
@@ -110,6 +112,16 @@ class RolledKinematics(Kinematics):
         return Loaded(len(self.tree.nodes), lambda i: self.load("v", i, 3))
 
     @cached_property
+    def unaccelerated(self) -> tuple[list[Array], Sequence[Spatial]]:
+        """Accelerations of node joints and links for u_dot = 0 of the state."""
+
+        def make(i: int) -> Spatial:
+            values = self.load("A0", i, 6)
+            return values[:3], values[3:]
+
+        return self.scatter(np.zeros(self.topology.n_u)), Loaded(len(self.tree.nodes), make)
+
+    @cached_property
     def link_sums(self) -> Array:
         """Kinetic energy, momentum, angular momentum, first moment and mass of the links."""
         return self.load("sums", -1, 11)
@@ -150,6 +162,14 @@ class RolledMotion(Motion):
             return known if known is not None else kinematics.load("u_dot", i, kinematics.tree.nodes[i].joint.n_u)
 
         return Loaded(n, joint), Loaded(n, link)
+
+    @property
+    def multipliers(self) -> Array:
+        """One for each independent constraint row, given or loaded."""
+        if self.given.multipliers is not None:
+            return self.given.multipliers
+        count = len(self.kinematics.constraints.units)
+        return tidy([self.kinematics.load("multipliers", r, 1)[0] for r in range(count)])
 
     @cached_property
     def link_wrenches(self) -> Sequence[Spatial]:

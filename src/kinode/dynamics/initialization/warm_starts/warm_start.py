@@ -1,0 +1,192 @@
+"""Warm starts: a model's own closed position is followed to other parameters, in machine code.
+
+It serves where exact values, and the guesses that were kept, determine the position; wherever it does not, it gives
+None, and the assembly searches.  All that does not depend on numbers is laid out once (``newton_loop.py``).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache as remember
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.initialization.assembly_errors import SPEEDS_FIT
+from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
+from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, weight_of
+from kinode.dynamics.initialization.loop_equations import CLOSURE
+from kinode.dynamics.initialization.loop_poses import POSE_ERRORS
+from kinode.dynamics.initialization.warm_starts import newton_loop
+from kinode.dynamics.initialization.warm_starts.newton_loop import SOLVED, WarmMemory
+from kinode.dynamics.initialization.warm_starts.row_plans import PlannedRows, plan_positions, plan_speeds
+from kinode.jit.pointers import floats_of
+from kinode.kernels.kernel_options import Kernel
+from kinode.model.joints.joint import Joint
+from kinode.ode.compiled_loops import Loop, load_loops
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
+
+if TYPE_CHECKING:
+    from kinode.dynamics.initialization.assembler import Anchor, Assembler
+
+ADVANCED = Kernel("advanced_position")
+NEWTON_STEPS = 8  # from one closed position to another near it
+NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
+LARGEST = 200  # rows: of more, elimination of full rows takes longer than NumPy's
+
+
+@remember
+def _loops() -> dict[str, Loop]:
+    names = ("follow_position", "solve_speeds_there")
+    return load_loops("warm start", names, lambda name: getattr(newton_loop, name))
+
+
+def is_served(assembler: Assembler, anchor: Anchor) -> bool:
+    """Whether warm starts from an anchor exist: it is determined, and the machine code for it is worth while."""
+    problem = assembler.problem
+    joints = [problem.joints[name] for name in problem.u_of]
+    kernels = problem.poses.kernels
+    return (
+        anchor.freedoms == 0
+        and problem.groups[-1].rows.stop <= LARGEST
+        and (kernels.has(POSE_ERRORS) or not (problem.poses.cuts or problem.followers))
+        and all(type(joint).advance is Joint.advance for joint in joints)
+        and all(len(set(assembler.exact[where].tolist())) <= 1 for where in problem.u_of.values())
+    )
+
+
+class WarmStart:
+    """Starts near an anchor.
+
+    Parameters
+    ----------
+    assembler : Assembler
+        An assembly with the anchor's exact values; guesses that the anchor keeps are exact.
+    anchor : Anchor
+    """
+
+    def __init__(self, assembler: Assembler, anchor: Anchor) -> None:
+        problem = assembler.problem
+        self.anchor, self.problem, self._lock = anchor, problem, threading.Lock()
+        given = assembler.exact[: problem.n_u]
+        self._given = [name for name, where in problem.u_of.items() if given[where].all() and where.stop > where.start]
+        self._followers = [problem.followers[k] for k in problem.given_followers]
+        self._near = NEAR * problem.poses.layout.spans(problem.length)
+        self.memory, self._arrays = WarmMemory(), _make_arrays(problem)
+        self._positions = plan_positions(problem, ~given)
+        self._speeds: dict[bytes, PlannedRows] = {}
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Connect the memory of the loops with its arrays, kernels and limits."""
+        problem, memory, arrays = self.problem, self.memory, self._arrays
+        kernels = problem.poses.kernels
+        machines = {kernel: kernels.machine(kernel) for kernel in _kernels_of(problem)}
+        memory.advance = machines[ADVANCED].address
+        if POSE_ERRORS in machines:
+            memory.poses, memory.elements_at = machines[POSE_ERRORS].address, machines[POSE_ERRORS].sizes["out"]
+        if CLOSURE in machines:
+            memory.elements = machines[CLOSURE].address
+        memory.n_state, memory.n_q, memory.n_u = problem.topology.n_q, problem.n_q, problem.n_u
+        memory.near, memory.closed, memory.closed_enough, memory.rank = NEAR, CLOSED, CLOSED_ENOUGH, RANK
+        for name, array in arrays.items():
+            setattr(memory, name, floats_of(array))
+        memory.positions = self._positions.record
+
+    def follow(self, values: InitialValues, point: EvaluationPoint) -> tuple[Array, Array] | None:
+        """Position and speeds of all unknowns near the anchor; None where it does not serve.
+
+        Parameters
+        ----------
+        values : InitialValues
+        point : EvaluationPoint
+            Time, other states, parameters and inputs.
+        """
+        if not self._is_asked_alike(values) or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            self._set_point(values, point)
+            if _loops()["follow_position"](self.memory) != SOLVED:
+                return None
+            x = self._arrays["x"].copy()
+            if not (abs(x - self.anchor.x) <= self._near).all():
+                return None
+            u = self._solve_speeds(values, x)
+            return None if u is None else (x, u)
+        finally:
+            self._lock.release()
+
+    def _is_asked_alike(self, values: InitialValues) -> bool:
+        """Whether the same coordinates are exact and guessed as at the anchor."""
+        names, joints = self.problem.names, values.joints
+        exact = np.concatenate([joints[name].exact_q for name in names])
+        guessed = [weight_of(values, name) > DEFAULT_WEIGHT for name in self.problem.owners]
+        return np.array_equal(exact, self.anchor.exact) and np.array_equal(guessed, self.anchor.guessed)
+
+    def _set_point(self, values: InitialValues, point: EvaluationPoint) -> None:
+        """Write where Newton's method begins, and with which numbers."""
+        arrays, problem = self._arrays, self.problem
+        arrays["time"][0] = point.t
+        arrays["z"][:], arrays["p"][:], arrays["inputs"][:] = point.z, point.p, point.inputs
+        arrays["step"][:] = 0.0
+        x = arrays["x"]
+        x[:] = self.anchor.x
+        for name in self._given:
+            x[problem.q_of[name]] = values.joints[name].q
+        planned = self._positions
+        planned.asked[planned.followers] = [values.joints[name].q[0] for name in self._followers]
+        self.memory.steps = NEWTON_STEPS
+
+    def _solve_speeds(self, values: InitialValues, x: Array) -> Array | None:
+        """Speeds of all unknowns where exact ones determine them and fit; else None."""
+        problem, joints = self.problem, values.joints
+        exact = np.concatenate([joints[name].exact_u for name in problem.names])
+        asked, coordinates = np.zeros(len(exact)), problem.coordinates(x) if problem.followers else None
+        at = 0
+        for name in problem.names:
+            n = problem.joints[name].n_u
+            if joints[name].exact_u.any():
+                q = x[problem.q_of[name]] if coordinates is None else coordinates[name]
+                asked[at : at + n] = joints[name].u(q)
+            at += n
+        n_u, key = problem.n_u, exact.tobytes()
+        if key not in self._speeds:
+            followers = np.flatnonzero(exact[n_u:]).tolist()
+            self._speeds[key] = plan_speeds(problem, ~exact[:n_u], followers)
+        planned, step = self._speeds[key], self._arrays["step"]
+        planned.asked[planned.followers] = asked[n_u:][exact[n_u:]]
+        step[:] = np.where(exact[:n_u], asked[:n_u], 0.0)
+        self.memory.speeds = planned.record
+        if _loops()["solve_speeds_there"](self.memory) != SOLVED:
+            return None
+        missing = abs(self._arrays["residual"][: planned.record.n_rows]).max(initial=0.0)
+        return step.copy() if missing <= SPEEDS_FIT * max(1.0, float(abs(step).max(initial=0.0))) else None
+
+
+def _make_arrays(problem: AssemblyProblem) -> dict[str, Array]:
+    """The arrays that the loops work on, by the names of their fields."""
+    topology, point = problem.topology, problem.point
+    machines = [problem.poses.kernels.machine(kernel) for kernel in _kernels_of(problem)]
+    rows = 6 * len(problem.poses.cuts) + len(problem.followers)
+    rows += 0 if problem.loops is None else len(problem.loops.names)
+    sizes = {
+        "time": 1, "x": problem.n_q, "still": topology.n_u, "z": len(point.z), "p": len(point.p),
+        "inputs": len(point.inputs), "work": max(machine.sizes["work"] for machine in machines),
+        "out": sum(machine.sizes["out"] for machine in machines),
+        "cut_step": problem.n_q - topology.n_q + problem.n_u, "advanced": problem.n_q,
+        "matrix": rows * (problem.n_u + 1), "step": problem.n_u, "residual": rows,
+    }  # fmt: skip
+    arrays = {name: np.zeros(max(size, 1))[:size] for name, size in sizes.items()}
+    return arrays | {"unit": problem.units[: problem.n_u].copy()}
+
+
+def _kernels_of(problem: AssemblyProblem) -> list[Kernel]:
+    """The kernels of the loops."""
+    kernels = [ADVANCED]
+    if problem.poses.cuts or problem.followers:
+        kernels.append(POSE_ERRORS)
+    if problem.loops is not None and problem.n_cut_rows < len(problem.loops.names):
+        kernels.append(CLOSURE)
+    return kernels

@@ -1,0 +1,1 @@
+"""The work of each cause between stored states."""

@@ -1,0 +1,146 @@
+"""Warm starts: compiled Newton steps give the start that the assembly finds, whatever closes the loops."""
+
+import numpy as np
+import pytest
+
+import kinode as kn
+from kinode.dynamics.initialization.warm_starts import newton_loop
+
+SMALL = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
+
+
+def spatial():
+    """A crank drives a slider through two ball joints and a rod; one more ball stands beside the loop."""
+    system = kn.System("spatial", gravity=(0, 0, -9.81))
+    length = system.parameter("length", "0.1 m")
+    crank, rod, slider = (system.body(name, **SMALL) for name in ("crank", "rod", "slider"))
+    system.revolute("main", system.world, crank, axis="x", q=0.5, u=3.0)
+    system.universal("big", crank.at(0, length, 0), rod, axes=("x", "y"))
+    system.spherical("small", rod.at(0, 0, 0.4), slider)
+    system.prismatic("bore", system.world.at(0.1, 0, 0), slider, axis="z", guess=0.4)
+    return system
+
+
+def planar():
+    """A four-bar: six rows for three unknowns, and a speed at the far end."""
+    system = kn.System("planar", gravity=(0, -9.81, 0))
+    length = system.parameter("length", "0.1 m")
+    crank, rod, rocker = (system.body(name, **SMALL) for name in ("crank", "rod", "rocker"))
+    system.revolute("left", system.world, crank, q=1.0)
+    system.revolute("pin", crank.at(length, 0, 0), rod)
+    system.revolute("top", rod.at(0.3, 0, 0), rocker.at(0.2, 0, 0), guess=1.0)
+    system.revolute("right", system.world.at(0.25, 0, 0), rocker, u="10*length")
+    return system
+
+
+def strut():
+    """A constraint element in place of the rod; a sleigh beside it has rows of speeds alone."""
+    system = kn.System("strut", gravity=(0, -9.81, 0))
+    length = system.parameter("length", "0.1 m")
+    crank, rocker = system.body("crank", **SMALL), system.body("rocker", **SMALL)
+    system.revolute("left", system.world, crank, q=1.0, u=2.0)
+    system.revolute("right", system.world.at(0.25, 0, 0), rocker, guess=1.5)
+    system.constraint("rod", "distance", a=crank.at(length, 0, 0), b=rocker.at(0.2, 0, 0), distance=0.3)
+    sleigh = system.body("sleigh", **SMALL)
+    system.planar("ice", system.world, sleigh, q=(0, 0, 0), u=(1, 0, 0.5))
+    system.constraint("edge", "knife_edge", blade=sleigh)
+    return system
+
+
+def geared():
+    """The crank follows a motor's shaft, and the motor's angle is what is free: the crank's is given."""
+    system = planar()
+    system.revolute("motor", system.world.at(0, 0.5, 0), system.body("shaft", **SMALL))
+    system.gear("reduction", input="motor", output="left", ratio=4)
+    return system
+
+
+def floating():
+    """A frame on springs: the base moves, and its speed is given in the axes of the world."""
+    system = kn.System("floating")
+    length = system.parameter("length", "0.1 m")
+    base, crank, rod, rocker = (system.body(name, **SMALL) for name in ("base", "crank", "rod", "rocker"))
+    system.free("base_joint", system.world, base, q=(0.1, 0.2, 0.3, 0.8, 0.6, 0, 0), u=(0.1, 0, 0, 0, 0.2, 0.5))
+    system.revolute("left", base, crank, q=1.0, u=1.0)
+    system.spherical("pin", crank.at(length, 0, 0), rod, guess=(1, 0, 0, 0))
+    system.revolute("top", rod.at(0.3, 0, 0), rocker.at(0.2, 0, 0), guess=1.0)
+    system.revolute("right", base.at(0.25, 0, 0), rocker)
+    return system
+
+
+MAKERS = {make.__name__: make for make in (spatial, planar, strut, geared, floating)}
+
+
+def warm(system):
+    """A compiled system whose starts are followed in machine code."""
+    dynamics = kn.compile(system)
+    for _ in range(10):
+        dynamics.state(p=dynamics.parameters * 1.001)
+    assert dynamics.start.warm_start is not None
+    return dynamics
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_warm_starts_are_those_of_a_model_with_these_numbers(name):
+    dynamics = warm(MAKERS[name]())
+    for length in (0.097, 0.104):
+        other = MAKERS[name]()
+        other.change("length", value=length)
+        cold, there = kn.compile(other).initial, dynamics.state(p={"length": length})
+        assert there.q == pytest.approx(cold.q, abs=1e-10)
+        assert there.u == pytest.approx(cold.u, abs=1e-9)
+    assert 1 <= dynamics.start.warm_start.memory.steps <= 4
+
+
+def test_two_newton_steps_serve_for_a_small_change():
+    dynamics = warm(spatial())
+    dynamics.state(p=dynamics.parameters * 1.0002)
+    assert dynamics.start.warm_start.memory.steps <= 2
+
+
+def test_machine_code_does_what_its_python_does():
+    dynamics = warm(spatial())
+    memory = dynamics.start.warm_start.memory
+    dynamics.state(p={"length": 0.102})
+    compiled = [memory.x[i] for i in range(memory.n_q)], [memory.step[i] for i in range(memory.n_u)]
+    for i in range(memory.n_q):
+        memory.x[i] = dynamics.start.warm_start.anchor.x[i]
+    for i in range(memory.n_u):
+        memory.step[i] = 0.0
+    memory.steps = 8
+    assert newton_loop.follow_position(memory) == newton_loop.SOLVED
+    assert [memory.x[i] for i in range(memory.n_q)] == compiled[0]
+    memory.step[0] = 3.0  # the crank's speed
+    assert newton_loop.solve_speeds_there(memory) == newton_loop.SOLVED
+    assert [memory.step[i] for i in range(memory.n_u)] == compiled[1]
+
+
+def test_other_speeds_and_other_positions_are_not_those_of_the_anchor():
+    dynamics = warm(spatial())
+    p = {"length": 0.102}
+    slow, fast = dynamics.state(p=p), dynamics.state({"main.u": 6.0}, p=p)
+    assert fast.q == pytest.approx(slow.q, abs=1e-12)
+    assert fast.u == pytest.approx(2 * slow.u, abs=1e-12)
+    turned = dynamics.state({"main.q": 0.7}, p=p)
+    assert dynamics.coordinates[0].name == "main.q"
+    assert turned.q[0] == pytest.approx(0.7, abs=1e-14)
+
+
+def test_what_cannot_close_is_refused_as_from_the_guesses():
+    dynamics = warm(strut())
+    with pytest.raises(kn.AssemblyError, match="rod is off by"):
+        dynamics.state(p={"length": 2.0})
+    dynamics = warm(spatial())
+    with pytest.raises(kn.AssemblyError, match="tear"):
+        dynamics.state({"bore.u": 5.0}, p={"length": 0.102})
+
+
+def test_where_the_mechanism_is_stretched_no_warm_start_is_made_up():
+    """Beyond the dead centre there is no closed position; just before it, the nearest one is found."""
+    dynamics = warm(strut())
+    longest = np.hypot(0.25, 0.0)
+    for length in (0.12, 0.15, longest):
+        state = dynamics.state(p={"length": length})
+        tip = length * np.array([np.cos(1.0), np.sin(1.0)])
+        end = np.array([0.25, 0.0]) + 0.2 * np.array([np.cos(state.q[1]), np.sin(state.q[1])])
+        assert np.linalg.norm(tip - end) == pytest.approx(0.3, abs=1e-10)

@@ -1,0 +1,194 @@
+"""Loop code of systems with constraints computes what the snapshot computes, and does not grow with their size."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mechanisms import ring
+
+import kinode as kn
+from kinode.algebra.trace import count_operations
+from kinode.jit.program import ARGUMENTS, Program, interpret
+from kinode.kernels import kernel_table, tree_size
+from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.rolled import rolled_programs
+from kinode.kernels.rolled.rolled_elimination import RolledElimination
+from kinode.multibody.dependent_joints import pose_errors
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.loop_closure import choose_rows
+from kinode.structure.topology import find_topology
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KERNELS = ("rate", "loaded_acceleration", "projection", "closure", "pose_errors", "energy", "effort", "power")
+
+
+def carriage():
+    """A loop on a slide with a spring in its cut joint, a driven arm with a ball, a force, a parameter."""
+    system = kn.System("carriage", gravity=(0, -9.81, 0))
+    mass = system.parameter("m", 0.7)
+    base = system.body("base", mass=5, com=(0.1, 0, 0.2), inertia=(1, 2, 2.5))
+    system.prismatic("slide", system.world, base, axis="x", stiffness=20, damping=1)
+    inner = base
+    for i in range(4):
+        rod = system.body(f"rod{i}", mass=mass, com=(0.2, 0.01, 0), inertia=(0.01, 0.02, 0.02))
+        system.revolute(f"j{i}", inner.at(0.4 if i else 0, 0, 0), rod, guess=-0.4 if i else 0.6, damping=0.05)
+        inner = rod
+    system.revolute("close", inner.at(0.4, 0, 0), base.at(1, 0, 0), stiffness=3, damping=0.1)
+    arm = system.body("arm", mass=1, com=(0.1, 0.2, 0), inertia=(0.1, 0.2, 0.2))
+    tip = system.body("tip", mass=1, com=(0.1, 0.2, 0.1), inertia=(0.1, 0.2, 0.2))
+    system.revolute("turn", base.at(0, 0, 0.5), arm, axis="y", speed="1 + 0.3*sin(t)")
+    system.spherical("ball", arm.at(0.1, 0.5, 0), tip)
+    system.force("push", system["rod2"].at(0.1, 0, 0), ("3*sin(t)", 0, 1), expressed_in="world")
+    return system
+
+
+def wheel_and_rod():
+    """Slips and residuals of constraint elements; a rod whose end is held at a distance from the wheel."""
+    system = kn.System("wheel", gravity=(0, 0, -9.81))
+    wheel = system.body("wheel", mass=3, inertia=(0.2, 0.1, 0.1))
+    system.free("base", system.world, wheel, position=(0, 0, 0.3))
+    system.constraint("track", "rolling", wheel=wheel, axis="x", radius=0.3)
+    rod = system.body("rod", mass=1, com=(0.2, 0, 0), inertia=(0.01, 0.04, 0.04))
+    system.universal("pin", wheel.at(0.1, 0, 0), rod, axes=("y", "z"))
+    return system
+
+
+MODELS = {
+    "ring": lambda: ring(5),
+    "hinges": lambda: ring(6, "revolute"),
+    "carriage": carriage,
+    "wheel": wheel_and_rod,
+}
+
+
+@pytest.fixture
+def roll_everything(monkeypatch):
+    monkeypatch.setattr(tree_size, "ROLL_LOOPS_FROM", 1)
+    monkeypatch.setattr(tree_size, "LINK_COST", 0)
+    monkeypatch.setattr(tree_size, "SPEED_COST", 0)
+
+
+def state_of(topology, seed=0):
+    """A state near that of the guesses, which closes no loop."""
+    rng = np.random.default_rng(seed)
+    q = np.zeros(topology.n_q)
+    for name, where in topology.q_of.items():
+        joint = topology.system.joints[name]
+        given = joint.guess if joint.guess is not None else joint.neutral_q()
+        q[where] = np.array([topology.system.nominal(x) for x in np.atleast_1d(given)])
+    q += 0.1 * rng.normal(size=len(q))
+    u, z = rng.normal(size=topology.n_u), rng.normal(size=topology.n_z)
+    for start in topology.layout.quaternions:
+        q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
+    values = topology.system.parameter_values()
+    return EvaluationPoint(0.7, q, u, z, np.array([values[name] for name in topology.parameters]), np.empty(0))
+
+
+def prepared(system):
+    """Topology with independent rows, and a state."""
+    topology = find_topology(system)
+    point = state_of(topology)
+    G = np.array(Snapshot(topology, point).constraints.jacobian, dtype=float)
+    rows = choose_rows([G], np.ones(len(G), dtype=bool))
+    return topology.with_rows(rows), point
+
+
+def run(program: Program, point, x):
+    arrays = {name: np.zeros(program.sizes.get(name, 0)) for name in ARGUMENTS}
+    arrays["work"][:] = np.nan  # nothing may be read before it was written
+    for name in ("t", "q", "u", "z", "p", "inputs"):
+        arrays[name][:] = getattr(point, name)
+    arrays["x"][:] = x
+    interpret(program, arrays)
+    return arrays["out"]
+
+
+def expected(topology, kernel, point, x):
+    given = kernel_table.find_row(kernel).given(topology, x)
+    snapshot = Snapshot(topology, point, **given)
+    if kernel.name == "pose_errors":
+        return np.concatenate(pose_errors(snapshot, x)).astype(float)
+    return np.array(kernel_table.outputs_of(kernel, snapshot), dtype=float)
+
+
+def compare(topology, point, kernel, tolerance=1e-11):
+    program = rolled_programs.make_program(topology, kernel)
+    assert any(block.count > 1 for block in program.blocks)
+    x = np.random.default_rng(1).normal(size=program.sizes["x"])
+    found, wanted = run(program, point, x), expected(topology, kernel, point, x)
+    # The same equations, eliminated in another order: rounding, times the condition of the mass matrix.
+    assert found == pytest.approx(wanted, rel=tolerance, abs=tolerance * abs(wanted).max()), kernel
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", MODELS)
+def test_loop_code_computes_what_the_snapshot_computes(roll_everything, name, kernel):
+    topology, point = prepared(MODELS[name]())
+    if kernel != "pose_errors" or topology.cuts:
+        compare(topology, point, Kernel(kernel))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_quantities_in_loop_code(roll_everything, name):
+    topology, point = prepared(MODELS[name]())
+    last, joints = list(topology.system.bodies)[-1], list(topology.system.joints)
+    names = (f"{last}.acceleration", f"{joints[-1]}.u_dot", "system.momentum", "ground.force")
+    compare(topology, point, Kernel("evaluate", names))
+
+
+@pytest.mark.parametrize("kernel", ["reactions", "reactions_of_motion"])
+@pytest.mark.parametrize("name", MODELS)
+def test_reactions_in_loop_code(roll_everything, name, kernel):
+    topology, point = prepared(MODELS[name]())
+    compare(topology, point, Kernel(kernel, ReactionOptions(joints=tuple(topology.system.joints))))
+
+
+def test_a_ring_of_twenty_rods_is_loop_code():
+    topology, point = prepared(ring(20))
+    compare(topology, point, Kernel("rate"))
+    compare(topology, point, Kernel("projection"))
+
+
+@cache
+def operations(n, kind, name):
+    program = rolled_programs.make_program(find_topology(ring(n, kind)), Kernel(name))
+    counts = [sum(sum(count_operations(v for _, _, v in case).values()) for case in b.cases) for b in program.blocks]
+    return counts, sum(block.count for block in program.blocks)
+
+
+@pytest.mark.parametrize("name", ["rate", "projection", "closure", "pose_errors"])
+def test_code_of_a_ring_does_not_grow_with_its_length(name):
+    small, large = operations(40, "spherical", name), operations(80, "spherical", name)
+    assert small[0] == large[0]
+    assert large[1] <= 2 * small[1] + 10  # iterations: their number grows in proportion
+
+
+def test_small_loops_stay_straight_line_code():
+    for system in (ring(6), ring(20, "revolute"), kn.load(EXAMPLES / "stewart_platform.yaml"), carriage()):
+        assert not tree_size.is_large(find_topology(system))
+    for system in (ring(10), ring(40, "revolute")):
+        assert tree_size.is_large(find_topology(system))
+
+
+@pytest.mark.parametrize("density", [0.05, 0.3, 1.0])
+def test_elimination_by_table(density):
+    rng = np.random.default_rng(3)
+    n = 30
+    pattern = np.triu(rng.random((n, n)) < density, 1)
+    pattern = pattern | pattern.T
+    A = np.where(pattern, rng.normal(size=(n, n)), 0.0)
+    A = (A + A.T) / 2 + 2 * n * np.eye(n)
+    elimination = RolledElimination([set(np.flatnonzero(row).tolist()) for row in pattern], 5)
+    x = 5 + elimination.size
+    work = np.full(x + n, np.nan)
+    work[5 : 5 + elimination.n_cleared] = 0.0
+    for i in range(n):
+        for j in [*np.flatnonzero(pattern[i]), i]:
+            work[elimination.entry(i, int(j))] = A[i, j]
+    b = rng.normal(size=n)
+    work[x + elimination.rank] = b
+    blocks = [elimination.factorize(), elimination.solve(x)]
+    interpret(Program("solve", {"work": len(work)}, {}, blocks), {"work": work})
+    assert work[x + elimination.rank] == pytest.approx(np.linalg.solve(A, b), rel=1e-12)
