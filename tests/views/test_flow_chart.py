@@ -101,10 +101,14 @@ def test_files(mast, tmp_path):
         assert (tmp_path / f"chart{ending}").read_bytes().startswith(start)
 
 
+def test_a_circuit_has_its_own_steps():
+    explanation = kn.explain(kn.load("examples/rlc.yaml"))
+    chart = FlowChart(explanation)
+    assert [step.title for step in chart.steps[1:-1]] == [step.title for step in explanation.steps]
+    told = notes(chart)
+    assert told["Components"] == ["4 components"] and told["Reduced equations"] == ["2 formulas"]
+
+
 def test_errors():
     with pytest.raises(kn.ArgumentError, match=r"flow chart: an Explanation or a System is expected, not 3"):
         FlowChart(3)
-    with pytest.raises(
-        kn.ArgumentError, match="rlc has no bodies: the chart is of the algorithm for mechanical systems"
-    ):
-        FlowChart(kn.load("examples/rlc.yaml"))

@@ -2,7 +2,7 @@
 
 The steps are those of the method of graphic-vector schemes: decompose, draw the scheme, fix the motions, enter the
 parameters, pass outward, write the bodies' equations, couple them, eliminate the reactions, add the drives, solve,
-check.  Numbers are those of one ``kn.explain``.
+check.  A circuit without bodies has the steps of its own derivation.  Numbers are those of one ``kn.explain``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from enum import Enum
 
 import numpy as np
 
-from kinode.errors import ArgumentError
 from kinode.model.system import System
 from kinode.symbolic.explanation import Explanation
 from kinode.symbolic.notation import independent_rows
@@ -55,10 +54,25 @@ class BuildingStep:
 
 def find_building_steps(explanation: Explanation) -> tuple[BuildingStep, ...]:
     """The chart of a system's derivation, from top to bottom; a question leads past the step behind it."""
-    if not explanation.system.bodies:
-        name = explanation.system.name
-        message = f"{name} has no bodies: the chart is of the algorithm for mechanical systems; kn.circuit explains it"
-        raise ArgumentError(message)
+    start, end = (BuildingStep(title, shape=ChartShape.END) for title in (explanation.system.name, "Equations"))
+    steps = _mechanical_steps(explanation) if explanation.system.bodies else _circuit_steps(explanation)
+    return (start, *steps, end)
+
+
+def _circuit_steps(explanation: Explanation) -> list[BuildingStep]:
+    """A circuit without bodies: the steps as they were taken, with how many rows or formulas they have."""
+    steps = []
+    for k, step in enumerate(explanation.steps):
+        head, rows = step.table or ((), ())
+        if len(head) == 2:  # what was compared, and how far it is apart
+            notes = [f"{words.partition(':')[0]}: {apart}" for words, apart in rows]
+        else:
+            notes = [_count(len(rows), head[0])] if rows else [_count(len(step.items), "formula")]
+        steps.append(BuildingStep(step.title, tuple(notes), number=str(k + 1)))
+    return steps
+
+
+def _mechanical_steps(explanation: Explanation) -> list[BuildingStep]:
     told = _Told(explanation)
     loops, drives = explanation.topology.constrained, told.has_drives
     rows: list[tuple[str, str, Sequence[str], bool]] = [
@@ -77,11 +91,11 @@ def find_building_steps(explanation: Explanation) -> tuple[BuildingStep, ...]:
         ("10", "Solve", told.solution(), True),
         ("11", "Check against other derivations", told.check(), True),
     ]
-    steps = [BuildingStep(explanation.system.name, shape=ChartShape.END)]
+    steps = []
     for k, title, notes, taken in rows:
         shape = ChartShape.STEP if k else ChartShape.QUESTION
         steps.append(BuildingStep(title, tuple(notes), shape, k, taken))
-    return (*steps, BuildingStep("Equations of motion", shape=ChartShape.END))
+    return steps
 
 
 class _Told:

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 
+FARTHEST = 2000.0  # that a label may be from its point
 GAP = 1.6  # points between a label and the nearest line or label
 
 
@@ -30,7 +31,7 @@ class ClearSpace:
 
     def add_box(self, low: Array, high: Array) -> None:
         """Occupy a box."""
-        self._boxes.append((*map(float, low), *map(float, high)))
+        self._boxes.append((float(low[0]), float(low[1]), float(high[0]), float(high[1])))
 
     def is_clear(self, low: Array, size: Array) -> bool:
         """Whether a box with its margin crosses no line and no other box."""
@@ -45,8 +46,20 @@ class ClearSpace:
             return False
         return not crossing(self._segment_array, x0, y0, x1, y1).any()
 
-    def place(self, size: Array, candidates: Iterable[Array]) -> Array | None:
-        """The lower left corner of the first candidate that is clear, which is occupied from now on."""
+    def find_room(self, size: Array, candidates: Iterable[Array]) -> tuple[Array, bool]:
+        """The lower left corner of the first candidate that is clear, or of the nearest clear place to the best one.
+
+        It is occupied from now on.  Also, whether it is a candidate.
+        """
+        tried = list(candidates)
+        low = self._place(size, tried)
+        if low is not None:
+            return low, True
+        rings = beside(tried[0], np.zeros(2), range(0, 360, 15), np.arange(6.0, FARTHEST, 6.0).tolist())
+        low = self._place(size, rings)
+        return (tried[0] if low is None else low), False
+
+    def _place(self, size: Array, candidates: Iterable[Array]) -> Array | None:
         for low in candidates:
             if self.is_clear(low, size):
                 self.add_box(low, low + size)

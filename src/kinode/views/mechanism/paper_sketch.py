@@ -1,6 +1,7 @@
 """A drawing in points that is collected first and drawn at once: lines, faces, labels, and the room between them.
 
-A label that finds no room is counted in ``unplaced`` and left out, so that whoever draws can take more room.
+A label that finds no room beside its point is counted in ``unplaced``, so that whoever draws can take more room.  It goes
+to the nearest place that is clear.
 """
 
 from __future__ import annotations
@@ -162,11 +163,9 @@ class Sketch:
 
     def label(self, lines: Sequence[Line], candidates: Iterable[Array], align: str = "left") -> None:
         """Lines of text at the first candidate that is clear."""
-        low = self.space.place(block_size(lines), candidates)
-        if low is None:
-            self.unplaced += 1
-        else:
-            self.put(lines, low, align)
+        low, beside_it = self.space.find_room(block_size(lines), candidates)
+        self.unplaced += not beside_it
+        self.put(lines, low, align)
 
     # -- parts -------------------------------------------------------------------------------------
     def bounds(self) -> tuple[Array, Array]:

@@ -138,11 +138,9 @@ class Pen:
         low, high = triad.bounds()
         size = high - low
         places = (beside(at, size, turns, (22.0, 27.0, 32.0, 38.0, 46.0, 56.0)) for turns in AXES_PLACES)
-        corner = self.sketch.space.place(size, chain.from_iterable(places))
-        if corner is None:
-            self.sketch.unplaced += 1
-        else:
-            self.sketch.insert(triad, corner - low)
+        corner, beside_it = self.sketch.space.find_room(size, chain.from_iterable(places))
+        self.sketch.unplaced += not beside_it
+        self.sketch.insert(triad, corner - low)
 
     # -- drive units, loops ------------------------------------------------------------------------
     def drive(self, carrier: Array, drive_pole: Array, center: Array | None, pole: Array) -> None:

@@ -218,7 +218,7 @@ def tier_table(scheme: SchemeTiers) -> tuple[tuple[str, ...], list[tuple[str, ..
     head: tuple[str, ...] = (
         "k", "body", "mass kg", "on", "joint", "R_k m", "R_Ck m", *(["loads"] if loaded else []),
     )  # fmt: skip
-    rows = []
+    rows: list[tuple[str, ...]] = []
     if scheme.earth is not None:
         own = ("O", scheme.earth.name, "", "", scheme.earth.words, vector_text(scheme.earth.R), "")
         rows.append(own + ("",) * loaded)
@@ -235,7 +235,7 @@ def tier_table(scheme: SchemeTiers) -> tuple[tuple[str, ...], list[tuple[str, ..
 def drive_table(scheme: SchemeTiers) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Heads and rows of the table of drive units."""
     head = ("k", "drive unit", "mass kg", "turns", "ratio", "R_Dk m", "R_CDk m")
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (str(tier.k), unit.body, number(unit.mass), tier.joint.name, f"{TIMES_SIGN} {number(unit.ratio)}",
          vector_text(unit.R_D), vector_text(unit.R_CD))
         for tier in scheme.tiers if (unit := tier.unit) is not None

@@ -10,6 +10,7 @@ from kinode.symbolic.explanation import Explanation, Step, number_text
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.symbolic.mathml import printer_of, symbol_markup
 from kinode.symbolic.worksheet import Item
+from kinode.views.mechanism.flow_chart import FlowChart
 from kinode.views.mechanism.scheme_tiers import drive_table, tier_table
 from kinode.views.mechanism.vector_scheme import Scheme
 from kinode.views.report.html_markup import picture, table
@@ -55,7 +56,16 @@ def describe_steps(system: System) -> Markup:
     """A section with all steps, each folded."""
     from kinode.symbolic.explain import explain
 
-    return join([tag("h2", "How the equations come about"), compose_steps(explain(system))])
+    explanation = explain(system)
+    with style():
+        chart = FlowChart(explanation).figure()
+    return join(
+        [
+            tag("h2", "How the equations come about"),
+            picture(chart, f"Flow chart of the steps for {system.name}", class_="scheme"),
+            compose_steps(explanation),
+        ]
+    )
 
 
 def compose_steps(explanation: Explanation) -> Markup:
