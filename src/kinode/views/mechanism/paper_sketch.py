@@ -1,7 +1,7 @@
 """A drawing in points that is collected first and drawn at once: lines, faces, labels, and the room between them.
 
-A label that finds no room beside its point is counted in ``unplaced``, so that whoever draws can take more room.  It goes
-to the nearest place that is clear.
+A label that finds no room beside its point is counted in ``unplaced``, so that whoever draws can take more room.  It
+goes to the nearest place that is clear.
 """
 
 from __future__ import annotations
