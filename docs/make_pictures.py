@@ -43,7 +43,8 @@ PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
     "elastic_study": (("hinge.q", "hinge.reaction.force"), None),
     "six_axis": (tuple(f"{joint}_axis.motor.current" for joint in ("base", "shoulder", "elbow")), None),
 }
-SEEN_FROM = {"ship_gimbal": "course", "ship_at_sea": "course"}  # a frame that stands still in the drawing
+# A frame that stands still in the drawing.
+SEEN_FROM = {"asymmetric_shell": "aero", "ship_gimbal": "course", "ship_at_sea": "course"}
 
 
 def save(figure: Figure, path: Path, dpi: int) -> None:
@@ -253,6 +254,21 @@ def make_chart() -> Path:
     return path
 
 
+def make_frames() -> Path:
+    """The axes of a spinning shell and of the frames that follow it."""
+    run = kn.simulate(ROOT / "examples" / "asymmetric_shell.yaml", 0.02, samples=3)
+    how = {"seen_from": "aero", "ghosts": 0, "paths": False, "names": False}
+    with style():
+        figure = Figure(figsize=(9.6, 3.4))
+        axes = figure.add_axes((0.0, 0.0, 0.62, 1.0))
+        draw_mechanism(axes, run, view="isometric", frames=["aero", "shell", "wind"], **how)
+        axes = figure.add_axes((0.62, 0.0, 0.38, 1.0))
+        draw_mechanism(axes, run, view=(1, 0, 0), frames=["aero", "shell"], **how)
+        path = PICTURES / "frames.png"
+        save(figure, path, 110)
+    return path
+
+
 def make_shaking() -> Path:
     """Which tier shakes the camera on a ship."""
     path = PICTURES / "shaking.png"
@@ -372,6 +388,7 @@ def main() -> None:
             make_scheme(),
             make_chart(),
             make_shaking(),
+            make_frames(),
             *make_circuits(),
             *make_backlash(),
             make_brake(),

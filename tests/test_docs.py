@@ -18,7 +18,7 @@ import pytest
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.registration import is_builtin
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS

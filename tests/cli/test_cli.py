@@ -190,6 +190,32 @@ def test_reactions_say_who_loads_a_joint(tmp_path):
     assert done.returncode == 0 and "static N" in done.stdout and "hub" in done.stdout
 
 
+def test_balances_about_a_frame(tmp_path):
+    shell, picture = ROOT / "examples" / "asymmetric_shell.yaml", tmp_path / "moment.svg"
+    asked = ("balance", shell, "--until", "10 ms", "--samples", 5)
+    done = kinode(*asked, "--about", "aero", "--moment", "--axis", "y", "--plot", picture, COLUMNS="50")
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("about the origin of aero", "weight", "gyroscopic", "residual", f"wrote {picture}"):
+        assert words in " ".join(done.stdout.split())
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 50
+    assert "<svg" in picture.read_text()
+    done = kinode(*asked, "--about", "wind")
+    assert done.returncode == 2 and "wind follows a velocity" in done.stderr
+    done = kinode(*asked, "--about", "areo")
+    assert done.returncode == 1 and "did you mean aero" in done.stderr
+
+
+def test_equations_about_a_frame(tmp_path):
+    shell, paper = ROOT / "examples" / "asymmetric_shell.yaml", tmp_path / "shell.tex"
+    done = kinode("equations", shell, "--frame", "aero", COLUMNS="60")
+    assert done.returncode == 0 and "I_X*p*r~" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 60
+    assert kinode("equations", shell, "--frame", "aero", "--latex", paper).returncode == 0
+    assert r"\tilde{r}" in paper.read_text()
+    done = kinode("equations", shell, "--frame", "aero", "--python", tmp_path / "a.py")
+    assert done.returncode == 2 and "--python" in done.stderr
+
+
 def test_reactions_of_loops_need_to_know_who_holds():
     four_bar = ROOT / "examples" / "four_bar.yaml"
     done = kinode("reactions", four_bar, "--until", "0.1", "--samples", 5)
@@ -247,6 +273,20 @@ def test_show(model, tmp_path):
     assert kinode("show", model, "--width", 3).returncode == 2
     wrong = kinode("show", model, "--out", tmp_path / "circuit.pdf")
     assert wrong.returncode == 2 and "a diagram is written as .svg" in wrong.stderr
+
+
+def test_explain_draws_scheme_and_chart(model, tmp_path):
+    scheme, chart, words = tmp_path / "scheme.svg", tmp_path / "chart.svg", tmp_path / "chart.txt"
+    done = kinode("explain", model, "--scheme", scheme, "--chart", chart)
+    assert (done.returncode, done.stdout) == (0, f"wrote {scheme}\nwrote {chart}\n")
+    assert "Decompose" not in done.stdout
+    for file, word in ((scheme, "rod"), (chart, "Take the system apart")):
+        text = file.read_text(encoding="utf-8")
+        assert "</svg>" in text and word in text
+    assert kinode("explain", model, "--chart", words).returncode == 0
+    assert "11. Check against other derivations" in words.read_text(encoding="utf-8")
+    wrong = kinode("explain", model, "--chart", tmp_path / "chart.docx")
+    assert wrong.returncode == 2 and "docx" in wrong.stderr
 
 
 @pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema", "bench"])

@@ -45,6 +45,9 @@ DOCUMENTS = {
         example("ship_gimbal"), "rotators", reactions=["azimuth"], shape="vectors"
     ),
     "reactions with hostile names": lambda: kn.equations(hostile(), reactions=["pin_1"], shape="vectors"),
+    "balances about a frame": lambda: kn.equations(example("asymmetric_shell"), frame="aero"),
+    "balances of several bodies": lambda: kn.equations(example("double_pendulum"), frame="lower"),
+    "balances with hostile names": lambda: kn.equations(hostile(), frame="a_body"),
     "equations with hostile names": lambda: kn.equations(hostile()),
     "circuit with hostile names": lambda: kn.circuit(hostile()),
     "explanation with hostile names": lambda: kn.explain(hostile()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
 
 if TYPE_CHECKING:
+    from kinode.model.system import System
     from kinode.symbolic.explanation import Explanation
 
 
@@ -30,6 +31,9 @@ def equations(
     elimination: Annotated[
         bool, typer.Option("--elimination", help="The matrices that eliminate the constraint forces.")
     ] = False,
+    frame: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Balances about this frame or body, in its axes.")
+    ] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
@@ -51,13 +55,19 @@ def equations(
     kinode equations four_bar.yaml --formulation newton_euler
     kinode equations elastic_system.yaml --elimination
     kinode equations ur5.yaml --shape vectors --reactions elbow_joint --values
+    kinode equations asymmetric_shell.yaml --frame aero
     """
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.equations_of_motion import equations as derive
     from kinode.symbolic.equations_of_motion import find_elimination
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
-    derived = derive(load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names)
+    if frame is not None:
+        _print_balances(load_model(model, base), frame, formulation, shape, names, latex, {"python": python, "c": c})
+        return
+    derived: Any = derive(
+        load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names
+    )
     if elimination:
         derived = find_elimination(derived)
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
@@ -81,6 +91,27 @@ def print_values(derived: object, width: int) -> None:
     start = derived.dynamics.initial
     at_start = derived.values(start.t, start.q, start.u, z=start.z)
     typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
+
+
+def _print_balances(
+    system: System, frame: str, formulation: str | None, shape: str, names: list[str], latex: Path | None,
+    code: dict[str, Path | None],
+) -> None:  # fmt: skip
+    """Balances about a frame: as text, or as a LaTeX document."""
+    from kinode.cli.terminal_tables import console
+    from kinode.symbolic.balances.frame_equations import frame_equations
+
+    for option, path in code.items():
+        if path is not None:
+            raise typer.BadParameter(
+                "balances about a frame are printed, or written with --latex", param_hint=f"--{option}"
+            )
+    sheet = frame_equations(system, frame, formulation, shape, names)
+    if latex is None:
+        typer.echo(sheet.text(max(console().width, 40)))
+    else:
+        write_text(latex, sheet.latex(document=True))
+        typer.echo(f"wrote {latex}")
 
 
 @reporting_errors

@@ -271,7 +271,7 @@ class Dynamics:
 
     def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Rotation (to world axes) and position of a body or frame."""
-        kernel = Kernel("pose", (self.arguments.frame_name(of),))
+        kernel = Kernel("pose", (self.arguments.placed_frame_name(of),))
         values = self._call(kernel, t, q, None, z, p, inputs)
         return values[..., :9].reshape(*values.shape[:-1], 3, 3), values[..., 9:]
 
@@ -279,7 +279,7 @@ class Dynamics:
         self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
     ) -> tuple[Array, Array]:
         """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
-        kernel = Kernel("jacobian", (self.arguments.frame_name(of),))
+        kernel = Kernel("jacobian", (self.arguments.placed_frame_name(of),))
         values = self._call(kernel, t, q, None, z, p, inputs, shape=(6, self.n_u))
         return values[..., :3, :], values[..., 3:, :]
 

@@ -17,7 +17,7 @@ from kinode.model.base.bodies import ENTRIES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import ROTATIONS
-from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
 from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.base.visuals import ROLES, SIZES
@@ -288,6 +288,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "port": {"type": "string", "pattern": PATTERN},
         "flag": {"type": "boolean"},
         "base": ref("frame"),
+        "bodies": {"oneOf": [ref("frame"), _array(ref("frame"), 1)]},
         "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),
         "axes": ref("frame") if issubclass(cls, Element) else _array(ref("axis"), 2, 2),
         "frames": named(ref("place"), ""),

@@ -96,6 +96,14 @@ def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
     return outputs if support is None else [*outputs, snapshot.statics(support).doubt]
 
 
+def element_loads(snapshot: Snapshot, options: Names) -> Outputs:
+    """Force and moment of each element on each body that it loads, about the origin of a frame, in its axes."""
+    from kinode.formulations.frame_loads import element_loads
+
+    loads = element_loads(snapshot, snapshot.system.find_frame(options[0]))
+    return [x for moment, force in loads.values() for x in (*force, *moment)]
+
+
 def holding(snapshot: Snapshot, options: LoadOptions) -> Outputs:
     """The loads of all load-bearing constraints, in the order of ``topology.holding``."""
     loads = (snapshot.holding(name, options.part, options.support) for name in snapshot.topology.holding)

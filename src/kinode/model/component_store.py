@@ -14,7 +14,7 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.environment.atmosphere import STANDARD, Property
@@ -196,7 +196,7 @@ class ComponentStore:
 
     def fill(self, components: Iterable[Component]) -> None:
         """Replace all components by others, in this order; bodies then belong to this system."""
-        self._sections, self._prefixes, self.components = {}, set(), {}
+        self._sections, self._prefixes, self.declared, self.motion_sources = {}, set(), {}, {}
         for component in components:
             owned = replace(component, system=self) if isinstance(component, Body) else component
             self.add_component(owned)

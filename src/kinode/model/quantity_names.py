@@ -15,7 +15,8 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.following_frames import known_rates
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import find_transmissions
@@ -147,7 +148,11 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Observer):
         own = {name: (unit, (), "position") for name, unit in component.quantities.items()}
         sort = "observer" if rest in own else "frame"
-        return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
+        try:
+            table = known_rates(system, owner, rest.partition(".")[0], {**FRAME_QUANTITIES, **own})
+        except ValueError as error:
+            raise LawError(str(error), text=text, position=len(owner) + 1) from None
+        return _pick(text, owner, sort, rest, table, Frame(owner), axes)
     if isinstance(component, Part):
         return _network_quantity(text, "part", owner, rest, component.units(), axes)
     if isinstance(component, JointDrive):

@@ -20,7 +20,7 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME, Frame
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
@@ -179,6 +179,8 @@ class _Copier:
             return dataclasses.replace(old, name=name, value=value, dimension=dimension)
         if isinstance(old, Signal):
             return Signal(name, self._value(old.law, self._law))
+        if isinstance(old, Observer):
+            old = old.within(self.system)
         changed: dict[str, Any] = {}
         for field, spec in old.specs().values():
             value = getattr(old, field.name)

@@ -23,7 +23,7 @@ from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Value, Vector, short, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.moving_frames import FRAMES, Observer
+from kinode.model.base.observers.moving_frames import FRAMES, Observer
 from kinode.model.base.parameters import (
     Input,
     Parameter,
@@ -254,7 +254,7 @@ class System(Declarations, Shortcuts):
         return element
 
     def frame(self, name: str, kind: str, **fields: Any) -> Observer:
-        """Add an observer frame by its kind: fixed, inertial, moving, nonrolling, fixed_plane."""
+        """Add a frame: fixed, inertial, moving, nonrolling, fixed_plane, mass_center, velocity or line."""
         frame: Observer = self.add_kind("frames", name, kind, fields)
         return frame
 

@@ -12,7 +12,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, find_expressions, unknown
 from kinode.model.base.frames import Resolve
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.coulomb_friction import check_numbers as check_friction

@@ -43,7 +43,12 @@ def _in_axes(snapshot: Snapshot, vector: Array, axes: Frame | None) -> Array:
 def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
     frame = name.frame
     assert frame is not None
+    observer = snapshot.system.frames.get(frame.body) if frame.is_plain else None
     match name.quantity:
+        case "velocity" if observer is not None and observer.follows_velocity:
+            return _in_axes(snapshot, observer.origin_velocity(snapshot), name.axes)
+        case "acceleration" if observer is not None and observer.follows_velocity:
+            return _in_axes(snapshot, observer.origin_acceleration(snapshot), name.axes)
         case "position":
             return _in_axes(snapshot, snapshot.pose(frame).p, name.axes)
         case "velocity" | "angular_velocity":

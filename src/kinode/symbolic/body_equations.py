@@ -192,7 +192,7 @@ class BodyEquations(Printed):
         for name, at_joint in absolute.joint_constraints.items():
             n_u = at_joint.joint.n_u
             rotation = _block_rotation(at_joint.R)
-            A, bias = tidy(rotation @ at_joint.S).reshape(6, n_u), tidy(rotation @ at_joint.bias)
+            A = tidy(rotation @ at_joint.S).reshape(6, n_u)
             self._act(forces, "W", name, absolute.acting(at_joint, rotation.T))
             for kind in ("drive", "gear"):
                 if (kind, name, 0) in self._indices:
@@ -203,7 +203,8 @@ class BodyEquations(Printed):
                 ratio = self._snapshot.resolve(coupling.ratio)
                 self._act(forces, "gear", name, absolute.acting(leader, tidy(-ratio * leader.T)))
             conditions += [EquationRow(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
-            conditions += self._kinematics(name, rotation, A, bias)
+            # in the axes that the speeds are measured in: with a quaternion those of b, else those of a, as reactions
+            conditions += self._kinematics(name, np.eye(6) if at_joint.joint.quaternion is not None else rotation)
         for constraint in topology.constraints:
             directions, gamma = absolute.element_rows(loop_constraints.loop_constraint_of(topology, constraint))
             self._act(forces, "lam", constraint.name, directions)
@@ -226,9 +227,10 @@ class BodyEquations(Printed):
         for body, L in L_of.items():
             forces[body].append(self._times(kind, owner, L))
 
-    def _kinematics(self, name: str, rotation: Array, A: Array, bias: Array) -> list[EquationRow]:
+    def _kinematics(self, name: str, rotation: Array) -> list[EquationRow]:
         """L'v_dot = A u_dot + bias, with u_dot unknown, prescribed, or given by a gear."""
         at_joint, absolute = self._absolute.joint_constraints[name], self._absolute
+        A, bias = tidy(rotation @ at_joint.S).reshape(6, at_joint.joint.n_u), tidy(rotation @ at_joint.bias)
         directions = absolute.acting(at_joint, rotation.T)
         left = sum_rows([self._times("v_dot", body, L.T) for body, L in directions.items()], 6)
         known, right = absolute.prescribed(name), sum_rows([], 6)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, S
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
 if TYPE_CHECKING:
+    from kinode.symbolic.balances.frame_equations import FrameEquations
     from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
 
 SHAPES = ("auto", "expanded", "named", "vectors")
@@ -69,10 +70,20 @@ class ConstraintEquation(NamedTuple):
     acceleration: Any
 
 
+@overload
 def equations(
-    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit:
-    """The equations of motion of a system as SymPy expressions, or its reactions in vectors.
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
+    frame: None = None,
+) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit: ...  # fmt: skip
+@overload
+def equations(
+    system: System, formulation: None = None, shape: str = "auto", reactions: Sequence[str] | str = (), *, frame: Any
+) -> FrameEquations: ...
+def equations(
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
+    frame: Any = None,
+) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit | FrameEquations:  # fmt: skip
+    """The equations of motion of a system as SymPy expressions, its reactions in vectors, or balances about a frame.
 
     Parameters
     ----------
@@ -86,13 +97,15 @@ def equations(
         Default: ``lagrange`` for small trees, else ``recursive``.
     shape : {"auto", "expanded", "named", "vectors"}
         Formulas written out, formulas with intermediate variables, or by size (default).  ``vectors``, of
-        ``quasi_base`` and ``rotators``: sums over bodies in vectors, with indices.
+        ``quasi_base`` and ``rotators``: sums over bodies in vectors, with indices; with ``frame``: its vector form.
     reactions : sequence of str, or str
         Joints whose reactions are written too.
+    frame : body, frame or str, optional
+        Balances of force and moment about the origin of this frame, in its axes, in place of equations of motion.
 
     Returns
     -------
-    Equations, BodyEquations, HamiltonEquations, VectorEquations or Circuit
+    Equations, BodyEquations, HamiltonEquations, VectorEquations, FrameEquations or Circuit
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -103,7 +116,7 @@ def equations(
     """
     if not isinstance(system, System):
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")
-    if shape not in SHAPES:
+    if shape not in SHAPES and frame is None:
         raise ArgumentError(f"shape: {short(shape)} is none of {', '.join(SHAPES)}")
     try:
         names = [reactions] if isinstance(reactions, str) else list(reactions)
@@ -114,6 +127,10 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+    if frame is not None:
+        from kinode.symbolic.balances.frame_equations import frame_equations
+
+        return frame_equations(system, frame, formulation, shape, names)
     if shape == "vectors":
         from kinode.symbolic.vector_sheets.vector_equations import vector_equations
 
@@ -142,7 +159,7 @@ def equations(
         return _written(topology, method, shape, names, formulation is not None)
 
 
-def find_elimination(derived: Equations | BodyEquations | HamiltonEquations | Circuit) -> EliminationMatrices:
+def find_elimination(derived: Any) -> EliminationMatrices:
     """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
     if not isinstance(derived, BodyEquations):
         raise ArgumentError("elimination: it is part of the formulation newton_euler alone")

@@ -48,24 +48,32 @@ RESERVED_WORDS = frozenset([*keyword.kwlist, *f"{C_WORDS} {C_MACROS} {CALLED}".s
 RESERVED_FAMILY = re.compile(r"(?:M|FP|HUGE|MATH|table)_[A-Z0-9_]*[A-Z0-9]\Z")  # macros, and tables of the code itself
 GREEK = {
     "lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε"), "psi": (r"\psi", "ψ"),
-    "theta": (r"\theta", "θ"), "phi": (r"\varphi", "φ"),
+    "theta": (r"\theta", "θ"), "phi": (r"\varphi", "φ"), "mu": (r"\mu", "μ"),
 }  # fmt: skip
 
 
 class SymbolStyle(NamedTuple):
-    """How a symbol is typeset: a letter with dots, a subscript and a superscript."""
+    """How a symbol is typeset: a letter with dots or a tilde, a subscript and a superscript.
+
+    A ``plain`` letter stands as it is: w is no omega.
+    """
 
     letter: str
     dots: int = 0
     below: str = ""
     above: str = ""
+    tilde: bool = False
+    plain: bool = False
 
     @property
     def latex(self) -> str:
         whole = rf"\mathit{{{self.letter}}}" if len(self.letter) > 1 else self.letter
-        letter = GREEK.get(self.letter, (whole,))[0]
+        letter = whole if self.plain else GREEK.get(self.letter, (whole,))[0]
+        letter = rf"\tilde{{{letter}}}" if self.tilde else letter
         letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter
-        below, above = (rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in self[2:])
+        below, above = (
+            rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in (self.below, self.above)
+        )
         return letter + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
 
 

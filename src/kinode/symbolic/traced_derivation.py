@@ -105,7 +105,7 @@ class Derivation:
         """All terms of inertia without u_dot: d/dt dT/du - dT/dq, with those of prescribed motions."""
         if isinstance(self.snapshot.motion, LagrangeMotion):
             return np.asarray(self.snapshot.motion.inertial_bias, dtype=object)
-        n, T = self.topology.n_u, [self.snapshot.energies[0]]
+        n, T = self.topology.n_u, [self.snapshot.energies["kinetic"]]
         momenta = [self.slopes(T, {("u", i): 1.0})[0] for i in range(n)]
         drifting = {("t", 0): 1.0, **{("q", i): x for i, x in enumerate(self.snapshot.q_dot)}}
         driven = [where for name, where in self.topology.z_of.items() if name in self.topology.system.joints]

@@ -51,7 +51,7 @@ class HamiltonTrace:
 
     @cached_property
     def T(self) -> Scalar:
-        return self.derivation.snapshot.energies[0]
+        return self.derivation.snapshot.energies["kinetic"]
 
     @cached_property
     def momenta(self) -> Array:

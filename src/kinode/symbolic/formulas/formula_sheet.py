@@ -11,12 +11,13 @@ from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import LATEX_LINE, aligned, latex_document, wrapped
 from kinode.symbolic.formulas.typefaces import LATEX, MATHML, PLAIN
 from kinode.symbolic.formulas.typeset import condition_text, signed_terms, written
-from kinode.symbolic.formulas.vector_terms import Cases, Definition, VectorTerm
+from kinode.symbolic.formulas.vector_terms import Cases, Definition, Negative, Product, Sum, VectorTerm, parts_of
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
-SHORTEST_COLUMN = 16  # characters of the last column of a table, at least
-WIDE_COLUMN = 40  # characters of a cell that a LaTeX table breaks
+NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
+LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
+WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -52,6 +53,10 @@ class FormulaSheet:
             if section.title == title:
                 return section
         raise KeyError(f"{title!r} is none of the sections {', '.join(s.title for s in self.sections)}")
+
+    def only(self, *titles: str) -> FormulaSheet:
+        """A sheet with some of the sections."""
+        return FormulaSheet(self.heading, tuple(self[title] for title in titles))
 
     @property
     def definitions(self) -> list[Definition]:
@@ -156,36 +161,75 @@ def _sum_lines(line: Definition, width: int) -> list[str]:
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]], width: int) -> list[str]:
-    """A table in columns; the last column is wrapped."""
+    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
     texts = [[cell if isinstance(cell, str) else written(cell, PLAIN) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
-    start = 2 + sum(w + 2 for w in widths[:-1])
+    widest = widths.index(max(widths))
+    room = width - 2 * len(widths) - sum(widths) + widths[widest]
+    if room < min(widths[widest], NARROWEST_CELL):
+        return [line for row in texts[1:] for line in _text_row(row, width)]
+    widths[widest] = min(widths[widest], room)
     lines = []
     for row in texts:
-        front = "  " + "".join(f"{cell:<{w + 2}}" for cell, w in zip(row, widths[:-1]))
-        last = textwrap.wrap(row[-1], max(width - start, SHORTEST_COLUMN), break_long_words=False) or [""]
-        lines += [f"{front if not k else ' ' * start}{piece}".rstrip() for k, piece in enumerate(last)]
+        cells = [
+            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
+            for k, cell in enumerate(row)
+        ]
+        for k in range(len(cells[widest])):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
     return lines
+
+
+def _text_row(row: Sequence[str], width: int) -> list[str]:
+    """A row of a table on lines of its own."""
+    rest = "; ".join(cell for cell in row[1:] if cell)
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
 def _latex_row(line: Definition) -> str:
-    rows = [""]
-    for k, (minus, text) in enumerate(signed_terms(line.right, LATEX)):
-        piece = f"- {text}" if minus else f"+ {text}" if k else text
-        if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
-            rows.append("")
-        rows[-1] = f"{rows[-1]} {piece}".strip()
+    """One line, aligned at the equals sign; a long left side takes lines of its own."""
+    left, right = (_latex_lines(side) for side in (line.left, line.right))
     where = "" if line.where is None else rf" \quad ({condition_text(line.where, LATEX)})"
     number = rf" \tag*{{{latex_text(line.number)}}}" if line.number else ""
-    return rf"{written(line.left, LATEX)} &= " + r" \\ &\quad ".join(rows) + where + number
+    if len(left) == 1:
+        return rf"{left[0]} &= " + r" \\ &\quad ".join(right) + where + number
+    return r"& " + r" \\ &\quad ".join(left) + r" \\ &\qquad = " + r" \\ &\qquad\quad ".join(right) + where + number
+
+
+def _latex_lines(side: VectorTerm) -> list[str]:
+    """A sum in lines of about ``LATEX_LINE`` characters."""
+    rows = [""]
+    for k, term in enumerate(parts_of(side)):
+        for piece in _latex_pieces(term, k == 0):
+            if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
+                rows.append("")
+            rows[-1] = f"{rows[-1]} {piece}".strip()
+    return rows
+
+
+def _latex_pieces(term: VectorTerm, first: bool) -> list[str]:
+    """A term with its sign; a long product of a factor and a sum in pieces, between which a line may be broken."""
+    ((minus, text),) = signed_terms(term, LATEX)
+    sign = "- " if minus else "" if first else "+ "
+    inner = term.term if isinstance(term, Negative) else term
+    if len(text) <= LONGEST_PRODUCT or not isinstance(inner, Product) or not isinstance(inner.factors[-1], Sum):
+        return [sign + text]
+    front = written(Product(inner.factors[:-1]), LATEX) if len(inner.factors) > 1 else ""
+    pieces = [f"{'- ' if minus else '+ '}{text}" for minus, text in signed_terms(inner.factors[-1], LATEX)]
+    pieces[0] = rf"{sign}{front}\, \bigl( {pieces[0].removeprefix('+ ')}"
+    pieces[-1] += r" \bigr)"
+    return pieces
 
 
 def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
+    """A table; a column of long words is wrapped."""
     cells = [[latex_text(x) if isinstance(x, str) else f"${written(x, LATEX)}$" for x in row] for row in (head, *rows)]
+    words = [[x if isinstance(x, str) else "" for x in row] for row in (head, *rows)]
+    longest = [max(len(row[k]) for row in words) for k in range(len(head))]
+    columns = "".join(r"p{0.4\linewidth}" if length > WIDEST_CELL else "l" for length in longest)
     lines = [" & ".join(row) + r" \\" for row in cells]
-    wide = any(isinstance(row[-1], str) and len(row[-1]) > WIDE_COLUMN for row in rows)
-    columns = "l" * (len(head) - 1) + (r"p{0.5\textwidth}" if wide else "l")
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 
 

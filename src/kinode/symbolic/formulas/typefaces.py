@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formulas.vector_terms import Family
 from kinode.symbolic.markup import Markup, tag
-from kinode.symbolic.mathml import MINUS, THIN, printer_of
+from kinode.symbolic.mathml import MINUS, THIN, positive_first, printer_of
 
 GREEK_NAMES = """alpha beta gamma delta eps zeta eta theta lam mu nu xi rho sigma tau phi psi omega
 Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega"""
@@ -33,11 +33,34 @@ def separated(pattern: str, parts: Sequence[str], long: str = r"\d\d") -> str:
     return re.sub(r"\{(\d+)\}(?=\{(\d+)\})", between, pattern)
 
 
+def ordered_printer(kind: str, settings: Mapping[str, Any]) -> Any:
+    """A printer of SymPy that begins a sum with a positive term, if it has one: r - p q, not -p q + r."""
+    from sympy.printing.latex import LatexPrinter
+    from sympy.printing.str import StrPrinter
+
+    base: Any = {"StrPrinter": StrPrinter, "LatexPrinter": LatexPrinter}[kind]
+
+    class OrderedPrinter(base):  # type: ignore[misc]
+        def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+            return positive_first(super()._as_ordered_terms(expr, order=order))
+
+    return OrderedPrinter(dict(settings))
+
+
 # -- plain text ------------------------------------------------------------------------------------
 class PlainText:
     """Text for a terminal: Greek letters by name, cross products with x."""
 
-    accents: ClassVar = {"dot": "_dot", "ddot": "_ddot", "ring": "°", "bar": "_bar", "tilde": "~", "star": "*", "": ""}
+    accents: ClassVar = {
+        "dot": "_dot",
+        "ddot": "_ddot",
+        "ring": "°",
+        "rings": "°°",
+        "bar": "_bar",
+        "tilde": "~",
+        "star": "*",
+        "": "",
+    }
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
         words = {str(k) for k, part in enumerate(parts) if len(part) > 1 and part.isalpha()}
@@ -56,9 +79,7 @@ class PlainText:
         return decimal(value)
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        import sympy
-
-        return str(sympy.sstr(expression, full_prec=False))
+        return str(ordered_printer("StrPrinter", {"full_prec": False}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         (minus, text), *rest = parts
@@ -104,7 +125,8 @@ class Latex:
     """LaTeX; vectors and matrices are bold."""
 
     accents: ClassVar = {
-        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
+        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "rings": r"\overset{\circ\circ}{%s}",
+        "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
         "star": r"%s^{*}", "": "%s",
     }  # fmt: skip
     relations: ClassVar = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "in": r"\in "}
@@ -146,7 +168,8 @@ class Latex:
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
         import sympy
 
-        return str(sympy.latex(expression, symbol_names={sympy.Symbol(n): style.latex for n, style in styles.items()}))
+        names = {sympy.Symbol(n): style.latex for n, style in styles.items()}
+        return str(ordered_printer("LatexPrinter", {"symbol_names": names}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         return PlainText().signed(parts)
@@ -192,7 +215,7 @@ class Latex:
 class MathMl:
     """MathML for browsers; vectors and matrices are bold."""
 
-    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "bar": "¯", "tilde": "~"}
+    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "rings": "∘∘", "bar": "¯", "tilde": "~"}
     signs: ClassVar = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:

@@ -90,7 +90,8 @@ class Family:
     words : str
         What it is.
     accent : str
-        ``dot``, ``ddot`` (derivatives), ``ring`` (derivative in the moving frame), ``bar``, ``tilde``, ``star``.
+        ``dot``, ``ddot`` (derivatives), ``ring``, ``rings`` (derivatives in the moving frame), ``bar``,
+        ``tilde``, ``star``.
     above : str
         The pattern of the superscript.
     rate : bool
