@@ -243,14 +243,14 @@ def make_scheme() -> Path:
     """The vectors of the camera on a ship."""
     path = PICTURES / "scheme.png"
     figure = draw_scheme(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False)
-    save(figure, path, 90)
+    save(figure, path, 120)
     return path
 
 
 def make_chart() -> Path:
     """The algorithm, and what it came to for the camera on a ship."""
     path = PICTURES / "chart.png"
-    save(draw_chart(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False), path, 90)
+    save(draw_chart(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False), path, 110)
     return path
 
 

@@ -62,7 +62,7 @@ def test_loops_are_closed():
 
 def test_the_earth_is_named():
     system = kn.System("tower")
-    system.free("fall", system.world, system.body("ball", mass=1.0, inertia=(1, 1, 1)))
+    system.prismatic("fall", system.world, system.body("ball", mass=1.0, inertia=(1, 1, 1)), axis="z")
     system.earth_rotation("earth", latitude="30 deg")
     told = notes(FlowChart(system))
     assert told["Take the system apart into rigid bodies"][1].startswith("earth: the world turns at 7.292e")
