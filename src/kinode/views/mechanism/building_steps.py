@@ -54,8 +54,10 @@ class BuildingStep:
 
 def find_building_steps(explanation: Explanation) -> tuple[BuildingStep, ...]:
     """The chart of a system's derivation, from top to bottom; a question leads past the step behind it."""
-    start, end = (BuildingStep(title, shape=ChartShape.END) for title in (explanation.system.name, "Equations"))
-    steps = _mechanical_steps(explanation) if explanation.system.bodies else _circuit_steps(explanation)
+    mechanical = bool(explanation.system.bodies)
+    steps = _mechanical_steps(explanation) if mechanical else _circuit_steps(explanation)
+    goal = "Equations of motion" if mechanical else "Equations"
+    start, end = (BuildingStep(title, shape=ChartShape.END) for title in (explanation.system.name, goal))
     return (start, *steps, end)
 
 
