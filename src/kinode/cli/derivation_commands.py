@@ -12,6 +12,7 @@ from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+    from kinode.symbolic.explanation import Explanation
 
 
 @reporting_errors
@@ -121,6 +122,9 @@ def explain(
     scheme: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the vector scheme: .svg, .png or .pdf.")
     ] = None,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the flow chart: .svg, .png, .pdf, or .txt.")
+    ] = None,
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
@@ -132,6 +136,7 @@ def explain(
     \b
     kinode explain pendulum.yaml
     kinode explain ship_gimbal.yaml --scheme scheme.svg
+    kinode explain ship_gimbal.yaml --chart chart.svg
     """
     from kinode.cli.terminal_tables import console
 
@@ -141,15 +146,28 @@ def explain(
 
         draw_scheme(system, file=scheme)
         typer.echo(f"wrote {scheme}")
-    if latex is not None or scheme is None:
+    if latex is not None or chart is not None or scheme is None:
         from kinode.symbolic.explain import explain as derive
 
         derivation = derive(system)
-        if latex is None:
-            typer.echo(derivation.text(max(console().width, 40)))
-        else:
+        if chart is not None:
+            _write_chart(derivation, chart)
+        if latex is not None:
             write_text(latex, derivation.latex(document=True))
             typer.echo(f"wrote {latex}")
+        if latex is None and chart is None:
+            typer.echo(derivation.text(max(console().width, 40)))
+
+
+def _write_chart(derivation: Explanation, path: Path) -> None:
+    """The flow chart, as text where the file says so."""
+    from kinode.views.mechanism.flow_chart import FlowChart, draw_chart
+
+    if path.suffix == ".txt":
+        write_text(path, f"{FlowChart(derivation)}\n")
+    else:
+        draw_chart(derivation, file=path)
+    typer.echo(f"wrote {path}")
 
 
 @reporting_errors
