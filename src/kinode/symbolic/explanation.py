@@ -221,6 +221,22 @@ class Explanation:
         """
         return str(hook("compose_steps")(self))
 
+    def chart(self, file: Any = None, **options: Any) -> Any:
+        """Draw the flow chart of the derivation: what happened at each box.
+
+        Parameters
+        ----------
+        file : str or path, optional
+            Where to save it: .svg, .png or .pdf; default is to show it.
+        **options
+            Options of ``kinode.views.mechanism.flow_chart.draw_chart``.
+
+        Returns
+        -------
+        Figure
+        """
+        return hook("draw_chart")(self, file=file, **options)
+
     def draw(self, file: Any = None, **options: Any) -> Any:
         """Draw the vector scheme of the system.
 

@@ -257,7 +257,7 @@ class Circuit:
         Examples
         --------
         >>> now = kn.circuit(kn.load("examples/pendulum.yaml")).evaluate()
-        >>> now["pivot.2.force"]
+        >>> now["pivot.2.force"].round(4) + 0.0
         array([ 0.    , -2.4525,  0.    ])
         """
         return evaluate_circuit(self, state, inputs)
