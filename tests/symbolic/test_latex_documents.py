@@ -40,6 +40,8 @@ DOCUMENTS = {
     "scalar circuit": lambda: kn.circuit(example("pendulum")).scalar(),
     "equations with hostile names": lambda: kn.equations(hostile()),
     "circuit with hostile names": lambda: kn.circuit(hostile()),
+    "scalar circuit with hostile names": lambda: kn.circuit(hostile()).scalar(),
+    "kinematic circuit": lambda: kn.circuit(example("four_bar"), mode="kinematic"),
     "explanation with hostile names": lambda: kn.explain(hostile()),
 }
 

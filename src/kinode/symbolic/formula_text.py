@@ -36,15 +36,16 @@ def _joined(terms: Sequence[Any]) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
+    """Lines of at most this width, broken between terms; one that is too long inside brackets, or between factors."""
     lines = [""]
     for term in _pieces(text, deepest=0):
         whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
-        for piece in whole:
-            if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
-                lines.append(" " * INDENT + piece)
+        for piece in (x for part in whole for x in ([part] if len(part) + INDENT <= width else _factors(part))):
+            space = "" if lines[-1].endswith("*") else " "
+            if lines[-1] and len(lines[-1]) + len(space) + len(piece) > width:
+                lines.append(" " * INDENT + piece.lstrip())
             else:
-                lines[-1] = f"{lines[-1]} {piece}" if lines[-1] else piece
+                lines[-1] = f"{lines[-1]}{space}{piece}" if lines[-1] else piece
     return lines
 
 
@@ -57,6 +58,11 @@ def _pieces(text: str, deepest: int) -> list[str]:
             pieces.append(text[start:i])
             start = i + 1
     return [*pieces, text[start:]]
+
+
+def _factors(text: str) -> list[str]:
+    """The text, split between factors; signs stay with what follows them."""
+    return re.findall(r"\s*(?:[-+=x.] )*[^\s*]+(?:\*\*[^\s*]+)*\*?", text)
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------

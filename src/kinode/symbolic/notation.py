@@ -57,7 +57,7 @@ class SymbolStyle(NamedTuple):
 
     @property
     def latex(self) -> str:
-        whole = rf"\mathit{{{self.letter}}}" if len(self.letter) > 1 else self.letter
+        whole = rf"\mathit{{{self.letter}}}".replace("_", r"\_") if len(self.letter) > 1 else self.letter
         letter = GREEK.get(self.letter, (whole,))[0]
         letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter
         below, above = (rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in self[2:])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from kinode.symbolic.escaped_text import latex_text
@@ -134,16 +136,40 @@ def _text_lines(line: Definition, width: int) -> list[str]:
 
 
 def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """A table whose last column is broken between words where a line would be too long."""
+    """A table whose last column is broken where a line would be too long, and the others if that is not enough."""
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    start = 2 + sum(w + 2 for w in widths[:-1])
-    room = max(width - start, LEAST_COLUMN)
+    longest = max((len(word) for row in rows for word in row[-1].split()), default=0)
+    room = width - sum(w + 2 for w in widths[:-1]) - 2
+    if room >= min(max(LEAST_COLUMN, longest), widths[-1]):
+        widths[-1] = min(widths[-1], room)
+    else:
+        most = max(widths)
+        while most > 1 and 2 + sum(min(w, most) + 2 for w in widths) - 2 > width:
+            most -= 1
+        widths = [min(w, most) for w in widths]
     lines = []
-    for *cells, last in (head, *rows):
-        pieces = textwrap.wrap(last, room, break_long_words=False) or [""]
-        front = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(cells, widths, strict=False))
-        lines += [f"{front}{pieces[0]}".rstrip(), *(" " * start + piece for piece in pieces[1:])]
+    for row in (head, *rows):
+        columns = [_folded(cell, w) for cell, w in zip(row, widths, strict=True)]
+        lines += [
+            ("  " + "  ".join(f"{x:<{w}}" for x, w in zip(pieces, widths, strict=True))).rstrip()
+            for pieces in zip_longest(*columns, fillvalue="")
+        ]
     return lines
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """Lines of at most this width, broken between words, or in a long name after a point, or anywhere."""
+    words = []
+    for word in text.split():
+        parts = re.findall(r"[^._ ]*[._]|[^._ ]+", word) if len(word) > width else [word]
+        rest = ""
+        for part in parts:
+            if len(rest) + len(part) > width and rest:
+                words.append(rest)
+                rest = ""
+            rest += part
+        words.append(rest)
+    return textwrap.wrap(" ".join(words), width) or [""]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
