@@ -31,6 +31,28 @@ started = time.perf_counter()
 derive({n})
 print(time.perf_counter() - started)
 """
+VECTORS = """
+import time
+import numpy as np
+import kinode as kn
+def chain(n):
+    system, rng = kn.System("chain"), np.random.default_rng(n)
+    last = system.world
+    for i in range(n):
+        com = tuple(0.2 * rng.normal(size=3))
+        body = system.body(f"b{{i}}", mass=1.0 + 0.1 * i, com=com, inertia=(0.1, 0.12, 0.15))
+        system.revolute(f"j{{i}}", last, body, axis="xyz"[(i + 2) % 3])
+        last = body.at(*0.3 * rng.normal(size=3))
+    return system
+def derive(n):
+    q, u, u_dot = np.random.default_rng(n).normal(size=(3, n))
+    sheet = kn.equations(chain(n), "{method}", reactions=["j0"], shape="vectors")
+    return sheet.text(), sheet.values(0.0, q, u, u_dot).text()
+derive(1)
+started = time.process_time()
+derive({n})
+print(time.process_time() - started)
+"""
 SYMPY = """
 import time, sympy
 from sympy.physics.mechanics import (
@@ -82,8 +104,12 @@ def side(code: str) -> Callable[[], Side]:
 
 
 def rows() -> list[Row]:
-    """Derivation at the same size, and ours at eight joints against SymPy's at four."""
-    found = []
+    """Derivation at the same size, and ours at eight joints against SymPy's at four; reactions in vectors."""
+    found = [
+        Row(f"reactions of a chain of 20 in vectors, with all values, by {method}", "limit",
+            side(VECTORS.format(n=20, method=method)), lambda: Side(float), 1.0, at_most=True, unit="s", rounds=3)
+        for method in ("quasi_base", "rotators")
+    ]  # fmt: skip
     for name, lagrange in (("Kane", False), ("Lagrange", True)):
         for n in (2, 3, 4):
             ours, peer = OURS.format(n=n), SYMPY.format(n=n, lagrange=lagrange)

@@ -35,13 +35,15 @@ PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
     "balanced_pole": (("rail.q", "pivot.q"), None),
     "brake_arm": (("shoulder.u", "shoulder_brake.moment"), (0.4, 0.9)),
     "motor_axis": (("elbow.q", "motor.current"), None),
+    "warm_motor": (("winding.temperature", "motor.current"), (1.0, 600.0)),
     "quadcopter": (("frame.position.z", "frame.rpy"), None),
     "rlc": (("tank.voltage", "coil.current"), None),
     "spinning_shell": (("air.alpha", "air.beta"), None),
     "elastic_study": (("hinge.q", "hinge.reaction.force"), None),
     "six_axis": (tuple(f"{joint}_axis.motor.current" for joint in ("base", "shoulder", "elbow")), None),
 }
-SEEN_FROM = {"ship_gimbal": "course", "ship_at_sea": "course"}  # a frame that stands still in the drawing
+# A frame that stands still in the drawing.
+SEEN_FROM = {"asymmetric_shell": "aero", "ship_gimbal": "course", "ship_at_sea": "course"}
 
 
 def save(figure: Figure, path: Path, dpi: int) -> None:
@@ -244,6 +246,21 @@ def make_scheme() -> Path:
     return path
 
 
+def make_frames() -> Path:
+    """The axes of a spinning shell and of the frames that follow it."""
+    run = kn.simulate(ROOT / "examples" / "asymmetric_shell.yaml", 0.02, samples=3)
+    how = {"seen_from": "aero", "ghosts": 0, "paths": False, "names": False}
+    with style():
+        figure = Figure(figsize=(9.6, 3.4))
+        axes = figure.add_axes((0.0, 0.0, 0.62, 1.0))
+        draw_mechanism(axes, run, view="isometric", frames=["aero", "shell", "wind"], **how)
+        axes = figure.add_axes((0.62, 0.0, 0.38, 1.0))
+        draw_mechanism(axes, run, view=(1, 0, 0), frames=["aero", "shell"], **how)
+        path = PICTURES / "frames.png"
+        save(figure, path, 110)
+    return path
+
+
 def make_shaking() -> Path:
     """Which tier shakes the camera on a ship."""
     path = PICTURES / "shaking.png"
@@ -362,6 +379,7 @@ def main() -> None:
             make_pressure(),
             make_scheme(),
             make_shaking(),
+            make_frames(),
             *make_circuits(),
             *make_backlash(),
             make_brake(),

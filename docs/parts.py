@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component
-from kinode.model.base.moving_frames import FRAMES, Observer
+from kinode.model.base.observers.moving_frames import FRAMES, Observer
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.part import OWN, Part

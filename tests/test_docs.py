@@ -18,10 +18,11 @@ import pytest
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.registration import is_builtin
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
+from kinode.model.network.domains.domain import DOMAINS
 from kinode.model.network.part import Part
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,7 +61,7 @@ def workplace(tmp_path, monkeypatch):
     """
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    with patch.dict(JOINTS), patch.dict(ELEMENTS), patch.dict(CONSTRAINTS):
+    with patch.dict(JOINTS), patch.dict(ELEMENTS), patch.dict(CONSTRAINTS), patch.dict(DOMAINS):
         yield tmp_path
     from matplotlib import pyplot
 

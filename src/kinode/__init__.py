@@ -75,6 +75,7 @@ _FACE = {
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",
     "register": "kinode.model.base.registration",
+    "register_domain": "kinode.model.network.domains.declared_domains",
 }  # fmt: skip
 
 __all__ = ["__version__", *_FACE]
@@ -168,6 +169,7 @@ if TYPE_CHECKING:
     from kinode.model.joints.coulomb_friction import coulomb as coulomb
     from kinode.model.joints.joint import AxialJoint as AxialJoint
     from kinode.model.joints.joint import Joint as Joint
+    from kinode.model.network.domains.declared_domains import register_domain as register_domain
     from kinode.model.network.part import Formula as Formula
     from kinode.model.network.part import Part as Part
     from kinode.model.network.part import Row as Row

@@ -21,6 +21,7 @@ HOOKS = {
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records
     "plot": "kinode.views.plots.time_plots",
+    "plot_balance": "kinode.views.plots.balance_plots",
     "plot_causes": "kinode.views.plots.load_plots",
     "plot_polar": "kinode.views.plots.load_plots",
     "plot_spectrum": "kinode.views.plots.load_plots",

@@ -190,6 +190,32 @@ def test_reactions_say_who_loads_a_joint(tmp_path):
     assert done.returncode == 0 and "static N" in done.stdout and "hub" in done.stdout
 
 
+def test_balances_about_a_frame(tmp_path):
+    shell, picture = ROOT / "examples" / "asymmetric_shell.yaml", tmp_path / "moment.svg"
+    asked = ("balance", shell, "--until", "10 ms", "--samples", 5)
+    done = kinode(*asked, "--about", "aero", "--moment", "--axis", "y", "--plot", picture, COLUMNS="50")
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("about the origin of aero", "weight", "gyroscopic", "residual", f"wrote {picture}"):
+        assert words in " ".join(done.stdout.split())
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 50
+    assert "<svg" in picture.read_text()
+    done = kinode(*asked, "--about", "wind")
+    assert done.returncode == 2 and "wind follows a velocity" in done.stderr
+    done = kinode(*asked, "--about", "areo")
+    assert done.returncode == 1 and "did you mean aero" in done.stderr
+
+
+def test_equations_about_a_frame(tmp_path):
+    shell, paper = ROOT / "examples" / "asymmetric_shell.yaml", tmp_path / "shell.tex"
+    done = kinode("equations", shell, "--frame", "aero", COLUMNS="60")
+    assert done.returncode == 0 and "I_X*p*r~" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 60
+    assert kinode("equations", shell, "--frame", "aero", "--latex", paper).returncode == 0
+    assert r"\tilde{r}" in paper.read_text()
+    done = kinode("equations", shell, "--frame", "aero", "--python", tmp_path / "a.py")
+    assert done.returncode == 2 and "--python" in done.stderr
+
+
 def test_reactions_of_loops_need_to_know_who_holds():
     four_bar = ROOT / "examples" / "four_bar.yaml"
     done = kinode("reactions", four_bar, "--until", "0.1", "--samples", 5)
@@ -317,6 +343,33 @@ def test_equations_are_printed_and_written(tmp_path):
     assert len(space["double_pendulum"](0.0, [0.1, 0.2], [0.0, 0.0])["M"]) == 2
     wrong = kinode("equations", model, "--reactions", "wrist")
     assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr
+
+
+def test_other_formulations(model):
+    run = kinode("run", model, "--formulation", "newton_euler")
+    assert run.returncode == 0
+    assert "drift joints are apart by up to" in run.stdout
+    elimination = kinode("equations", model, "--elimination")
+    assert elimination.stdout.startswith("pendulum: 6 velocities, 5 constraint forces eliminated")
+    refused = kinode("equations", model, "--elimination", "--formulation", "lagrange")
+    assert refused.returncode == 2
+    assert "part of the formulation newton_euler alone" in refused.stderr
+    assert "did you mean hamilton" in kinode("run", model, "--formulation", "hamiltn").stderr
+
+
+def test_reactions_in_vectors(tmp_path):
+    """Terms within the width of the terminal, values on request, a LaTeX document; no code."""
+    model, vectors = ROOT / "examples" / "double_pendulum.yaml", ("--shape", "vectors", "--reactions", "elbow")
+    done = kinode("equations", model, "--formulation", "rotators", *vectors, "--values", COLUMNS="70")
+    assert done.returncode == 0, done.stderr
+    for line in ("double_pendulum: reactions in vectors, by rotators", "Reaction of elbow", "  D_n1^(O2)"):
+        assert line in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 70
+    assert "wrote" in kinode("equations", model, *vectors, "--latex", tmp_path / "v.tex").stdout
+    assert (tmp_path / "v.tex").read_text().startswith("\\documentclass")
+    code = kinode("equations", model, *vectors, "--python", tmp_path / "v.py")
+    assert code.returncode == 2 and "vectors are printed, and evaluated by .values()" in code.stderr
+    assert "is for --shape vectors" in kinode("equations", model, "--values").stderr
 
 
 def test_circuit(model, tmp_path):

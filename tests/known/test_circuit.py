@@ -1,5 +1,7 @@
 """The component circuit: the two-segment manipulator, a spatial chain, long chains, cost and structure."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from strategies import Link, Plan, build
@@ -40,6 +42,53 @@ def manipulator(loaded=False, **drive):
         system.force("tip_load", two["tip"], known.TIP_FORCE, expressed_in=two)
         system.moment("tip_moment", two["tip"], (0, 0, known.TIP_MOMENT), expressed_in=two)
     return system
+
+
+DRAWN = "Ew1-KN1.1; Ew2-KN1.3; KN1.2-SB1.1; SB1.2-KN2.1; DC-KN2.3; KN2.2-SB2.1; SB2.2-Ef3"
+
+
+def drawn_manipulator(case):
+    """The same as its circuit is drawn, in Python."""
+    bodies = {
+        f"SB{k + 1}": {"kind": "body", "mass": mass, "inertia": inertia, "links": {1: first, 2: second}}
+        for k, (mass, inertia, first, second) in enumerate(known.SEGMENTS)
+    }
+    load = known.TIP_FORCE if case == "loaded" else (0.0, 0.0, 0.0)
+    system = kn.System("manipulator", gravity=known.WEIGHT if case == "loaded" else (0, 0, 0))
+    system.connect(
+        DRAWN,
+        {
+            **bodies,
+            "Ew1": {"kind": "base"},
+            "KN1": {"kind": "revolute", "q": known.START[0]},
+            "Ew2": {"kind": "speed_source", "speed": known.LAW},
+            "KN2": {"kind": "revolute", "q": known.START[1], "u": known.START[2]},
+            "DC": {"kind": "shaft_damper", "damping": known.LOSS},
+            "Ef3": {"kind": "force", "force": load, "expressed_in": "SB2"},
+        },
+    )
+    if case == "loaded":
+        system.moment("Em3", "SB2.link2", (0, 0, known.TIP_MOMENT), expressed_in="SB2")
+    return system
+
+
+@pytest.mark.parametrize("case", known.ARM)
+def test_manipulator_as_its_circuit_is_drawn(case):
+    figures = known.ARM[case]
+    times = list(figures)
+    run = kn.simulate(drawn_manipulator(case), times[-1], times=times, rtol=1e-12, atol=1e-13)
+    forces = [run[f"KN{k}.reaction.force@SB{k}"][:, :2] for k in (1, 2)]
+    values = [run["KN1.q"], run["KN2.q"], run["KN2.u"], run["Ew2.moment"], -run["DC.moment"], *forces]
+    values = np.column_stack([*values, run["SB2.link2.velocity"][:, :2]])
+    assert abs(values - np.array(list(figures.values()))).max() < 1e-9
+
+
+def test_manipulator_as_drawn_in_a_file():
+    example = Path(__file__).resolve().parents[2] / "examples" / "manipulator.yaml"
+    system, drawn = kn.load(example), drawn_manipulator("loaded")
+    system.run_defaults = {}
+    assert system == drawn
+    assert "all agree" in str(verify(system, 2, compiled=False))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -188,10 +188,35 @@ def test_the_record_says_what_it_holds():
         run.causes("elbo")
 
 
-def test_causes_of_other_joints_are_refused_with_a_reason():
+def ball() -> kn.System:
     system = kn.System("ball", gravity=(0, 0, -9.81))
-    system.spherical("ball", system.world, system.body("bar", mass=1, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1)))
-    run = kn.simulate(system, 0.2, samples=11)
-    with pytest.raises(ArgumentError, match="it knows revolute, prismatic and fixed joints alone: ball; by='body'"):
+    bar = system.body("bar", mass=1, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
+    system.spherical("ball", system.world, bar, u=(3.0, -1.0, 2.0))
+    return system
+
+
+def test_causes_at_a_ball_joint():
+    run = kn.simulate(ball(), 0.2, samples=11)
+    kinetic = run.reaction("ball", "kinetic")
+    for by in ("cause", "body", "term"):
+        causes = run.causes("ball", by=by)
+        near(causes.force, kinetic.force)
+        near(causes.moment, kinetic.moment)
+    assert "Coriolis of S(bar) about ball.x and ball.z" in " ".join(run.causes("ball", by="term").names)
+
+
+def test_causes_at_the_azimuth_of_the_ship():
+    dynamics = kn.compile(kn.load("examples/ship_gimbal.yaml"))
+    now = dynamics.snapshot(dynamics.initial)
+    by_cause = contributions(now, "azimuth", "cause")
+    assert set(by_cause) == set(CAUSES)
+    for k, kinetic in enumerate(now.joint_wrench("azimuth", "kinetic")[1]):
+        near(sum(wrench[k] for wrench in by_cause.values()).astype(float), kinetic.astype(float))
+
+
+def test_causes_of_a_joint_that_does_not_say_its_pairs_are_refused(monkeypatch):
+    monkeypatch.delattr("kinode.model.joints.spherical.Spherical.pairs")
+    run = kn.simulate(ball(), 0.2, samples=11)
+    with pytest.raises(ArgumentError, match="into hinges and slides, and cannot do so with ball; by='body'"):
         run.causes("ball")
     near(run.causes("ball", by="body").force, run.reaction("ball", "kinetic").force)

@@ -226,8 +226,9 @@ def test_two_sources_of_speed_on_one_shaft():
 
 
 def test_a_joint_whose_motion_a_part_decides():
-    system = add_parts(turning(), {"s": ("speed_source", {"a": "elbow", "speed": "sin(t)"})})
-    refused(system, "s: ", "joint elbow", "speed=")
+    geared = {"s": ("speed_source", {"a": "rotor", "speed": "sin(t)"})}
+    geared["g"] = ("gearbox", {"input": "rotor", "output": "elbow", "ratio": 3.0})
+    refused(add_parts(turning(), geared), "s: ", "joint elbow", "speed=")
 
 
 def test_joints_that_a_gear_ties_together():

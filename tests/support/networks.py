@@ -116,3 +116,40 @@ class Nodal:
 def _wave(law):
     value, _, rest = law.partition("*cos(")
     return float(value), float(rest.removesuffix("*t)"))
+
+
+# -- heat, a domain that is declared ---------------------------------------------------------------------
+AMBIENT = 293.15
+THERMAL = {
+    "potential": {"temperature": "K"},
+    "flow": {"heat_flow": "W"},
+    "reference": {"ambient": f"{AMBIENT} K"},
+    "letters": {"temperature": "T", "heat_flow": "Q"},
+    "between": "a conductance",
+    "beside": "a capacity",
+}
+CAPACITY = {
+    "ports": {"node": "thermal"},
+    "parameters": {"capacity": "J/K", "initial_temperature": {"unit": "K", "default": AMBIENT}},
+    "names": {"temperature": "node.temperature"},
+    "starts": {"node.temperature": "initial_temperature"},
+    "equations": {"heat that it takes": "node.heat_flow = capacity*der(node.temperature)"},
+    "stored": "capacity*temperature",
+    "stores": "thermal",
+}
+CONDUCTANCE = {
+    "ports": {"a": "thermal", "b": {"kind": "thermal", "default": "ambient"}},
+    "parameters": {"conductance": "W/K"},
+    "equations": {
+        "heat through it": "a.heat_flow + b.heat_flow = 0",
+        "conduction": "a.heat_flow = conductance*(a.temperature - b.temperature)",
+    },
+}
+
+
+def add_thermal(system):
+    """Declare heat, capacities and conductances in a system."""
+    system.domain("thermal", **THERMAL)
+    system.define("heat_capacity", **CAPACITY)
+    system.define("heat_conductance", **CONDUCTANCE)
+    return system

@@ -56,7 +56,7 @@ SHEET = FormulaSheet("chain: vectors", (SheetSection("Velocities", "For every bo
         (e[1] - 2 * e[2], "e_1 - 2 e_2"),
         (q_dot[1].squared * e[1], "q_dot_1^2 e_1"),
         (e[1].dot(e[2]) * e[3], "(e_1 . e_2) e_3"),
-        (Quotient(e[1], Norm(e[1].cross(e[2]))), "e_1/(|e_1 x e_2|)"),
+        (Quotient(e[1], Norm(e[1].cross(e[2]))), "e_1/|e_1 x e_2|"),
         (Skew(e["arm"]), "S(e_arm)"),
         (Call("cos", q_dot[1]) * e[1], "cos(q_dot_1) e_1"),
         (SumOver((below,), e[alpha]).cross(e[1]), "(sum[alpha <= i] e_alpha) x e_1"),
@@ -68,7 +68,7 @@ def test_brackets_stand_where_the_order_of_operations_asks_for_them(term, text):
 
 
 def test_a_definition_in_three_languages():
-    assert "T_alpha(i) = e_alpha x (C_i - O_alpha) if alpha <= i; 0 otherwise" in SHEET.text(120)
+    assert "  T_alpha(i) = e_alpha x (C_i - O_alpha)  if alpha <= i\n               0  otherwise" in SHEET.text(120)
     assert r"\boldsymbol{T}_{\alpha (i)} &= \begin{cases}" in SHEET.latex()
     assert r"\sum_{\alpha  \le  i}" in SHEET.latex()
     page = xml.dom.minidom.parseString(f"<div>{SHEET.mathml()}</div>")

@@ -38,6 +38,16 @@ DOCUMENTS = {
     "circuit": lambda: kn.circuit(example("motor_axis")),
     "circuit in world axes": lambda: kn.circuit(example("spinning_shell"), "global"),
     "scalar circuit": lambda: kn.circuit(example("pendulum")).scalar(),
+    "reactions in quasi-base vectors": lambda: kn.equations(
+        example("ship_gimbal"), "quasi_base", reactions=["heel"], shape="vectors"
+    ),
+    "reactions in rotators": lambda: kn.equations(
+        example("ship_gimbal"), "rotators", reactions=["azimuth"], shape="vectors"
+    ),
+    "reactions with hostile names": lambda: kn.equations(hostile(), reactions=["pin_1"], shape="vectors"),
+    "balances about a frame": lambda: kn.equations(example("asymmetric_shell"), frame="aero"),
+    "balances of several bodies": lambda: kn.equations(example("double_pendulum"), frame="lower"),
+    "balances with hostile names": lambda: kn.equations(hostile(), frame="a_body"),
     "equations with hostile names": lambda: kn.equations(hostile()),
     "circuit with hostile names": lambda: kn.circuit(hostile()),
     "scalar circuit with hostile names": lambda: kn.circuit(hostile()).scalar(),

@@ -106,3 +106,23 @@ def test_a_joint_without_a_mark_is_not_drawn(tmp_path):
     axes = draw(kn.simulate(system, 0.01), file=tmp_path / "one.svg").axes[0]
     assert glyph_of(system["j"]).mark is None
     assert not [x for x in (*axes.patches, *axes.lines) if x.get_zorder() == 6.5]
+
+
+def test_axes_of_frames_are_drawn(arm_run, tmp_path):
+    plain, shown = (draw(arm_run, file=tmp_path / "a.png", frames=frames) for frames in ((), ("lower", "upper.com")))
+    assert {"x lower", "y lower", "x upper.com"} <= words(shown) - words(plain)
+    assert "z lower" not in words(shown), "an axis that is seen end on has no arrow"
+    axes = shown.axes[0]
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    tips = [text.xy for text in axes.texts if getattr(text, "xy", None) is not None and text.get_text() == ""]
+    assert len(tips) >= 4
+    assert all(left < x < right and low < y < high for x, y in tips)
+
+
+def test_axes_that_coincide_share_a_label(tmp_path):
+    system = kn.load("examples/asymmetric_shell.yaml")
+    run = kn.simulate(system, 0.01, samples=2)
+    figure = draw(run, frames=["aero", "shell"], seen_from="aero", file=tmp_path / "a.png", paths=False, ghosts=0)
+    assert {"x aero, x shell", "y aero", "y shell"} <= words(figure)
+    with pytest.raises(kn.Error, match="no body or frame is called 'areo'; did you mean aero"):
+        draw(run, frames=["areo"], file=tmp_path / "a.png")

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from kinode.algebra.scalars import Scalar, apply, is_number, register_scalar_type
@@ -170,7 +170,8 @@ class Harmonic:
                 for key_wave, sign in _wave_product(wave, other_wave):
                     if sign:
                         _add(total, (product, key_wave), half if sign > 0 else -half)
-        return _normal(_without_squared_roots(total))
+        rules, total = _ROOTS.get(), _without_squared_roots(total)
+        return _normal(total if rules is None else rules.reduced(total))
 
     __rmul__ = __mul__
 
@@ -309,6 +310,27 @@ def _single(x: Harmonic) -> tuple[Monomial, Fraction] | None:
     return None
 
 
+class RootRules(Protocol):
+    """What is known of square roots: the root of a square, its reciprocal, and products with that, cancelled."""
+
+    def find_root(self, x: Harmonic, /) -> Harmonic | None: ...
+    def invert(self, x: Harmonic, /) -> Harmonic | None: ...
+    def reduced(self, terms: dict[Key, Fraction], /) -> dict[Key, Fraction]: ...
+
+
+_ROOTS: ContextVar[RootRules | None] = ContextVar("roots", default=None)
+
+
+@contextmanager
+def taking_roots(rules: RootRules) -> Iterator[None]:
+    """Within, square roots follow the rules."""
+    token = _ROOTS.set(rules)
+    try:
+        yield
+    finally:
+        _ROOTS.reset(token)
+
+
 def _apply_harmonic(name: str, args: tuple[Scalar, ...]) -> Scalar:
     x = args[0]
     if name in ("sin", "cos") and isinstance(x, Harmonic) and all(wave is PLAIN for _, wave in x.terms):
@@ -334,7 +356,9 @@ def _apply_harmonic(name: str, args: tuple[Scalar, ...]) -> Scalar:
         case "pow" if is_number(args[1]) and args[1] == 0.5:
             return apply("sqrt", x)
         case "sqrt":
-            return _opaque("sqrt", (x,))
+            rules = _ROOTS.get()
+            root = rules.find_root(x) if rules is not None and isinstance(x, Harmonic) else None
+            return _opaque("sqrt", (x,)) if root is None else root
         case "where" if is_number(x):
             return args[1] if x != 0 else args[2]
     return _opaque(name, args)
@@ -345,16 +369,17 @@ def _invert(x: Harmonic) -> Scalar:
     if single is not None:
         mono, value = single
         return Harmonic({(tuple((atom, -power) for atom, power in mono), PLAIN): 1 / value})
-    atom = _atom("inv", (x,))
-    return Harmonic({(((atom, 1),), PLAIN): Fraction(1)})
+    rules = _ROOTS.get()
+    known = None if rules is None else rules.invert(x)
+    return _opaque("inv", (x,)) if known is None else known
 
 
 def _opaque(name: str, args: tuple[Scalar, ...]) -> Harmonic:
     """A function that stays as it is, as an atom."""
-    return Harmonic({(((_atom(name, args), 1),), PLAIN): Fraction(1)})
+    return Harmonic({(((atom_of_function(name, args), 1),), PLAIN): Fraction(1)})
 
 
-def _atom(name: str, args: tuple[Scalar, ...]) -> Atom:
+def atom_of_function(name: str, args: tuple[Scalar, ...]) -> Atom:
     inner = ", ".join(text_of(arg) if isinstance(arg, Harmonic) else repr(arg) for arg in args)
     spend(len(inner) // TEXT_LENGTH)
     return atom_of(f"{name}({inner})", name, args)

@@ -14,7 +14,7 @@ import typer
 from kinode.cli.circuit_command import circuit
 from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.package_commands import bench, examples, schema
-from kinode.cli.run_commands import reactions, run, verify
+from kinode.cli.run_commands import balance, reactions, run, verify
 from kinode.version import __version__
 
 INTRO = """From the description of a mechanism to its motion and the loads in its joints.
@@ -27,6 +27,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion
   kinode reactions rotor.yaml            say what loads its joints
+  kinode balance quadcopter.yaml         balance forces about a frame
   kinode show motor_axis.yaml            draw its circuit diagram
 
 Each command has its own help: kinode run --help
@@ -58,7 +59,7 @@ def _options(
     pass
 
 
-for command in (run, verify, reactions, equations, explain, circuit, show, examples, schema, bench):
+for command in (run, verify, reactions, balance, equations, explain, circuit, show, examples, schema, bench):
     app.command()(command)
 
 

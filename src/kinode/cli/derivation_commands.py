@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 
 @reporting_errors
@@ -16,40 +19,98 @@ def equations(
     model: Model,
     formulation: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators, newton_euler or circuit."),
+        typer.Option(
+            metavar="NAME", help="lagrange, recursive, hamilton, quasi_base, rotators, newton_euler or circuit."
+        ),
     ] = None,
-    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
+    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, vectors, or auto: by size.")] = "auto",
     reactions: Annotated[
         str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
     ] = "",
+    elimination: Annotated[
+        bool, typer.Option("--elimination", help="The matrices that eliminate the constraint forces.")
+    ] = False,
+    frame: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Balances about this frame or body, in its axes.")
+    ] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="With vectors: the value of every symbol at the start.")
+    ] = False,
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion of a model.
 
-    Small models are written out, large ones with names for what recurs. Files
-    are written in place of printing.
+    Small models are written out, large ones with names for what recurs. The
+    shape vectors writes the reactions of joints as sums over bodies, by
+    quasi_base or rotators. Files are written in place of printing.
 
     \b
     kinode equations pendulum.yaml
     kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
     kinode equations four_bar.yaml --formulation newton_euler
+    kinode equations elastic_system.yaml --elimination
+    kinode equations ur5.yaml --shape vectors --reactions elbow_joint --values
+    kinode equations asymmetric_shell.yaml --frame aero
     """
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.equations_of_motion import equations as derive
+    from kinode.symbolic.equations_of_motion import find_elimination
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
-    derived = derive(load_model(model, base), formulation, shape, names)
+    if frame is not None:
+        _print_balances(load_model(model, base), frame, formulation, shape, names, latex, {"python": python, "c": c})
+        return
+    derived: Any = derive(
+        load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names
+    )
+    if elimination:
+        derived = find_elimination(derived)
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
     for path, write in files.items():
         if path is not None:
             write_text(path, write())
             typer.echo(f"wrote {path}")
+    width = max(console().width, 40)
     if not any(files):
-        typer.echo(derived.text(max(console().width, 40)))
+        typer.echo(derived.text(width))
+    if values:
+        print_values(derived, width)
+
+
+def print_values(derived: object, width: int) -> None:
+    """The values of all symbols of reactions in vectors, at the start."""
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+
+    if not isinstance(derived, VectorEquations):
+        raise typer.BadParameter("is for --shape vectors", param_hint="--values")
+    start = derived.dynamics.initial
+    at_start = derived.values(start.t, start.q, start.u, z=start.z)
+    typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
+
+
+def _print_balances(
+    system: System, frame: str, formulation: str | None, shape: str, names: list[str], latex: Path | None,
+    code: dict[str, Path | None],
+) -> None:  # fmt: skip
+    """Balances about a frame: as text, or as a LaTeX document."""
+    from kinode.cli.terminal_tables import console
+    from kinode.symbolic.balances.frame_equations import frame_equations
+
+    for option, path in code.items():
+        if path is not None:
+            raise typer.BadParameter(
+                "balances about a frame are printed, or written with --latex", param_hint=f"--{option}"
+            )
+    sheet = frame_equations(system, frame, formulation, shape, names)
+    if latex is None:
+        typer.echo(sheet.text(max(console().width, 40)))
+    else:
+        write_text(latex, sheet.latex(document=True))
+        typer.echo(f"wrote {latex}")
 
 
 @reporting_errors

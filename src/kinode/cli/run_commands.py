@@ -1,4 +1,4 @@
-"""The commands that simulate or compare: run, verify, reactions."""
+"""The commands that simulate or compare: run, verify, reactions, balance."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ def run(
     atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
     samples: Annotated[int | None, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = None,
     every: Annotated[str | None, typer.Option(metavar="TIME", help="Keep times so far apart.")] = None,
+    formulation: Annotated[
+        str, typer.Option(metavar="NAME", help="How the equations are derived: recursive, newton_euler, ...")
+    ] = "recursive",
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
     input_: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input.")] = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
@@ -79,7 +82,7 @@ def run(
     options = find_options(system, method, step, rtol, atol, samples, every)
     changes = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}
-    trajectory, failure = _simulate(system, find_end(system, until), options, debug)
+    trajectory, failure = _simulate(system, find_end(system, until), options, debug, formulation)
     files = write_files(trajectory, names, report, save, csv)
     if len(trajectory):
         print_result(trajectory, names, quiet)
@@ -90,14 +93,14 @@ def run(
 
 
 def _simulate(
-    system: System, end: float, options: dict[str, Any], debug: bool
+    system: System, end: float, options: dict[str, Any], debug: bool, formulation: str = "recursive"
 ) -> tuple[Trajectory, SimulationError | None]:
     """The run, and why it failed on the way, if it did; with ``debug`` a failure is raised."""
     from kinode.dynamics.compile import compile as compile_system
     from kinode.tasks.simulate import simulate
 
     try:
-        return simulate(compile_system(system), end, **options), None
+        return simulate(compile_system(system, formulation), end, **options), None
     except SimulationError as error:
         if error.run is None or debug:
             raise
@@ -193,4 +196,45 @@ def reactions(
         return
     print_joint(trajectory, Question(joint, part.value, hold or None, causes, at, frequency, plot))
     if plot is not None:
+        typer.echo(f"wrote {plot}")
+
+
+@reporting_errors
+def balance(
+    model: Model,
+    of: Annotated[str, typer.Option(metavar="NAME", help="A body, or system.")] = "system",
+    about: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="A frame or body; the model's first if left out.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw both sides: PNG, SVG or PDF.")] = None,
+    moment: Annotated[bool, typer.Option("--moment", help="Draw moments in place of forces.")] = False,
+    axis: Annotated[str | None, typer.Option(metavar="AXIS", help="The component to draw: x, y or z.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
+    samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Balance forces and moments about a moving frame, term by term.
+
+    What acts on a body or on the whole system, and what its motion needs:
+    relative, Euler, Coriolis and centrifugal terms about the origin of any
+    frame, in its axes.
+
+    \b
+    kinode balance asymmetric_shell.yaml --about aero
+    kinode balance excavator.yaml --of boom --about base
+    kinode balance asymmetric_shell.yaml --about aero --moment --plot m.png
+    """
+    from kinode.cli.terminal_tables import print_balance
+    from kinode.tasks.simulate import simulate
+
+    system = load_model(model, base)
+    frame = about or next(iter([*system.frames, *system.bodies]), "world")
+    system.find_frame(frame)
+    trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
+    balanced = trajectory.balance(of, frame)
+    print_balance(balanced)
+    if plot is not None:
+        balanced.plot(of="moment" if moment else "force", axis=axis, file=plot)
         typer.echo(f"wrote {plot}")

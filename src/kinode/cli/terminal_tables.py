@@ -17,6 +17,7 @@ from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+    from kinode.results.frame_balances.run_balance import RunBalance
     from kinode.results.trajectory import Trajectory
     from kinode.tasks.verify import Verification
 
@@ -72,6 +73,8 @@ def print_run(run: Trajectory) -> None:
     _print_ends(out, run)
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
+    if run.audit.drift is not None:
+        out.print(Text.assemble(("drift ", "bold"), str(run.audit.drift).removeprefix("drift: ")))
 
 
 def _print_events(out: Console, run: Trajectory) -> None:
@@ -144,6 +147,21 @@ def print_verification(comparison: Verification) -> None:
 
 def _most(cells: Sequence[str]) -> str:
     return max((cell for cell in cells if cell), key=lambda cell: float(cell.rstrip("!")))
+
+
+def print_balance(balance: RunBalance) -> None:
+    """Both sides of a balance, term by term; peaks alone in a narrow terminal."""
+    out = console()
+    out.print(Text(f"{balance.of}: balance about the origin of {balance.about}, in its axes", style="bold"))
+    columns = range(5) if out.width >= 66 else (0, 1, 3)
+    head = ["", "force N", "rms N", "moment N·m", "rms N·m"]
+    for words, side in (("acting", balance.acting), ("needed by the motion", balance.motion)):
+        out.print()
+        rows = [[row[k] for k in columns] for row in balance.side_rows(side)]
+        out.print(make_table(words, [head[k] for k in columns], rows))
+    force, moment = balance.residuals
+    out.print()
+    out.print(Text(f"residual: {force} N, {moment} N·m; {number(balance.residual, 2)} of the largest term"))
 
 
 def print_list(items: Sequence[tuple[str, str]]) -> None:

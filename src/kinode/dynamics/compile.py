@@ -8,7 +8,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.system import System
 
 MOST_KEPT = 16  # systems whose machine code is kept for the next task
-_COMPILED: dict[int, tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
+_COMPILED: dict[tuple[int, str], tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
 
 
 def compile(system: System, formulation: str = "recursive") -> Dynamics:
@@ -18,8 +18,9 @@ def compile(system: System, formulation: str = "recursive") -> Dynamics:
     ----------
     system : System
         The description; later changes of it do not count.
-    formulation : {"recursive", "circuit"}
-        The derivation that the code is traced from.  The circuit is there to check the recursion by another way.
+    formulation : {"recursive", "circuit", "newton_euler", "lagrange", "hamilton", "quasi_base", "rotators"}
+        The derivation that the code is traced from.  All give the same numbers; the others are there to check the
+        recursion by another way, and take longer.  ``kn.simulate`` integrates ``newton_euler`` in absolute coordinates.
 
     Returns
     -------
@@ -41,12 +42,12 @@ def compile(system: System, formulation: str = "recursive") -> Dynamics:
     return dynamics
 
 
-def find_compiled(system: System) -> Dynamics:
+def find_compiled(system: System, formulation: str = "recursive") -> Dynamics:
     """The system as machine code for a task: that of the task before, if nothing was changed since."""
-    key = id(system)
+    key = id(system), formulation
     owner, dynamics = _COMPILED.pop(key, (None, None))
     if owner is None or dynamics is None or owner() is not system or not dynamics.system.is_copy_of(system):
-        dynamics, owner = compile(system), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
+        dynamics, owner = compile(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
     while len(_COMPILED) >= MOST_KEPT:
         _COMPILED.pop(next(iter(_COMPILED)), None)
     _COMPILED[key] = owner, dynamics

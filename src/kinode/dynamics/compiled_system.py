@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compiled_formulations import find_composition
+from kinode.dynamics.compiled_formulations import check_formulation, find_composition
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
@@ -54,9 +54,10 @@ class Dynamics:
         """``rows`` are the independent constraint rows; by default those that the start finds."""
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
+        check_formulation(formulation)
         self.formulation, self.system = formulation, system.copy()
-        composition = find_composition(formulation)
         self.arguments = Arguments(find_topology(self.system))
+        composition = find_composition(formulation, self.arguments.topology)
         self.start = Start(self.arguments, formulation, composition, rows)
         self.known_supports: set[Support] = set()
 
@@ -270,7 +271,7 @@ class Dynamics:
 
     def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Rotation (to world axes) and position of a body or frame."""
-        kernel = Kernel("pose", (self.arguments.frame_name(of),))
+        kernel = Kernel("pose", (self.arguments.placed_frame_name(of),))
         values = self._call(kernel, t, q, None, z, p, inputs)
         return values[..., :9].reshape(*values.shape[:-1], 3, 3), values[..., 9:]
 
@@ -278,7 +279,7 @@ class Dynamics:
         self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
     ) -> tuple[Array, Array]:
         """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
-        kernel = Kernel("jacobian", (self.arguments.frame_name(of),))
+        kernel = Kernel("jacobian", (self.arguments.placed_frame_name(of),))
         values = self._call(kernel, t, q, None, z, p, inputs, shape=(6, self.n_u))
         return values[..., :3, :], values[..., 3:, :]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.left_out_loads import find_left_out
+from kinode.dynamics.lost_frames import check_seen
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
@@ -73,6 +74,8 @@ def joint_wrenches(
         compiled = _known_reactions(dynamics, states, wanted, sharing)
     else:
         compiled = states.call(dynamics, "reactions", wanted)
+    seen_from = [dynamics.system.find_frame(name) for name in (wanted.about, wanted.axes) if name is not None]
+    check_seen(dynamics, seen_from, compiled, states)
     if wanted.support is not None:
         check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     wrenches, left_out = {}, find_left_out(dynamics.topology)

@@ -12,7 +12,6 @@ from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.network.part import DOMAINS
 from kinode.model.quantity_names import QuantityName, find_quantity
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def link_change(dynamics: Dynamics, name: QuantityName, states: StateBatch, shar
     link, sign = next(x for x in component.links if str(x.number) == number), 1.0
     zero = np.zeros((len(np.atleast_1d(states.t)), 3 if link.kind == VECTOR else 1))
     if link.kind != VECTOR:
-        change = _along(dynamics, link, states, sharing) if quantity == DOMAINS[link.domain].flow else None
+        change = _along(dynamics, link, states, sharing) if quantity == link.words.flow else None
         return zero if change is None else change
     if quantity not in ("force", "moment"):
         return zero[:, : 1 if name.part is not None else 3]
@@ -69,7 +68,7 @@ def _along(dynamics: Dynamics, link: CircuitLink, states: StateBatch, sharing: R
     component = topology.components[link.component]
     if component.name == joint:
         return sharing.of_effort(joint)[:, [k]]
-    if component.name in (f"{joint}.motion", f"{joint}.speed"):
+    if component.owner == joint and component.field in ("motion", "speed"):
         return -sharing.changes[f"{joint}.effort"][:, [k]]
     coupling = system.constraints.get(component.name)
     if not isinstance(coupling, CoordinateCoupling):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import by_name, is_shared
 from kinode.dynamics.link_reactions import link_change
+from kinode.dynamics.lost_frames import check_frames
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, split_values
 from kinode.model.quantity_names import find_quantity
 
@@ -21,6 +22,7 @@ def evaluate_names(
     """Quantities by name; ``sharing`` is called where reactions are not unique."""
     names = [find_quantity(dynamics.system, name) for name in texts]
     values = dict(split_values(states.call(dynamics, "evaluate", texts), names))
+    check_frames(dynamics, names, values, states)
     for name in names:
         if is_shared(dynamics, name) and name.sort == "link":
             value = values[name.text]

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 from kinode.expressions.lookup_tables import METHODS, MOST_AXES, OUTSIDE
+from kinode.formats.declaration_schema import PATTERN, Schema, declaration_schema, domain_schema, named, object_of, ref
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_files import VERSION
 from kinode.model.base.bodies import ENTRIES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec
-from kinode.model.base.frames import NAME, ROTATIONS
-from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.frames import ROTATIONS
+from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
 from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.base.visuals import ROLES, SIZES
@@ -27,13 +27,6 @@ from kinode.model.joints.coulomb_friction import FRICTIONS, find_fields
 from kinode.model.joints.end_stops import find_fields as find_end_fields
 from kinode.model.joints.joint import JOINTS, LIMITS, AxialJoint, Joint
 from kinode.model.joints.joint_compliance import BY_AXIS, BY_COMPONENT
-from kinode.model.network.declared_parts import BASES
-from kinode.model.network.declared_parts import FIELDS as DECLARATION
-from kinode.model.network.part import DOMAINS
-from kinode.model.network.part_checks import STORES
-
-Schema = dict[str, Any]
-PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
 
 
 def schema() -> Schema:
@@ -67,7 +60,8 @@ def schema() -> Schema:
             "body": _component(Body),
             "joint": _kinds(JOINTS),
             "element": _elements(),
-            "component": _declaration(),
+            "domain": domain_schema(),
+            "component": declaration_schema(),
             "constraint": _kinds(CONSTRAINTS),
             "observer": _kinds(FRAMES),
             "drive": _drive(),
@@ -80,53 +74,41 @@ def _sections() -> Schema:
     return {
         "kinode": {"const": VERSION, "description": "version of the format"},
         "name": {"type": "string", "description": "name of the system"},
-        "gravity": _ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
+        "gravity": ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
         "extends": {
             "description": "file of the system that this one starts from: YAML or URDF",
-            "oneOf": [{"type": "string"}, _object(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"])],
+            "oneOf": [
+                {"type": "string"},
+                object_of(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"]),
+            ],
         },
-        "components": _named(_ref("component"), "kinds of parts by their equations, for elements to use"),
-        "parameters": _named(_ref("parameter"), "numbers with names, arguments of the compiled code"),
-        "inputs": _named(_ref("input"), "numbers that come from outside"),
-        "tables": _named(_ref("table"), "tables that laws call"),
-        "bodies": _named({"oneOf": [_ref("body"), {"type": "null"}]}, "rigid bodies"),
-        "frames": _named(
-            {"if": {"type": "object", "required": ["kind"]}, "then": _ref("observer"), "else": _ref("placed")},
+        "domains": named(ref("domain"), "kinds of links by their words and units, for ports of components"),
+        "components": named(ref("component"), "kinds of parts by their equations, for elements to use"),
+        "parameters": named(ref("parameter"), "numbers with names, arguments of the compiled code"),
+        "inputs": named(ref("input"), "numbers that come from outside"),
+        "tables": named(ref("table"), "tables that laws call"),
+        "bodies": named({"oneOf": [ref("body"), {"type": "null"}]}, "rigid bodies"),
+        "frames": named(
+            {"if": {"type": "object", "required": ["kind"]}, "then": ref("observer"), "else": ref("placed")},
             "named frames on the world or on bodies; with a kind, frames to look from",
         ),
-        "joints": _named(_ref("joint"), "what connects bodies"),
-        "constraints": _named(_ref("constraint"), "what ties coordinates together beyond joints"),
-        "signals": _named(
-            {"oneOf": [_ref("law"), _object(("law",), {"law": _ref("law")}, ["law"])]}, "laws with names"
+        "circuit": object_of(
+            FIELDS["circuit"],
+            {
+                "components": {"type": "object", "additionalProperties": {"type": "object", "required": ["kind"]}},
+                "connections": {"type": ["array", "string"], "items": {"type": "string"}},
+            },
         ),
-        "elements": _named(_ref("element"), "what pushes and pulls"),
-        "systems": _named(_ref("subsystem"), "subsystems, copied in with their names behind a prefix"),
-        "drives": _named(_ref("drive"), "motors geared to joints: a rotor, its shaft and the gear"),
-        "changes": _named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
+        "joints": named(ref("joint"), "what connects bodies"),
+        "constraints": named(ref("constraint"), "what ties coordinates together beyond joints"),
+        "signals": named({"oneOf": [ref("law"), object_of(("law",), {"law": ref("law")}, ["law"])]}, "laws with names"),
+        "elements": named(ref("element"), "what pushes and pulls"),
+        "systems": named(ref("subsystem"), "subsystems, copied in with their names behind a prefix"),
+        "drives": named(ref("drive"), "motors geared to joints: a rotor, its shaft and the gear"),
+        "changes": named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
         "run": _component(RunDefaults),
         "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
     }
-
-
-def _ref(name: str, description: str | None = None) -> Schema:
-    reference: Schema = {"$ref": f"#/$defs/{name}"}
-    return reference if description is None else {**reference, "description": description}
-
-
-def _named(entry: Schema, description: str) -> Schema:
-    return {
-        "description": description,
-        "oneOf": [
-            {"type": "object", "propertyNames": {"pattern": PATTERN}, "additionalProperties": entry},
-            {"type": "null"},
-        ],
-    }
-
-
-def _object(names: tuple[str, ...], special: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
-    properties = {name: special.get(name, {}) for name in names}
-    result: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**result, "required": required} if required else result
 
 
 def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
@@ -136,16 +118,16 @@ def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
 
 def _values() -> Schema:
     """The definitions of the values that fields take."""
-    number, law, text, outside = _ref("number"), _ref("law"), {"type": "string"}, {"enum": list(OUTSIDE)}
-    axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, _ref("vector")]}
+    number, law, text, outside = ref("number"), ref("law"), {"type": "string"}, {"enum": list(OUTSIDE)}
+    axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, ref("vector")]}
     rotation: Schema = {
-        "rpy": {**_ref("vector"), "description": "turns about the fixed axes x, y, z"},
+        "rpy": {**ref("vector"), "description": "turns about the fixed axes x, y, z"},
         "quaternion": {**_array(number, 4, 4), "description": "w, x, y, z"},
         "matrix": {**_array(_array(number, 3, 3), 3, 3), "description": "rows of the rotation matrix"},
         "turns": {**_array({"type": "array", "minItems": 2, "maxItems": 2}, 1), "description": "[axis, angle] in turn"},
     }
-    pose: Schema = {"at": _ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
-    either = {"oneOf": [_ref("vector"), {"type": "object", "properties": pose, "additionalProperties": False}]}
+    pose: Schema = {"at": ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
+    either = {"oneOf": [ref("vector"), {"type": "object", "properties": pose, "additionalProperties": False}]}
     placed: Schema = {"type": "object", "properties": {"body": text, **pose}, "additionalProperties": False}
     values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
     return {
@@ -155,15 +137,15 @@ def _values() -> Schema:
         "laws": _array(law, 3, 3),
         "axis": axis,
         "place": either,
-        "placed": {"oneOf": [_ref("vector"), placed]},
+        "placed": {"oneOf": [ref("vector"), placed]},
         "frame": {
             "description": "a body, a named frame, or a place on a body",
             "oneOf": [text, {**placed, "anyOf": [{"required": ["body"]}, {"required": ["on"]}]}],
         },
-        "parameter": {"oneOf": [number, _object(FIELDS["parameters"], _PARAMETER, ["value"])]},
-        "input": {"oneOf": [number, _object(FIELDS["inputs"], {"value": number, "unit": _UNIT}, ["value"])]},
+        "parameter": {"oneOf": [number, object_of(FIELDS["parameters"], _PARAMETER, ["value"])]},
+        "input": {"oneOf": [number, object_of(FIELDS["inputs"], {"value": number, "unit": _UNIT}, ["value"])]},
         "table": {
-            **_object(
+            **object_of(
                 FIELDS["tables"],
                 {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
                  "method": {"enum": list(METHODS)}, "outside": {"oneOf": [outside, _array(outside, 1, MOST_AXES)]}},
@@ -171,9 +153,9 @@ def _values() -> Schema:
             "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
         },
         "subsystem": {
-            **_object(
+            **object_of(
                 FIELDS["systems"],
-                {"file": text, "system": _ref("system"), "on": _ref("frame"), "bind": {"type": "object"},
+                {"file": text, "system": ref("system"), "on": ref("frame"), "bind": {"type": "object"},
                  "parameters": {"type": "object"},
                  "connect": {"type": "object", "additionalProperties": {"type": "string", "pattern": PATTERN}}},
             ),
@@ -195,38 +177,38 @@ _PARAMETER: dict[str, Schema] = {
 
 def _shape(kind: str) -> Schema:
     sizes = SHAPE_SIZES[kind]
-    fields: Schema = {name: _ref("number") for name in (*sizes, "mass")}
+    fields: Schema = {name: ref("number") for name in (*sizes, "mass")}
     if kind != "rod":
-        fields["density"] = _ref("number")
+        fields["density"] = ref("number")
     if kind in ("cylinder", "rod"):
         fields["axis"] = {"enum": list(AXES)}
-    fields["at"] = _ref("vector")
-    return _object((kind,), {kind: _object(tuple(fields), fields, list(sizes))}, [kind])
+    fields["at"] = ref("vector")
+    return object_of((kind,), {kind: object_of(tuple(fields), fields, list(sizes))}, [kind])
 
 
 def _drive() -> Schema:
     """The fields of a drive: its own, and those of its shaft, which is a revolute joint."""
     shaft = _component(JOINTS["revolute"])["properties"]
     rotor = _component(Body)["properties"]
-    pair: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 2, 2)]}
+    pair: Schema = {"oneOf": [ref("number"), _array(ref("number"), 2, 2)]}
     fields: Schema = {
         "joint": {"type": "string", "description": "the joint that it turns"},
-        "ratio": {**_ref("number"), "description": "angle of the rotor for a unit of the joint's coordinate"},
+        "ratio": {**ref("number"), "description": "angle of the rotor for a unit of the joint's coordinate"},
         "inertia": {**pair, "description": "of the rotor about its axis, or [axial, transverse]"},
-        "on": _ref("frame", "what carries the motor; the parent side of the joint if left out"),
-        "axis": _ref("axis", "of the shaft, in these axes; that of the joint if left out"),
-        "offset": {**_ref("number"), "description": "angle of the rotor where the joint's coordinate is 0"},
+        "on": ref("frame", "what carries the motor; the parent side of the joint if left out"),
+        "axis": ref("axis", "of the shaft, in these axes; that of the joint if left out"),
+        "offset": {**ref("number"), "description": "angle of the rotor where the joint's coordinate is 0"},
         **{name: rotor[name] for name in ("mass", "com", "meshes")},
         **{name: shaft[name] for name in ACTS},
     }
-    return _object(DRIVE_FIELDS, fields, ["joint", "ratio", "inertia"])
+    return object_of(DRIVE_FIELDS, fields, ["joint", "ratio", "inertia"])
 
 
 def _visual() -> Schema:
     numbers = {"type": "array", "items": {"type": ["number", "string"]}}
     fields: Schema = {"kind": {"enum": list(SIZES)}, "file": {"type": "string"}, "role": {"enum": list(ROLES)}}
     fields |= dict.fromkeys(("sizes", "at", "rpy", "quaternion"), numbers)
-    return _object(tuple(fields), fields)
+    return object_of(tuple(fields), fields)
 
 
 def _kinds(registry: Mapping[str, type[Component]]) -> Schema:
@@ -242,36 +224,6 @@ def _elements() -> Schema:
     """Elements of registered types, or of types that the file declares."""
     known = _kinds(ELEMENTS)
     return {**known, "properties": {"kind": {"anyOf": [{"enum": list(ELEMENTS)}, {"type": "string"}]}}}
-
-
-def _declaration() -> Schema:
-    """The declaration of a component type; each entry may be the value of its main field alone."""
-    text, number = {"type": "string"}, _ref("number")
-    unit = {"type": ["string", "integer"], "description": "in SI: V, A*s, rad/s"}
-
-    def entries(short: Schema, single: str, **more: Schema) -> Schema:
-        fields = {single: short, **more}
-        return _named({"oneOf": [short, _object(tuple(fields), fields, [single])]}, "")
-
-    word = {"type": "string"}
-    equations = {"oneOf": [text, _object(("law", "solves"), {"law": text, "solves": text}, ["law"])]}
-    fields: Schema = {
-        "doc": text,
-        "base": {"enum": list(BASES), "description": "ports, derived names and the balance of flows of two ends"},
-        "ports": entries({"enum": list(DOMAINS)}, "kind", doc=text, default=word),
-        "parameters": entries(unit, "unit", default=number, doc=text),
-        "laws": entries(unit, "unit", default=number, doc=text),
-        "unknowns": entries(unit, "unit", start=word, priority={"type": "integer"}, doc=text),
-        "names": entries(text, "law", unit=unit),
-        "starts": {"type": "object", "additionalProperties": text},
-        "equations": {"oneOf": [{"type": "object", "additionalProperties": equations}, {"type": "null"}]},
-        "stored": {"type": ["string", "number"], "description": "energy"},
-        "stores": {"oneOf": [{"enum": list(STORES)}, {"type": "object", "additionalProperties": text}]},
-        "lost": {"type": ["string", "number"], "description": "power that becomes heat"},
-        "supplied": {"type": ["string", "number"], "description": "power from elsewhere than its ports"},
-        **{word: {"type": "array", "items": text} for word in ("positive", "unsigned", "structural")},
-    }
-    return _object(DECLARATION, fields)
 
 
 def _component(cls: type[Component]) -> Schema:
@@ -323,10 +275,10 @@ def _first_line(cls: type[Component]) -> str:
 def _field(cls: type[Component], spec: Spec) -> Schema:
     n = len(cls.coordinates) if issubclass(cls, Joint) else 0
     if spec.shape in ("number", "law", "vector", "laws", "frame", "shape", "axis"):
-        return _ref(spec.shape)
+        return ref(spec.shape)
     if spec.shape in ("per_coordinate", "laws_per_coordinate", "initial", "initial_rate"):
         count = cls.n_q if issubclass(cls, Joint) and spec.shape == "initial" else n
-        entry = _ref("law" if spec.shape == "laws_per_coordinate" else "number")
+        entry = ref("law" if spec.shape == "laws_per_coordinate" else "number")
         each = _array(entry, count, count)
         return {"oneOf": [entry, each]} if count == 1 else each
     special: dict[str, Schema] = {
@@ -335,29 +287,30 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "joint": {"type": "string"},
         "port": {"type": "string", "pattern": PATTERN},
         "flag": {"type": "boolean"},
-        "base": _ref("frame"),
+        "base": ref("frame"),
+        "bodies": {"oneOf": [ref("frame"), _array(ref("frame"), 1)]},
         "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),
-        "axes": _ref("frame") if issubclass(cls, Element) else _array(_ref("axis"), 2, 2),
-        "frames": _named(_ref("place"), ""),
-        "meshes": {"type": "array", "items": _ref("look")},
-        "times": _array(_ref("number"), 2),
-        "range": _array(_ref("number"), 2, 2),
+        "axes": ref("frame") if issubclass(cls, Element) else _array(ref("axis"), 2, 2),
+        "frames": named(ref("place"), ""),
+        "meshes": {"type": "array", "items": ref("look")},
+        "times": _array(ref("number"), 2),
+        "range": _array(ref("number"), 2, 2),
         "clock": {"type": ["number", "string"]},
         "seconds": {"type": ["number", "string"]},
         "count": {"type": "integer", "minimum": 0},
         "samples": {"type": "integer", "minimum": 2},
         "seed": {"type": "integer", "minimum": 0},
-        "named_laws": {"type": "object", "additionalProperties": _ref("law")},
-        "named_numbers": {"type": "object", "additionalProperties": _ref("number")},
+        "named_laws": {"type": "object", "additionalProperties": ref("law")},
+        "named_numbers": {"type": "object", "additionalProperties": ref("number")},
         "function": {"type": "null"},
-        "numbers": {"oneOf": [_ref("number"), _array(_ref("number"), 1)]},
-        "input_laws": {"oneOf": [_ref("law"), _array(_ref("law"), 1)]},
+        "numbers": {"oneOf": [ref("number"), _array(ref("number"), 1)]},
+        "input_laws": {"oneOf": [ref("law"), _array(ref("law"), 1)]},
         "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},
-        "matrix": {"oneOf": [_ref("number"), _array(_ref("number"), 1), _array(_array(_ref("number"), 1), 1)]},
+        "matrix": {"oneOf": [ref("number"), _array(ref("number"), 1), _array(_array(ref("number"), 1), 1)]},
         "limits": {
             "oneOf": [
-                _array(_ref("number"), 2, 2),
-                _object(tuple(_LIMITS), _LIMITS),
+                _array(ref("number"), 2, 2),
+                object_of(tuple(_LIMITS), _LIMITS),
             ]
         },
         "friction": _friction(cls) if issubclass(cls, Joint) else {},
@@ -365,10 +318,10 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "compliance": _compliance(issubclass(cls, AxialJoint)),
         "inertia": {
             "oneOf": [
-                _array(_ref("number"), 3, 3),
-                _array(_ref("number"), 6, 6),
-                _array(_array(_ref("number"), 3, 3), 3, 3),
-                {**_object(ENTRIES, {name: _ref("number") for name in ENTRIES}), "minProperties": 1},
+                _array(ref("number"), 3, 3),
+                _array(ref("number"), 6, 6),
+                _array(_array(ref("number"), 3, 3), 3, 3),
+                {**object_of(ENTRIES, {name: ref("number") for name in ENTRIES}), "minProperties": 1},
             ]
         },
     }
@@ -379,21 +332,23 @@ def _friction(cls: type[Joint]) -> Schema:
     """Coulomb friction with the lengths that this type of joint takes; null for a type without friction."""
     if cls.rubs is None:
         return {"type": "null"}
-    numbers = {name: _ref("number") for name in find_fields(cls)}
-    return _object(tuple(FRICTIONS), {kind: _object(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS))
+    numbers = {name: ref("number") for name in find_fields(cls)}
+    return object_of(
+        tuple(FRICTIONS), {kind: object_of(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS)
+    )
 
 
 def _ends(cls: type[Component], spec: Spec) -> Schema:
     """End stops, or backlash."""
     takes = find_end_fields(next(name for name, (_, own) in cls.specs().items() if own is spec))
-    return {"oneOf": [{"type": "null"}, _object(takes, dict.fromkeys(takes, _ref("number")))]}
+    return {"oneOf": [{"type": "null"}, object_of(takes, dict.fromkeys(takes, ref("number")))]}
 
 
 def _compliance(axial: bool) -> Schema:
     """Compliance by component of the reaction; along and across the axis too, if the joint has one."""
-    each: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 3, 3)]}
-    forms = [_object(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
-    forms += [_object(BY_AXIS, dict.fromkeys(BY_AXIS, _ref("number")))] if axial else []
+    each: Schema = {"oneOf": [ref("number"), _array(ref("number"), 3, 3)]}
+    forms = [object_of(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
+    forms += [object_of(BY_AXIS, dict.fromkeys(BY_AXIS, ref("number")))] if axial else []
     return {"oneOf": [{**form, "minProperties": 1} for form in forms]}
 
 

@@ -9,6 +9,7 @@ from kinode.errors import ModelError
 from kinode.formats.yaml_text import List, Map
 from kinode.model.base.fields import short, unknown_fields
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
+from kinode.model.network.domains.declared_domains import FIELDS as DOMAIN
 
 FIELDS = {
     "parameters": ("value", "bounds", "note", "unit"),
@@ -17,6 +18,7 @@ FIELDS = {
     "tables": ("axes", "values", "file", "column", "method", "outside"),
     "systems": ("file", "system", "on", "bind", "parameters", "connect"),
     "extends": ("file", "base"),
+    "circuit": ("components", "connections"),
 }
 
 
@@ -66,6 +68,19 @@ def declare_fields(entry: Map) -> dict[str, Any]:
     """The fields of the declaration of a component type."""
     check_fields(entry, DECLARATION, "a component")
     return dict(entry)
+
+
+def declare_domain(entry: Map) -> dict[str, Any]:
+    """The fields of the declaration of a domain."""
+    check_fields(entry, DOMAIN, "a domain")
+    return dict(entry)
+
+
+def circuit_fields(entry: Any) -> dict[str, Any]:
+    """The components that are entered as drawn, and their connections."""
+    fields = read_mapping(entry, "a circuit")
+    check_fields(fields, FIELDS["circuit"], "a circuit")
+    return {"connections": fields.get("connections") or (), "components": dict(fields.get("components") or {})}
 
 
 def read_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from kinode.errors import Error, ModelError
 from kinode.formats.yaml_fields import (
     FIELDS,
     check_fields,
+    circuit_fields,
+    declare_domain,
     declare_fields,
     find_key_line,
     read_fields,
@@ -46,11 +48,11 @@ VERSION = 1
 DEEPEST_FILES = 10
 # In the order of building; ``run`` and ``notes`` follow.
 SECTIONS = (
-    "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints",
-    "signals", "elements", "changes",
+    "domains", "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives",
+    "constraints", "signals", "elements", "changes",
 )  # fmt: skip
 KIND_WORDS = {"frames": "a frame", "joints": "a joint", "constraints": "a constraint", "elements": "an element"}
-TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
+TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "circuit", "run", "notes")
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
@@ -222,6 +224,9 @@ class _Loader:
         for section in SECTIONS:
             if data.get(section) is not None:
                 self.build_section(system, section)
+            if section == "frames" and data.get("circuit") is not None:
+                with self.locating("circuit"):
+                    system.connect(**circuit_fields(data["circuit"]))
             if section == "drives":
                 for name in self.observers:
                     self.build_entry(system, "frames", name, data["frames"][name])
@@ -290,6 +295,9 @@ class _Loader:
         ends = list(ends) if isinstance(ends, List) else [entry.get("a"), entry.get("b")]
         named = [end.get("body", end.get("on")) if isinstance(end, Map) else end for end in ends]
         return any(isinstance(end, str) and end.partition(".")[0] in systems for end in named)
+
+    def add_domains(self, system: System, kind: str, entry: Any) -> None:
+        system.domain(kind, **declare_domain(read_mapping(entry, "a domain")))
 
     def add_components(self, system: System, kind: str, entry: Any) -> None:
         system.define(kind, **declare_fields(read_mapping(entry, "a component")))

@@ -28,6 +28,7 @@ from kinode.model.joints.end_stops import Ends
 from kinode.model.joints.joint import LIMITS, Joint, Limits
 from kinode.model.joints.joint_compliance import Compliance
 from kinode.model.network.declared_parts import DeclaredPart, write_declaration
+from kinode.model.network.domains.declared_domains import write_domain
 from kinode.model.network.part import Part
 from kinode.model.signals.python_controller import Controller
 from kinode.model.signals.sampling import write_seconds
@@ -39,9 +40,11 @@ _PLAIN = re.compile(r"(?!---|\.\.\.)(?:[A-Za-z0-9_(.+]|-(?! ))(?:[A-Za-z0-9_ .()
 
 def write_system(system: System, version: int) -> str:
     """The text of the file."""
+    system = system.as_declared()
     writer = _YamlWriter(system)
     lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
     sections: dict[str, dict[str, Any]] = {
+        "domains": {kind: write_domain(domain) for kind, domain in system.domains.items()},
         "components": {kind: writer.declaration(cls) for kind, cls in system.kinds.items()},
         "parameters": {name: writer.quantity(record) for name, record in system.parameters.items()},
         "inputs": {name: writer.quantity(record) for name, record in system.inputs.items()},

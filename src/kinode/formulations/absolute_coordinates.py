@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from kinode.algebra.scalars import Array, rate, tidy
-from kinode.algebra.spatial import RigidInertia, cross, skew
+from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, cross, skew
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
@@ -91,9 +91,7 @@ class Absolute:
         """[w; V] of a body, in its axes."""
         if self.velocities is not None:
             return self.velocities[body]
-        s = self.snapshot
-        R = s.pose(Frame(body)).R
-        return tidy(np.concatenate([R.T @ x for x in s.velocity(Frame(body))]))
+        return tidy(np.concatenate(self.snapshot.kinematics.own_velocity(Frame(body))))
 
     def _link(self, name: str, load: Array) -> FreeBody:
         s, v = self.snapshot, self.velocity(name)
@@ -147,9 +145,8 @@ class Absolute:
         q, u, _ = s.joint_state(joint.name)
         form = joint.form(s.resolve)
         C = joint.axis_rotation(s.resolve, self.system.nominal)
-        X_F, X_M = (s.pose(joint_frame(joint, side)) for side in ("parent", "child"))
-        R_WM, p_WM = X_M.R @ C, X_M.p
-        (J_a, V_a), (J_b, V_b) = (self._seen(body, R_WM, p_WM) for body in (joint.a.body, joint.b.body))
+        places, X_FM = self._places(joint, q, form, C)
+        (J_a, V_a), (J_b, V_b) = (self._seen(end.body, X) for end, X in zip((joint.a, joint.b), places, strict=True))
         (w_a, v_a), (w_r, v_r) = np.split(V_a, 2), np.split(V_b - V_a, 2)
         # J_a_dot v_a: the velocity of a in axes that rotate with w_r, at a point that moves with v_r relative to a
         turning = np.concatenate([cross(w_a, w_r), cross(v_a, w_r) + cross(w_a, v_r)])
@@ -158,15 +155,28 @@ class Absolute:
         if joint.n_u:
             S_dot_u = rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u))
         T = tidy(joint.effort_wrench(q, form)).reshape(6, joint.n_u)
-        return JointConstraint(joint, J_a, J_b, tidy(turning), S_dot_u, S, T, tidy(X_F.R.T @ R_WM))
+        return JointConstraint(joint, J_a, J_b, tidy(turning), S_dot_u, S, T, tidy(C @ X_FM.R))
 
-    def _seen(self, body: str, R_WM: Array, p_WM: Array) -> tuple[Array, Array]:
-        """J with J v = [w; v] of a body's point at M, in M's axes; and J v."""
+    def _places(self, joint: Joint, q: Array, form: Array, C: Array) -> tuple[tuple[Pose, Pose], Pose]:
+        """M in the axes of both bodies, and in F, all in canonical axes.
+
+        For joints of the tree they follow from the joint alone, not from poses in the world: products R'R, which are 1,
+        do not arise.
+        """
+        s, axes = self.snapshot, Pose(C, ZERO3)
+        X_aF, X_bM = (joint_frame(joint, side).pose(s.resolve) @ axes for side in ("parent", "child"))
+        if joint.name not in self.topology.cut_names:
+            X_FM = joint.transform(q, form)
+            return (X_aF @ X_FM, X_bM), X_FM
+        _, X_WM, X_FM = s.kinematics.cut_pose(joint.name)
+        return (s.pose(Frame(joint.a.body)).inverse() @ X_WM, X_bM), X_FM
+
+    def _seen(self, body: str, X: Pose) -> tuple[Array, Array]:
+        """J with J v = [w; v] of a body's point at M, in M's axes; and J v.  X is M in the axes of the body."""
         if body not in self.bodies:
             return np.zeros((6, 6)), np.zeros(6)
-        X = self.snapshot.pose(Frame(body))
-        R, arm = R_WM.T @ X.R, X.R.T @ (p_WM - X.p)
-        J = tidy(np.block([[R, np.zeros((3, 3))], [-(R @ skew(arm)), R]]))
+        R = X.R.T
+        J = tidy(np.block([[R, np.zeros((3, 3))], [-(R @ skew(X.p)), R]]))
         return J, tidy(J @ self.velocity(body))
 
     def acting(self, constraint: JointConstraint, directions: Array) -> dict[str, Array]:

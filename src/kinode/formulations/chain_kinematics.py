@@ -1,15 +1,20 @@
-"""Kinematics of trees of revolute and prismatic joints, for the joint-reaction methods (T-9.1) to (T-9.9).
+"""Kinematics of trees by Rodrigues matrices, for the joint-reaction methods (T-9.1) to (T-9.9).
 
-A chain link is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the
-joint's point on the side of the link), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2).
-The recursive formulation is not used.
+Every joint is taken apart into pairs of class V, in series, with massless links between them.  A chain link is a body,
+or a massless link, with the pair that carries it.  All vectors are in world axes: the axis e, the pole O (the pair's
+point on the side of the link), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2).
+
+A joint that is turned by a quaternion is a placement, which has no freedom, and pairs along the axes of b whose
+coordinates are zero at the instant: so they never align, and their speeds are those of the joint.  The recursive
+formulation is not used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,107 +22,205 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
+from kinode.model.joints.joint_math import Pair
 from kinode.model.system import joint_frame
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.links.link_steps import Spatial
+from kinode.structure.link_geometry import TreeLink
 from kinode.structure.topology import Topology
 
-REVOLUTE, PRISMATIC, FIXED = "revolute", "prismatic", "fixed"
 Z = np.array([0.0, 0.0, 1.0])
+NONE3 = np.zeros((3, 3))
+NO_PAIR = Pair(Z)
 
 
-def hinges_and_slides(topology: Topology) -> str | None:
+def class_five_pairs(topology: Topology) -> str | None:
     """The reason why these methods do not apply, or None."""
-    other = [joint.name for joint in topology.system.joints.values() if joint.kind not in (REVOLUTE, PRISMATIC, FIXED)]
-    return f"it knows revolute, prismatic and fixed joints alone: {', '.join(other)}" if other else None
+    other = [joint.name for joint in topology.system.joints.values() if not joint.has_pairs]
+    return f"it takes joints apart into hinges and slides, and cannot do so with {', '.join(other)}" if other else None
 
 
 @dataclass(frozen=True, eq=False)
 class ChainLink:
-    """A body with the joint that carries it, in world axes; ``path`` are the links from the base to this one."""
+    """A link with the pair that carries it, in world axes; ``path`` are the links from the base to this one.
+
+    The last link of a joint is a body; those before it are massless, without a name of a body.
+    """
 
     index: int
+    name: str  # of its pair: the joint's, and its coordinate if it has several
     body: str
     joint: Joint
     reversed: bool
+    node: int  # of the joint in the tree
+    freedom: int | None  # which of the joint's speeds is that of the pair; None: it has none
     path: tuple[int, ...]
-    X: Pose  # of the body
+    X: Pose  # of the body, or of the massless link
     mount: Array  # the joint's point on the carrier's side
     pole: Array
     axis: Array
+    pair: Pair
+    coordinate: Scalar
     center: Array
     mass: Scalar
     J: Array  # about the center
+    axes: Array  # canonical axes of the joint on the link's side
+    placement: Pose  # without freedom: by the quaternion of a ball or free joint
 
     @property
     def turns(self) -> bool:
-        return self.joint.kind == REVOLUTE
+        return self.pair.turns
 
     @property
     def slides(self) -> bool:
-        return self.joint.kind == PRISMATIC
+        return self.pair.slides
+
+    @property
+    def slide(self) -> Scalar:
+        """Advance along the axis for a unit of the coordinate."""
+        return self.pair.slide
+
+    @property
+    def unit(self) -> str:
+        """Of the coordinate."""
+        return "rad" if self.turns else "m"
+
+
+class ChainStep(NamedTuple):
+    """A step from one link of a joint to the next: a pair with its coordinate, or a placement without freedom."""
+
+    name: str
+    freedom: int | None
+    pair: Pair
+    coordinate: Scalar = 0.0
+    placement: Pose = IDENTITY_POSE
+
+    def reversed(self) -> ChainStep:
+        """From the other side: relative to b, a moves in the opposite sense."""
+        return self._replace(pair=self.pair._replace(axis=-self.pair.axis), placement=self.placement.inverse())
+
+    @property
+    def X(self) -> Pose:
+        """The pose after the step, in canonical axes."""
+        axis, turns, slide = self.pair
+        if self.freedom is None:
+            return self.placement
+        R = rotation_about(axis, self.coordinate) if turns else IDENTITY3  # (T-9.1)
+        return Pose(R, slide * self.coordinate * axis if self.pair.slides else ZERO3)
+
+
+def chain_steps(joint: Joint, q: Array, form: Array) -> list[ChainStep]:
+    """A joint as pairs of class V, from a to b; where a quaternion turns it, its placement and pairs at zero."""
+    pairs = joint.pairs(form)
+    names = [joint.name] if len(pairs) < 2 else [f"{joint.name}.{name}" for name, _ in joint.coordinates]
+    if joint.quaternion is not None:
+        X = joint.transform(q, form)
+        placed = ChainStep(f"{joint.name}.placement", None, NO_PAIR, placement=X)
+        return [placed, *(ChainStep(name, k, pair) for k, (name, pair) in enumerate(zip(names, pairs)))]
+    if not pairs:
+        return [ChainStep(joint.name, None, NO_PAIR)]
+    return [ChainStep(name, k, pair, q[k]) for k, (name, pair) in enumerate(zip(names, pairs))]
 
 
 class ChainKinematics(Kinematics):
-    """Kinematics of a tree of revolute and prismatic joints at one instant."""
+    """Kinematics of a tree at one instant, its joints taken apart into hinges, slides and screws."""
 
     # -- positions ---------------------------------------------------------------------------------
     @cached_property
     def links(self) -> list[ChainLink]:
         """All links, each after its carrier."""
+        return self.links_at(lambda joint: self.joint_state(joint.name)[0])
+
+    def links_at(self, coordinates: Callable[[Joint], Array]) -> list[ChainLink]:
+        """The links for given coordinates of the joints."""
         links: list[ChainLink] = []
         at = {"world": -1}
         for node in self.tree.nodes:
-            carrier = at[node.carrier]
-            at[node.bodies[0]] = len(links)
-            links.append(self._link(links, carrier, node.joint, node.reversed, node.bodies[0]))
+            links += self._joint_links(links, at[node.carrier], node, coordinates(node.joint))
+            at[node.bodies[0]] = len(links) - 1
         return links
 
-    def _link(self, links: Sequence[ChainLink], carrier: int, joint: Joint, is_reversed: bool, name: str) -> ChainLink:
-        X_WA = IDENTITY_POSE if carrier < 0 else links[carrier].X
-        near, far = (joint_frame(joint, side).pose(self.resolve) for side in _sides(is_reversed))
-        axis, q = joint.axis_rotation(self.resolve, self.system.nominal) @ Z, 0.0
-        if joint.n_u:
-            q = self.joint_state(joint.name)[0][0]
-        if is_reversed:  # the carrier is b: relative to it, a moves in the opposite sense
-            axis = -axis
-        turn = rotation_about(axis, q) if joint.kind == REVOLUTE else IDENTITY3  # (T-9.1)
-        slide = q * axis if joint.kind == PRISMATIC else ZERO3
-        X_WF = X_WA @ near
-        X = X_WF @ Pose(turn, slide) @ far.inverse()
+    def _joint_links(self, links: Sequence[ChainLink], carrier: int, node: TreeLink, q: Array) -> list[ChainLink]:
+        """The links of one joint: massless ones, and the body that it carries."""
+        joint = node.joint
+        X = IDENTITY_POSE if carrier < 0 else links[carrier].X
+        near, far = (joint_frame(joint, side).pose(self.resolve) for side in _sides(node.reversed))
+        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
+        steps = chain_steps(joint, q, joint.form(self.resolve))
+        if node.reversed:
+            steps = [step.reversed() for step in reversed(steps)]
+        path = links[carrier].path if carrier >= 0 else ()
+        X, series = X @ near @ C, list[ChainLink]()
+        for k, step in enumerate(steps):
+            path = (*path, len(links) + k)
+            mount, axis = X.p, X.R @ step.pair.axis
+            X = X @ step.X
+            body = node.bodies[0] if k == len(steps) - 1 else ""
+            inertia = (X, X.p, 0.0, NONE3)
+            if body:
+                inertia = self._inertia(body, X @ C.inverse() @ far.inverse())
+            where, center, mass, J = inertia
+            series.append(
+                ChainLink(
+                    path[-1], step.name, body, joint, node.reversed, node.index, step.freedom,
+                    path, where, mount, X.p, axis, step.pair, step.coordinate, center, mass, J, X.R, step.placement,
+                )
+            )  # fmt: skip
+        return series
+
+    def _inertia(self, name: str, X: Pose) -> tuple[Pose, Array, Scalar, Array]:
+        """Pose, mass center, mass and inertia about the center of a body, in world axes."""
         body = self.system.bodies[name]
         rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center_of_mass])
         J = X.R @ (rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))) @ X.R.T
-        path = (*(links[carrier].path if carrier >= 0 else ()), len(links))
-        pole = X_WF.point(slide)
-        return ChainLink(
-            len(links), name, joint, is_reversed, path, X, X_WF.p, pole, X_WF.R @ axis, X.point(c), rigid.mass, J
-        )
+        return X, X.point(c), rigid.mass, J
 
     @cached_property
     def link_of(self) -> dict[str, ChainLink]:
         """The link of each body."""
-        return {link.body: link for link in self.links}
+        return {link.body: link for link in self.links if link.body}
+
+    @cached_property
+    def links_of_node(self) -> list[list[ChainLink]]:
+        """The links of each node's joint, from the carrier on."""
+        series: list[list[ChainLink]] = [[] for _ in self.tree.nodes]
+        for link in self.links:
+            series[link.node].append(link)
+        return series
+
+    def carried_by(self, name: str) -> ChainLink:
+        """The link of the body that a joint carries."""
+        return self.links_of_node[self.node_named[name]][-1]
 
     def behind(self, k: int) -> Iterator[ChainLink]:
         """The bodies that a joint carries."""
-        return (link for link in self.links if k in link.path)
+        return (link for link in self.links if k in link.path and link.body)
 
     # -- motion ------------------------------------------------------------------------------------
     def moving(self, link: ChainLink) -> Iterator[tuple[ChainLink, Scalar]]:
         """The joints with a freedom between the base and a body, and their speeds."""
         for k in link.path:
-            if self.links[k].joint.n_u:
+            if self.links[k].freedom is not None:
                 yield self.links[k], self.speeds[k]
 
     @cached_property
     def speeds(self) -> list[Scalar]:
-        """The speed of each link's joint, 0 for fixed joints."""
-        return [state[1][0] if len(state[1]) else 0.0 for state in self.node_states]
+        """The speed of each link's pair, 0 if it has none."""
+        return self.per_link([state[1] for state in self.node_states])
+
+    def per_link(self, per_node: Sequence[Array]) -> list[Scalar]:
+        """Values of the joints' speeds, by link; 0 for links without freedom."""
+        return [0.0 if link.freedom is None else per_node[link.node][link.freedom] for link in self.links]
+
+    def pair_accelerations(self, per_node: Sequence[Array]) -> list[Scalar]:
+        """Accelerations of the pairs, from those of the joints."""
+        joints = zip(self.tree.nodes, self.node_states, per_node, strict=True)
+        return self.per_link([node.joint.pair_accelerations(state[1], given) for node, state, given in joints])
 
     def quasi_base(self, alpha: ChainLink, point: Array) -> Array:
         """T: velocity of a point for a unit speed of a joint that carries it (T-9.3)."""
-        return cross(alpha.axis, point - alpha.pole) if alpha.turns else alpha.axis
+        turned: Array = cross(alpha.axis, point - alpha.pole) if alpha.turns else ZERO3
+        return turned + alpha.slide * alpha.axis if alpha.slides else turned
 
     def turning(self, link: ChainLink, speeds: Sequence[Scalar] | None = None) -> Array:
         """Angular velocity of a link (T-9.6)."""
@@ -156,7 +259,7 @@ class ChainKinematics(Kinematics):
         total, carried = ZERO3, ZERO3
         for k in link.path:
             beta = self.links[k]
-            if not beta.joint.n_u:
+            if beta.freedom is None:
                 continue
             T = self.quasi_base(beta, point)
             own = beta.axis * speeds[k] if beta.turns else ZERO3
@@ -181,7 +284,7 @@ class ChainKinematics(Kinematics):
     def sums(self) -> Array:
         """Kinetic energy, momentum, angular momentum, first moment and mass of all bodies."""
         total: Array = np.zeros(11)
-        for link in self.links:
+        for link in self.link_of.values():
             w, v = self.turning(link), self.point_velocity(link, link.center)
             L = link.J @ w
             energy = 0.5 * (link.mass * dot(v, v) + dot(w, L))
@@ -200,43 +303,47 @@ class ChainKinematics(Kinematics):
         return moment, force
 
     def along(self, wrenches: Sequence[Spatial]) -> list[Array]:
-        """Q: the component of the wrench of each joint along its freedom (T-9.9)."""
-        efforts = []
-        for link in self.links:
-            moment, force = self.behind_joint(link.index, wrenches, link.pole)
-            efforts.append(tidy([dot(link.axis, moment if link.turns else force)] if link.joint.n_u else []))
-        return efforts
+        """Q: the components of the wrench of each joint along its freedoms (T-9.9)."""
+        return [
+            self.efforts_of(series, self.behind_joint(series[-1].index, wrenches, series[-1].pole))
+            for series in self.links_of_node
+        ]
+
+    def efforts_of(self, series: Sequence[ChainLink], wrench: Spatial) -> Array:
+        """The components along the freedoms of a joint, of a wrench about the pole of its last link (T-9.9)."""
+        (moment, force), at = wrench, series[-1].pole
+        efforts: list[Scalar] = [0.0] * series[-1].joint.n_u
+        for link in series:
+            if link.freedom is not None:
+                turned = dot(link.axis, moment + cross(at - link.pole, force)) if link.turns else 0.0
+                efforts[link.freedom] = turned + link.slide * dot(link.axis, force) if link.slides else turned
+        return tidy(efforts)
 
     def as_given(self, link: ChainLink, wrench: Spatial) -> tuple[Spatial, Spatial]:
-        """A wrench on a link about its pole, as a wrench by a on b of the joint: whole, and without its axis part."""
-        moment, force = wrench
-        e = link.axis
-        reaction = (
-            moment - dot(e, moment) * e if link.turns else moment,
-            force - dot(e, force) * e if link.slides else force,
-        )
-        R = self.pose(joint_frame(link.joint, "parent")).R
-        wrenches = []
-        for M, F in (wrench, reaction):
-            if link.reversed:  # the opposite acts on b, about b's own point
-                M, F = -M - cross(link.pole - link.mount, F), -F
-            wrenches.append((R.T @ M, R.T @ F))
-        return wrenches[0], wrenches[1]
+        """A wrench on a link about its pole, as a wrench by a on b of the joint: whole, and without its efforts."""
+        (moment, force), joint, series = wrench, link.joint, self.links_of_node[link.node]
+        efforts = self.efforts_of(series, wrench)
+        if link.reversed:  # the opposite acts on b, about b's own point
+            moment, force = -moment - cross(link.pole - series[0].mount, force), -force
+        whole = reaction = moment, force
+        if joint.n_u:
+            q, form = self.joint_state(joint.name)[0], joint.form(self.resolve)
+            own = joint.effort_wrench(q, form) @ efforts
+            R_M = self.pose(joint_frame(joint, "child")).R @ joint.axis_rotation(self.resolve, self.system.nominal)
+            reaction = moment - R_M @ own[:3], force - R_M @ own[3:]
+        R = self.pose(joint_frame(joint, "parent")).R
+        (M, F), (M_R, F_R) = whole, reaction
+        return (R.T @ M, R.T @ F), (R.T @ M_R, R.T @ F_R)
 
     # -- the state ---------------------------------------------------------------------------------
     @cached_property
-    def state_speeds(self) -> list[tuple[int, Scalar, int]]:
-        """For each link: the index of its speed in the state, the ratio, and its number of freedoms."""
-        states = [self.state_of(link.joint.name) for link in self.links]
-        return [
-            (0, 0.0, link.joint.n_u) if state is None else (state[0], state[1], link.joint.n_u)
-            for link, state in zip(self.links, states, strict=True)
-        ]
-
-
-def scalars(per_node: Sequence[Array]) -> list[Scalar]:
-    """The only entry of each array, 0 for empty ones."""
-    return [values[0] if len(values) else 0.0 for values in per_node]
+    def state_speeds(self) -> list[tuple[int, Scalar] | None]:
+        """For each link: the index of its speed in the state and the ratio; None if it does not follow the state."""
+        states = []
+        for link in self.links:
+            state = self.state_of(link.joint.name) if link.freedom is not None else None
+            states.append(None if state is None else (state[0] + (link.freedom or 0), state[1]))
+        return states
 
 
 def _sides(is_reversed: bool) -> tuple[str, str]:

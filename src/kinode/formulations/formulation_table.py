@@ -7,7 +7,7 @@ A formulation is one entry of ``FORMULATIONS``; ``verify`` compares all that app
     mass_matrix          M
     bias                 h of M u_dot + h = added effort; h includes the efforts of the model, but not friction
     effort               inverse dynamics: the effort to be added to those of the model for ``numbers.u_dot``
-    kinetic_energy, potential_energy    network components included; electric energy counts as potential
+    kinetic_energy, potential_energy    network components included; electric and thermal energy count as potential
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
     reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
                          {constraint: (multipliers,)}
@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
+from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER
 from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.chain_kinematics import hinges_and_slides
+from kinode.formulations.canonical.hamilton import HAMILTON
+from kinode.formulations.chain_kinematics import class_five_pairs
 from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import LAGRANGE
@@ -134,8 +136,8 @@ _SNAPSHOT_OUTPUTS: dict[str, Callable[[Snapshot], Any]] = {
     "z_dot": lambda s: s.z_dot,
     "mass_matrix": lambda s: s.mass_matrix,
     "bias": lambda s: -s.with_friction({}).bias_effort,
-    "kinetic_energy": lambda s: s.energies[0],
-    "potential_energy": lambda s: s.energies[1] + s.energies[2],
+    "kinetic_energy": lambda s: s.energies["kinetic"],
+    "potential_energy": lambda s: sum(x for kind, x in s.energies.items() if kind != "kinetic"),
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
     "reactions": lambda s: _reactions(s),
@@ -174,6 +176,21 @@ LAGRANGE_OUTPUTS = frozenset(OUTPUTS) - {"effort", "reactions", "static_reaction
 register_formulation(Formulation("lagrange", LAGRANGE_OUTPUTS, small_tree, _from_snapshot(LAGRANGE)))
 
 
+MOST_MOMENTA = 12
+
+
+def few_momenta(topology: Topology) -> str | None:
+    """The reason why Hamilton's formulation does not apply, or would take long (its time grows with the cube)."""
+    if topology.n_u > MOST_MOMENTA:
+        return f"with {topology.n_u} momenta it would take long (at most {MOST_MOMENTA})"
+    return small_tree(topology)
+
+
+# Poses, energies and the mass matrix are those of lagrange: comparing them would check nothing.
+HAMILTON_OUTPUTS = frozenset({"u_dot", "bias"})
+register_formulation(Formulation("hamilton", HAMILTON_OUTPUTS, few_momenta, _from_snapshot(HAMILTON)))
+
+
 def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
     snapshot = Snapshot(topology, n)
@@ -189,6 +206,19 @@ def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[
     if "effort" in wanted:
         outputs["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
     return outputs
+
+
+def without_events(topology: Topology) -> str | None:
+    """The reason why a run of all bodies in absolute coordinates is not possible, or None."""
+    with_friction = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
+    if with_friction:
+        return f"its reactions do not know of the friction that depends on them: {', '.join(with_friction)}"
+    if topology.meshes:
+        return f"which flank of the teeth carries the load is not linear: {', '.join(topology.meshes)}"
+    if topology.events is not None:
+        owners = [*topology.layout.discrete_of]
+        return f"it has no events, and these change their mode or are sampled: {', '.join(owners)}"
+    return None
 
 
 BODY_OUTPUTS = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
@@ -239,13 +269,13 @@ register_formulation(Formulation("free_flight", FLIGHT_OUTPUTS, flying_tree, _fr
 
 
 def hinged_tree(most: int) -> Callable[[Topology], str | None]:
-    """A check for methods for trees of revolute and prismatic joints with at most so many bodies."""
+    """A check for methods for trees of hinges, slides and screws with at most so many bodies."""
 
     def applies(topology: Topology) -> str | None:
         count = len(topology.system.bodies)
         if count > most:
             return f"its sums over {count} bodies would take long (at most {most})"
-        return tree_only(topology) or hinges_and_slides(topology)
+        return tree_only(topology) or class_five_pairs(topology)
 
     return applies
 
@@ -253,3 +283,10 @@ def hinged_tree(most: int) -> Callable[[Topology], str | None]:
 CHAIN_OUTPUTS = frozenset(OUTPUTS) - {"z_dot"}
 register_formulation(Formulation("quasi_base", CHAIN_OUTPUTS, hinged_tree(60), _from_snapshot(QUASI_BASE)))
 register_formulation(Formulation("rotators", CHAIN_OUTPUTS, hinged_tree(12), _from_snapshot(ROTATORS)))
+
+
+COMPOSITIONS: dict[str, Composition] = {
+    "recursive": RECURSIVE, "lagrange": LAGRANGE, "hamilton": HAMILTON, "newton_euler": NEWTON_EULER,
+    "circuit": CIRCUIT, "quasi_base": QUASI_BASE, "rotators": ROTATORS,
+}  # fmt: skip
+"""The formulations that compute in every scalar type, so that they can be compiled and written as formulas."""

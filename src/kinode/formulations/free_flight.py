@@ -26,6 +26,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, new_level, sign, tidy
 from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
+from kinode.model.base.observers.following_frames import needs_jerk
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -379,5 +380,7 @@ class FreeFlight:
 
 
 def find_observer(topology: Topology) -> Frame:
-    """The default frame of the balances: the first moving frame of the model, else the first body."""
-    return Frame(next(iter(topology.system.frames), topology.full.nodes[0].bodies[0]))
+    """The default frame of the balances: the first moving frame whose angular acceleration is known, or a body."""
+    system = topology.system
+    known = (name for name in system.frames if not needs_jerk(system, Frame(name)))
+    return Frame(next(known, topology.full.nodes[0].bodies[0]))

@@ -1,9 +1,9 @@
-"""Reactions in trees of revolute and prismatic joints as sums over the bodies behind a joint (T-9.8), (T-9.9).
+"""Reactions in trees as sums over the bodies behind a joint (T-9.8), (T-9.9).
 
 The methods (quasi_base_vectors, vector_rotators) define the inertia of one body; positions and velocities are those of
 ``chain_kinematics``.  The recursive formulation is not used.
 
-Other types of joints, and loops, are not supported.
+Loops, and joints that do not say their pairs, are not supported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row, sparse
 from kinode.algebra.spatial import ZERO3, cross, solve_spd
-from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink, scalars
+from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink
 from kinode.model.base.frames import Frame
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.links.link_steps import Spatial
@@ -25,9 +25,11 @@ from kinode.multibody.motion import Motion, MotionProblem
 from kinode.multibody.restraints.locked_joints import Locking
 from kinode.multibody.restraints.loop_statics import Support
 
+NO_WRENCH: Spatial = (ZERO3, ZERO3)
+
 
 class ChainMotion(Motion):
-    """The motion of a tree of revolute and prismatic joints; subclasses define the inertia of a body."""
+    """The motion of a tree of hinges, slides and screws; subclasses define the inertia of a body."""
 
     kinematics: ChainKinematics
 
@@ -43,7 +45,9 @@ class ChainMotion(Motion):
 
     def kinetic(self, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Spatial]:
         """Moment and force that the motion of each body needs, at its mass center."""
-        return [self.inertia_of(link, speeds, accelerations) for link in self.kinematics.links]
+        return [
+            self.inertia_of(link, speeds, accelerations) if link.body else NO_WRENCH for link in self.kinematics.links
+        ]
 
     @cached_property
     def static(self) -> list[Spatial]:
@@ -79,9 +83,9 @@ class ChainMotion(Motion):
         k = self.kinematics
         still = [0.0] * len(k.links)
         columns = []
-        for unit in np.eye(self.topology.n_u):
-            per_node = [ratio * unit[j : j + 1] if n else unit[:0] for j, ratio, n in k.state_speeds]
-            columns.append(k.collect(k.along(self.kinetic(still, scalars(per_node)))))
+        for j in range(self.topology.n_u):
+            unit = [state[1] if state is not None and state[0] == j else 0.0 for state in k.state_speeds]
+            columns.append(k.collect(k.along(self.kinetic(still, unit))))
         return np.array(columns, dtype=object).T if columns else np.zeros((0, 0))
 
     @cached_property
@@ -92,7 +96,7 @@ class ChainMotion(Motion):
     def needed(self, per_node: Sequence[Array]) -> Array:
         """Efforts to be added to those of the model for given accelerations of the joints."""
         k = self.kinematics
-        moving = self.kinetic(k.speeds, scalars(per_node))
+        moving = self.kinetic(k.speeds, k.pair_accelerations(per_node))
         total = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
         return k.collect([h - tau for h, tau in zip(k.along(total), self.efforts, strict=True)])
 
@@ -127,8 +131,8 @@ class ChainMotion(Motion):
 
     @cached_property
     def accelerations(self) -> list[Scalar]:
-        """u_dot of each link's joint as one number, 0 for fixed joints."""
-        return scalars(self.node_accelerations)
+        """The acceleration of each link's pair, 0 if it has no freedom."""
+        return self.kinematics.pair_accelerations(self.node_accelerations)
 
     def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of the origin of a frame on a body, in world axes."""
@@ -142,17 +146,17 @@ class ChainMotion(Motion):
     def joint_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
         """The whole wrench of a joint, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
         k = self.kinematics
-        link = k.links[k.node_named[name]]
+        link = k.carried_by(name)
         return k.as_given(link, k.behind_joint(link.index, self.wrenches_at_centers(part), link.pole))
 
     def joint_effort(self, name: str) -> Array:
         """The effort along a joint's freedom."""
         k = self.kinematics
-        link = k.links[k.node_named[name]]
+        link = k.carried_by(name)
         if link.joint.driven or name in self.topology.tied or self.given.u_dot is not None:
-            return k.along(self.wrenches_at_centers("total"))[link.index]
+            return k.along(self.wrenches_at_centers("total"))[link.node]
         locking = Locking(self.locks, self, self.loads.friction.limit)
-        effort: Array = self.efforts[link.index] + locking.by_joint.get(name, 0.0)
+        effort: Array = self.efforts[link.node] + locking.by_joint.get(name, 0.0)
         return effort
 
 

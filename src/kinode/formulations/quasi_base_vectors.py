@@ -5,7 +5,7 @@ for a unit speed of joint a; Gamma_ab(i) is the coefficient of the product of tw
 
     v_Ci = sum T_a(i) u_a,    a_Ci = sum T_a(i) u_dot_a + sum Gamma_ab(i) u_a u_b        (T-9.5)
 
-For trees of revolute, prismatic and fixed joints; not for loops.
+For trees, their joints taken apart into hinges, slides and screws; not for loops.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class QuasiBaseMotion(ChainMotion):
         return cross(self.kinematics.links[a].axis, self.T(b, i))
 
     def _carries(self, alpha: int, link: ChainLink) -> bool:
-        return alpha in link.path and self.kinematics.links[alpha].joint.n_u > 0
+        return alpha in link.path and self.kinematics.links[alpha].freedom is not None
 
     def inertia_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """dL_C/dt and m a_C (T-9.5) to (T-9.7)."""
@@ -55,9 +55,9 @@ class QuasiBaseMotion(ChainMotion):
         n, k = self.topology.n_u, self.kinematics
         M = np.zeros((n, n), dtype=object)
         M[:] = 0.0
-        for link in k.links:
-            carriers = [(k.links[i], *k.state_speeds[i][:2]) for i in link.path if k.links[i].joint.n_u]
-            carriers = [carrier for carrier in carriers if k.state_of(carrier[0].joint.name) is not None]
+        for link in k.link_of.values():
+            states = [(k.links[i], k.state_speeds[i]) for i in link.path]
+            carriers = [(alpha, *state) for alpha, state in states if state is not None]
             T = [k.quasi_base(alpha, link.center) for alpha, _, _ in carriers]
             for x, (alpha, a, ratio_a) in enumerate(carriers):
                 for y, (beta, b, ratio_b) in enumerate(carriers):

@@ -3,15 +3,16 @@
 By body: the inertia of one body at a time, with all others massless.  It works for any joint, and in loops, where it
 depends on the static support as the kinetic share itself does.
 
-By cause and by term: the sum of rotators (T-9.12) to (T-9.17), for trees of revolute and prismatic joints only.  In a
-loop causes are not defined: the motion of a link is one cause if it is described from one end, and another if it is
-described from the other.
+By cause and by term: the sum of rotators (T-9.12) to (T-9.17), for trees, their joints taken apart into hinges and
+slides.  In a loop causes are not defined: the motion of a link is one cause if it is described from one end, and
+another if it is described from the other.
 """
 
 from __future__ import annotations
 
+from kinode.algebra.spatial import ZERO3
 from kinode.errors import ArgumentError
-from kinode.formulations.formulation_table import FORMULATIONS
+from kinode.formulations.formulation_table import hinged_tree
 from kinode.formulations.vector_rotators import CAUSES, ROTATORS, RotatorMotion
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support, joints_in_loops
@@ -19,6 +20,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 
+MOST_BODIES_BY_CAUSE = 24  # more would take long to compile
 REACTION_BREAKDOWNS = ("cause", "body", "term")
 
 
@@ -26,7 +28,7 @@ def check_breakdown(topology: Topology, by: str) -> None:
     """Raise an error if this breakdown does not exist, or not for this system."""
     if by not in REACTION_BREAKDOWNS:
         raise ArgumentError(f"by: {', '.join(REACTION_BREAKDOWNS[:-1])} or {REACTION_BREAKDOWNS[-1]}, not {by!r}")
-    reason = None if by == "body" else FORMULATIONS["rotators"].applies(topology)
+    reason = None if by == "body" else hinged_tree(MOST_BODIES_BY_CAUSE)(topology)
     if by != "body" and reason is None and topology.meshes:
         reason = f"it does not know tooth forces ({', '.join(topology.meshes)})"
     if reason is not None:
@@ -61,9 +63,10 @@ def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None)
     s = snapshot
     motion = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
     assert isinstance(motion, RotatorMotion)
-    wrenches: dict[str, Spatial] = {}
-    for term, (moment, force) in motion.joint_terms(joint):
+    link, sums = motion.kinematics.carried_by(joint), dict[str, Spatial]()
+    for term in motion.terms_behind(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"
-        M, F = wrenches.get(name, (0.0, 0.0))
-        wrenches[name] = (M + moment, F + force)
+        (moment, force), (M, F) = term.about(link.pole), sums.get(name, (ZERO3, ZERO3))
+        sums[name] = (M + moment, F + force)
+    wrenches = {name: motion.kinematics.as_given(link, wrench)[1] for name, wrench in sums.items()}
     return wrenches if by == "term" else {cause: wrenches[cause] for cause in CAUSES if cause in wrenches}

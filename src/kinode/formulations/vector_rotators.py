@@ -10,8 +10,7 @@ deviation vectors D it gives the moment.  Each term is one mass moment times one
 cause: so the terms tell what loads a bearing.  Products |b| R are computed without dividing by |b|, so a vector along
 its axis is no special case.
 
-The literature has three hinges in a row (Hedrih, Veljovic 2011; Cajic, Lazarevic 2016); here it is any tree of hinges
-and slides.
+The literature has three hinges in a row (Hedrih, Veljovic 2011; Cajic, Lazarevic 2016); here it is any tree.
 """
 
 from __future__ import annotations
@@ -107,12 +106,12 @@ class RotatorMotion(ChainMotion):
         """The terms of the second derivative of a vector that rotates with hinges (T-9.13)."""
         arms = [cross(link.axis, b) for link in turning]
         for k, (alpha, arm) in enumerate(zip(turning, arms, strict=True)):
-            n, w, own = alpha.axis, speeds[alpha.index], (alpha.joint.name,)
+            n, w, own = alpha.axis, speeds[alpha.index], (alpha.name,)
             yield Change(ACCELERATION, own, arm, accelerations[alpha.index] * arm)
             yield Change(CENTRIFUGAL, own, arm, w * w * cross(n, arm))
             for beta, other in zip(turning[k + 1 :], arms[k + 1 :], strict=True):
                 product = 2.0 * w * speeds[beta.index] * cross(n, other)
-                yield Change(CORIOLIS, (alpha.joint.name, beta.joint.name), other, product)
+                yield Change(CORIOLIS, (alpha.name, beta.name), other, product)
 
     def hinges(self, link: ChainLink, *, own: bool = True) -> list[ChainLink]:
         """The hinges that rotate a link; without its own, those that rotate its joint's axis."""
@@ -128,11 +127,11 @@ class RotatorMotion(ChainMotion):
         carried = self.hinges(link, own=False)
         parts = list(self.changes(carried, link.pole - start, speeds, accelerations))
         if link.slides:
-            e, name, rate = link.axis, link.joint.name, speeds[link.index]
+            e, name, rate = link.slide * link.axis, link.name, speeds[link.index]
             parts.append(Change(SLIDING, (name,), e, accelerations[link.index] * e))
             for alpha in carried:
                 product = 2.0 * speeds[alpha.index] * rate * cross(alpha.axis, e)
-                parts.append(Change(CORIOLIS, (alpha.joint.name, name), e, product))
+                parts.append(Change(CORIOLIS, (alpha.name, name), e, product))
         return parts
 
     # -- terms -------------------------------------------------------------------------------------
@@ -141,7 +140,7 @@ class RotatorMotion(ChainMotion):
         rho = link.center - link.pole
         for k in link.path:
             of = self.kinematics.links[k]
-            label = f"r({of.joint.name})"
+            label = f"r({of.name})"
             for change in self.segment(of, speeds, accelerations):
                 force = link.mass * change.product
                 yield Term(
@@ -158,7 +157,7 @@ class RotatorMotion(ChainMotion):
 
     def _own_turn(self, link: ChainLink, alpha: ChainLink, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
         """n w_dot (n, J_n) + |D| R* of one axis (T-9.15)."""
-        n, axes = alpha.axis, (alpha.joint.name,)
+        n, axes = alpha.axis, (alpha.name,)
         J, D = self.inertia_moment(link, n), self.deviation_moment(link, n)
         blank = Term(link.body, ACCELERATION, axes, f"J({link.body})", J, ZERO3, link.pole, w_dot * dot(n, J) * n)
         yield blank
@@ -171,7 +170,7 @@ class RotatorMotion(ChainMotion):
         a, b = alpha.axis, beta.axis
         J_a, J_b, J_ab = (self.inertia_moment(link, n) for n in (a, b, cross(a, b)))
         moment = product * (cross(a, J_b) + cross(b, J_a) + J_ab)
-        axes = (alpha.joint.name, beta.joint.name)
+        axes = (alpha.name, beta.name)
         return Term(link.body, GYROSCOPIC, axes, f"J({link.body})", J_ab, ZERO3, link.pole, moment)
 
     def inertia_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
@@ -185,13 +184,18 @@ class RotatorMotion(ChainMotion):
     @cached_property
     def terms(self) -> list[list[Term]]:
         """The terms of each body in the actual motion."""
-        return [list(self.terms_of(link, self.kinematics.speeds, self.accelerations)) for link in self.kinematics.links]
+        rates = (self.kinematics.speeds, self.accelerations)
+        return [list(self.terms_of(link, *rates)) if link.body else [] for link in self.kinematics.links]
 
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
         """The kinetic share of a joint's reaction by terms: a on b, about b's joint point, in a's axes (T-9.16)."""
-        link = self.kinematics.links[self.kinematics.node_named[name]]
-        terms = [term for other in self.kinematics.behind(link.index) for term in self.terms[other.index]]
-        return [(term, self.kinematics.as_given(link, term.about(link.pole))[1]) for term in terms]
+        link = self.kinematics.carried_by(name)
+        return [(term, self.kinematics.as_given(link, term.about(link.pole))[1]) for term in self.terms_behind(name)]
+
+    def terms_behind(self, name: str) -> list[Term]:
+        """The terms of the bodies that a joint carries."""
+        behind = self.kinematics.behind(self.kinematics.carried_by(name).index)
+        return [term for link in behind for term in self.terms[link.index]]
 
 
 ROTATORS = Composition(whole_tree=True, kinematics=ChainKinematics, motion=RotatorMotion, reactions=ChainReactions)

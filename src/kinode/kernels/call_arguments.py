@@ -17,6 +17,7 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.observers.following_frames import needs_jerk
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import find_quantity
@@ -143,6 +144,14 @@ class Arguments:
         if isinstance(frame, Frame) and (frame.is_plain or frame.name):
             return str(frame)
         raise ArgumentError("give the place a name: body.at(..., name=...)")
+
+    def placed_frame_name(self, of: Any) -> str:
+        """The same of a frame whose pose follows from positions alone."""
+        name = self.frame_name(of)
+        if needs_jerk(self.system, self.system.find_frame(name)):
+            message = f"{name} follows a velocity, and has no pose by positions alone"
+            raise ArgumentError(f"{message}: evaluate {name}.rotation and {name}.position at a state")
+        return name
 
     def joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
         """The names of joints for which reactions are requested; with ``on``, joints of that body."""

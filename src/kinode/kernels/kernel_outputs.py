@@ -34,9 +34,9 @@ def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
 
 
 def energy(snapshot: Snapshot, options: Any) -> Outputs:
-    """Kinetic energy, and potential plus electric energy."""
-    kinetic, potential, electric = snapshot.energies
-    return [kinetic, potential + electric]
+    """Kinetic energy, and all other energy: potential, electric, thermal."""
+    kinetic, *others = snapshot.energies.values()
+    return [kinetic, sum(others, 0.0)]
 
 
 def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:
@@ -94,6 +94,14 @@ def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
         moment, force = snapshot.reactions.seen(options.joint, wrench, None, point, frame)
         outputs += [*force, *moment]
     return outputs if support is None else [*outputs, snapshot.statics(support).doubt]
+
+
+def element_loads(snapshot: Snapshot, options: Names) -> Outputs:
+    """Force and moment of each element on each body that it loads, about the origin of a frame, in its axes."""
+    from kinode.formulations.frame_loads import element_loads
+
+    loads = element_loads(snapshot, snapshot.system.find_frame(options[0]))
+    return [x for moment, force in loads.values() for x in (*force, *moment)]
 
 
 def holding(snapshot: Snapshot, options: LoadOptions) -> Outputs:

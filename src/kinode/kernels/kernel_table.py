@@ -162,6 +162,7 @@ _ROWS = (
     KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
     KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
+    KernelRow("element_loads", outputs.element_loads, modes=Modes.FITTED),
     KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),

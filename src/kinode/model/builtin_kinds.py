@@ -10,9 +10,10 @@ from collections.abc import Callable
 from importlib import import_module
 
 from kinode.model import constraints, elements, environment, joints, network, signals
+from kinode.model.base import observers
 
 # Most models need the first two alone.
-PACKAGES = (joints, elements, constraints, environment, network, signals)
+PACKAGES = (joints, elements, constraints, environment, network, signals, observers)
 
 
 def load_builtin_kinds(enough: Callable[[], bool]) -> bool:

@@ -22,7 +22,9 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.frame_lookup import joint_frame
-from kinode.model.network.nodes import COORDINATES, find_nodes
+from kinode.model.network.domains.domain import Domain, domain_of_coordinate
+from kinode.model.network.joint_sources import JointDrive
+from kinode.model.network.nodes import find_nodes
 from kinode.model.network.part import Part
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 from kinode.model.quantity_names import find_quantity
@@ -59,6 +61,8 @@ class CircuitLink(NamedTuple):
         Number of the freedom of a joint that an energy link belongs to.
     out : bool
         Whether information goes out here.
+    carries : Domain, optional
+        The declaration of that domain; ``words`` is the same for links that have one.
     """
 
     component: str
@@ -70,6 +74,13 @@ class CircuitLink(NamedTuple):
     frame: Frame | None = None
     freedom: int | None = None
     out: bool = False
+    carries: Domain | None = None
+
+    @property
+    def words(self) -> Domain:
+        """The declaration of the domain of an energy link."""
+        assert self.carries is not None, self.name
+        return self.carries
 
     @property
     def name(self) -> str:
@@ -82,7 +93,8 @@ class CircuitComponent:
     """A component: its name, its role (SB, KN, E, DC, part, signal), its kind, and its links.
 
     ``owner`` is the component of the model that it comes from: the joint ``elbow`` of its spring ``elbow.stiffness``;
-    ``through`` says that what flows into its first link flows out of its second.
+    ``through`` says that what flows into its first link flows out of its second; ``field`` is the field of the joint
+    that a source or an effect on its third link is.
     """
 
     name: str
@@ -91,6 +103,7 @@ class CircuitComponent:
     owner: str
     links: tuple[CircuitLink, ...] = ()
     through: bool = False
+    field: str = ""
 
 
 class CircuitNode(NamedTuple):
@@ -153,18 +166,21 @@ class _TopologyWriter:
         return CircuitTopology(components, nodes, tuple(self.order))
 
     # -- components and links ----------------------------------------------------------------------
-    def add(self, name: str, role: str, kind: str, owner: str = "", through: bool = False) -> None:
+    def add(
+        self, name: str, role: str, kind: str, owner: str = "", through: bool = False, field: str = ""
+    ) -> None:  # fmt: skip
         """Add a component."""
-        self.components[name] = CircuitComponent(name, role, kind, owner or name, (), through)
+        self.components[name] = CircuitComponent(name, role, kind, owner or name, (), through, field)
         self.links[name] = []
 
     def link(
-        self, component: str, kind: str, node: str, port: str = "", domain: str = "", frame: Frame | None = None,
-        freedom: int | None = None, out: bool = False,
+        self, component: str, kind: str, node: str, port: str = "", domain: Domain | None = None,
+        frame: Frame | None = None, freedom: int | None = None, out: bool = False,
     ) -> None:  # fmt: skip
         """Add a link to a component."""
         number = len(self.links[component]) + 1
-        self.order.append(CircuitLink(component, number, port, kind, domain, node, frame, freedom, out))
+        word = "" if domain is None else domain.kind
+        self.order.append(CircuitLink(component, number, port, kind, word, node, frame, freedom, out, domain))
         self.links[component].append(self.order[-1])
 
     def to_body(self, component: str, port: str, frame: Frame) -> None:
@@ -182,9 +198,11 @@ class _TopologyWriter:
     def third(self, joint: str, component: str, port: str, freedom: int | None = None) -> None:
         """Connect a component to the third link of a joint: to all its freedoms, or to one."""
         for link in [x for x in self.links[joint] if x.freedom is not None and freedom in (None, x.freedom)]:
-            self.link(component, ENERGY, link.node, port, link.domain, freedom=link.freedom)
+            self.link(component, ENERGY, link.node, port, link.carries, freedom=link.freedom)
 
     def _joints(self) -> None:
+        drives = [x for x in self.system.elements.values() if isinstance(x, JointDrive)]
+        driven = {(drive.link.joint, drive.field) for drive in drives}  # by sources, which are components themselves
         for name, joint in self.system.joints.items():
             self.add(name, "KN", joint.kind)
             self.to_body(name, "1", joint_frame(joint, "parent"))
@@ -192,11 +210,11 @@ class _TopologyWriter:
             several = joint.n_u > 1
             for k, (coordinate, unit) in enumerate(joint.coordinates):
                 node = f"{name}.{coordinate}" if several else name
-                self.link(name, ENERGY, node, coordinate, COORDINATES[unit], freedom=k)
+                self.link(name, ENERGY, node, coordinate, domain_of_coordinate(unit), freedom=k)
             for field in (*SOURCES, *EFFECTS):
-                if getattr(joint, field, None) is not None:
+                if getattr(joint, field, None) is not None and (name, field) not in driven:
                     own = f"{name}.{field}"
-                    self.add(own, "E" if field in SOURCES else "DC", SOURCES.get(field, field), name)
+                    self.add(own, "E" if field in SOURCES else "DC", SOURCES.get(field, field), name, field=field)
                     self.third(name, own, "1")
 
     def _constraints(self) -> None:
@@ -213,6 +231,11 @@ class _TopologyWriter:
         nodes = find_nodes(self.system)
         at = {(part, port): node for node in nodes.values() for part, port in node.ports}
         for name, element in self.system.elements.items():
+            if isinstance(element, JointDrive):
+                joint, freedom, _ = element.link
+                self.add(name, "E", SOURCES[element.field], joint, field=element.field)
+                self.third(joint, name, element.port, freedom)
+                continue
             if isinstance(element, Part):
                 through = isinstance(element, TwoPole | TwoShaft | TwoSlide) and len(element.ports()) == 2
                 self.add(name, "part", element.kind, through=through)
@@ -223,7 +246,7 @@ class _TopologyWriter:
                     if node.joint is not None:
                         self.third(node.joint, name, port, node.coordinate)
                     else:
-                        self.link(name, ENERGY, node.name, port, domain.kind)
+                        self.link(name, ENERGY, node.name, port, domain)
             else:
                 acts = element.everywhere or any(frames_of(element)) or any(joints_of(element))
                 role = "E" if symbol_of(type(element)).source else "DC" if acts else "signal"
@@ -272,6 +295,11 @@ class _TopologyWriter:
             if any(link.node == name for link in links):
                 return component
         return name
+
+
+def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
+    """Whether power enters or leaves at a link: at the reference of a domain whose flow itself is a power."""
+    return node.reference and link.carries is not None and not link.carries.product_is_power
 
 
 # -- what a component of the model refers to -------------------------------------------------------

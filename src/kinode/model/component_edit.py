@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def change(system: System, name: str, fields: dict[str, Any]) -> Component:
     """The component with these fields instead; an error leaves the system as it was."""
-    old: Component = system[name]
+    old: Component = system.declared.get(name) or system[name]
     if old is system.world:
         raise ModelError("the world cannot be changed", component="world")
     if isinstance(old, TableRecord):
@@ -27,7 +27,7 @@ def change(system: System, name: str, fields: dict[str, Any]) -> Component:
         new = _changed_quantity(system, old, fields)
     else:
         new = _changed_component(system, old, fields)
-    kept = dict(system.components)
+    kept = dict(system.declared)
     system.replace(new)
     try:
         if isinstance(new, Body):
@@ -102,7 +102,7 @@ def _check_fields(name: str, fields: dict[str, Any], allowed: tuple[str, ...]) -
 
 def _follow_frames(system: System, body: Body) -> None:
     """Update the components that use named frames of a body, its mass center included, after the body has changed."""
-    for component in list(system.components.values()):
+    for component in list(system.declared.values()):
         frames: dict[str, Any] = {}
         for field, _ in component.specs().values():
             frame = getattr(component, field.name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import keyword
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
 from kinode.expressions.lookup_tables import Table
@@ -12,12 +14,17 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.environment.atmosphere import STANDARD, Property
 from kinode.model.joints.joint import Joint
+from kinode.model.network.joint_sources import Applied, apply_sources
 from kinode.model.network.nodes import Node, article
+from kinode.model.network.part import Part
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 C = TypeVar("C", bound=Component)
@@ -26,10 +33,13 @@ C = TypeVar("C", bound=Component)
 class ComponentStore:
     """Components by name; records are immutable and are replaced, never changed."""
 
-    components: dict[str, Component]
+    declared: dict[str, Component]  # as they were declared; ``components`` are what they mean
 
     def __init__(self) -> None:
-        self.components = {}
+        self.declared = {}
+        self.motion_sources: dict[str, Part] = {}  # sources of motion; those on joints mean motions of joints
+        self.applies_sources = True
+        self._applied: Applied | None = None
         self._sections: dict[str, dict[str, Any]] = {}
         self._prefixes: set[str] = set()
         self._values: dict[str, float] | None = None  # of the parameters
@@ -68,13 +78,31 @@ class ComponentStore:
     def bodies(self) -> dict[str, Body]:
         return self._section("bodies")
 
+    def _find_applied(self) -> Applied:
+        """Components, joints and elements, with sources of motion on joints applied."""
+        if self._applied is None:
+            declared = Applied(self.declared, self._section("joints"), self._section("elements"))
+            apply = self.motion_sources and self.applies_sources
+            self._applied = apply_sources(declared, self.motion_sources) if apply else declared
+        return self._applied
+
+    @property
+    def components(self) -> dict[str, Component]:
+        """All components by name; a joint that a source prescribes has its law."""
+        return self._find_applied().components
+
     @property
     def joints(self) -> dict[str, Joint]:
+        return self._find_applied().joints
+
+    @property
+    def declared_joints(self) -> dict[str, Joint]:
+        """The joints without what sources prescribe."""
         return self._section("joints")
 
     @property
     def elements(self) -> dict[str, Element]:
-        return self._section("elements")
+        return self._find_applied().elements
 
     @property
     def constraints(self) -> dict[str, Constraint]:
@@ -149,11 +177,15 @@ class ComponentStore:
         return self.check_name(name)
 
     def _put(self, component: C) -> C:
-        self.components[component.name] = component
+        self.declared[component.name] = component
+        if isinstance(component, Part) and component.drives is not None:
+            self.motion_sources[component.name] = component
+        else:
+            self.motion_sources.pop(component.name, None)
         self._section(component.section)[component.name] = component
         if "." in component.name:
             self._prefixes.update(_prefixes(component.name))
-        self._values = self._nodes = None
+        self._values = self._nodes = self._applied = None
         self.derived.clear()
         return component
 
@@ -161,6 +193,38 @@ class ComponentStore:
         """Add a finished record under its name."""
         self.check_name(component.name)
         return self._put(component)
+
+    def fill(self, components: Iterable[Component]) -> None:
+        """Replace all components by others, in this order; bodies then belong to this system."""
+        self._sections, self._prefixes, self.declared, self.motion_sources = {}, set(), {}, {}
+        for component in components:
+            owned = replace(component, system=self) if isinstance(component, Body) else component
+            self.add_component(owned)
+
+    def decomposed(self, sequences: Mapping[str, str] | None = None) -> System:
+        """The system with joints of several freedoms taken apart into hinges and slides, with massless bodies between.
+
+        It moves in the same way, and its joints transmit the same.  A screw stays one joint.  Balls become three
+        hinges, whose angles are singular in one position.
+
+        Parameters
+        ----------
+        sequences : mapping, optional
+            The axes of the hinges of a ball or free joint: ``{"ball": "zxz"}``.  Default is "zyx" (yaw, pitch, roll),
+            or "zxz" (precession, nutation, spin) where that is better at the initial position.
+
+        Returns
+        -------
+        System
+
+        Examples
+        --------
+        >>> list(kn.load("examples/ship_gimbal.yaml").decomposed().joints)[:4]
+        ['ahead', 'heel.x', 'heel.y', 'heel.angle']
+        """
+        from kinode.model.decomposition.decomposed_system import decompose
+
+        return decompose(cast("System", self), sequences or {})
 
     def replace(self, component: Component) -> None:
         """Replace the record of the same name, which may be the world."""

@@ -10,7 +10,7 @@ from kinode.errors import ModelError
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import Frame, check_frame_name, read_frame
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.joints.joint import Joint
 
 if TYPE_CHECKING:

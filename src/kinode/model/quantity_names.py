@@ -15,14 +15,16 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.following_frames import known_rates
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
-from kinode.model.network.nodes import COORDINATES
-from kinode.model.network.part import DOMAINS, Part
+from kinode.model.network.domains.domain import domain_of_coordinate
+from kinode.model.network.joint_sources import JointDrive
+from kinode.model.network.part import Part
 from kinode.other_words import translate
 
 if TYPE_CHECKING:
@@ -50,11 +52,14 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "kinetic_energy": ("energy", (), "velocity"),
     "potential_energy": ("energy", (), "position"),
     "electric_energy": ("energy", (), "velocity"),
+    "thermal_energy": ("energy", (), "velocity"),
     "momentum": ("momentum", XYZ, "velocity"),
     "angular_momentum": ("angular_momentum", XYZ, "velocity"),
     "com": ("length", XYZ, "position"),
     "gravity": ("acceleration", XYZ, "position"),
 }
+# Of a body, about its mass center; of the bodies that a joint carries, about its point on their side.
+MOMENTUM_QUANTITIES = {name: SYSTEM_QUANTITIES[name] for name in ("momentum", "angular_momentum")}
 # What the whole system does to the world: the shaking force, and the shaking moment about the world's origin.
 GROUND_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "force": ("force", XYZ, "acceleration"),
@@ -137,20 +142,22 @@ def find_quantity(system: System, text: str) -> QuantityName:
         if rest == name and axes is None:
             return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "position")
     if isinstance(component, Joint):
-        for side in ("parent", "child"):
-            if rest.startswith(side + "."):
-                frame = system.find_frame(f"{owner}.{side}")
-                return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
-        rest = link_quantity(component, rest)
-        return _joint_quantity(text, component, rest, axes, _effort_needs(system, component))
+        return _quantity_at_joint(system, text, component, rest, axes)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
     if isinstance(component, Observer):
         own = {name: (unit, (), "position") for name, unit in component.quantities.items()}
         sort = "observer" if rest in own else "frame"
-        return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
+        try:
+            table = known_rates(system, owner, rest.partition(".")[0], {**FRAME_QUANTITIES, **own})
+        except ValueError as error:
+            raise LawError(str(error), text=text, position=len(owner) + 1) from None
+        return _pick(text, owner, sort, rest, table, Frame(owner), axes)
     if isinstance(component, Part):
         return _network_quantity(text, "part", owner, rest, component.units(), axes)
+    if isinstance(component, JointDrive):
+        quantity = _network_quantity(text, "drive", owner, rest, component.units(), axes)
+        return quantity._replace(needs=component.needs_of(rest))
     if isinstance(component, Element):
         table = {name: (unit, parts, "velocity") for name, (unit, parts) in component.offered().items()}
         if component.pushes:
@@ -161,6 +168,21 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Constraint):
         return _constraint_quantity(system, text, component, rest, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def _quantity_at_joint(system: System, text: str, joint: Joint, rest: str, axes: Frame | None) -> QuantityName:
+    """A quantity of a joint, of its frames, or the integral of a quasi-velocity where a part acts on it."""
+    for side in ("parent", "child"):
+        if rest.startswith(side + "."):
+            frame = system.find_frame(f"{joint.name}.{side}")
+            return _pick(text, joint.name, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
+    if rest.partition(".")[0] in MOMENTUM_QUANTITIES:
+        return _pick(text, joint.name, "carried", rest, MOMENTUM_QUANTITIES, None, axes)
+    link, _, word = f"{joint.name}.{rest}".rpartition(".")
+    node = system.nodes.get(link)
+    if node is not None and node.quasi and word == node.domain.position:
+        return _network_quantity(text, "node", link, word, node.domain.across, axes)
+    return _joint_quantity(text, joint, link_quantity(joint, rest), axes, _effort_needs(system, joint))
 
 
 def _link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame | None) -> QuantityName:
@@ -176,31 +198,29 @@ def _link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame
         raise LawError(unknown("no component of the circuit is called", component, components), text=text, position=0)
     links = {str(link.number): link for link in components[component].links if link.kind != "information"}
     if number.group() not in links:
-        count = (
-            f"has {len(links)} link{'s' * (len(links) != 1)}" if links else "has no links with a potential and a flow"
-        )
+        count = f"has {len(links) or 'no'} link{'s' * (len(links) != 1)}"
         raise LawError(f"{component} {count}, and none has the number {number.group()}", text=text, position=position)
     link = links[number.group()]
     if link.kind == "vector":
         table = VECTOR_LINK_QUANTITIES
     else:
-        table = {word: (unit, (), "acceleration") for word, unit in DOMAINS[link.domain].units.items()}
+        table = {word: (unit, (), "acceleration") for word, unit in link.words.units.items()}
         if axes is not None:
             raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
     if quantity not in table:
         raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
     unit, parts, needs = table[quantity]
-    index = _part(text, part, parts)
-    name = f"{link.number}.{quantity}"
+    index, name = _part(text, part, parts), f"{link.number}.{quantity}"
     return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
 
 
 def link_quantity(joint: Joint, rest: str) -> str:
     """The quantity behind a network name of a joint: ``elbow.speed`` and ``slide.angle.speed`` are speeds u."""
     several = len(joint.coordinates) > 1
-    for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():
-        kind = DOMAINS[COORDINATES[unit]]
-        for word, role in ((kind.position, "q"), (kind.potential, "u")):
+    for name, unit in joint.coordinates:
+        kind = domain_of_coordinate(unit)
+        roles = {kind.potential: "u"} if joint.quaternion is not None else {kind.position: "q", kind.potential: "u"}
+        for word, role in roles.items():
             if rest == (f"{name}.{word}" if several else word):
                 return f"{role}.{name}" if several else role
     return rest
@@ -256,6 +276,8 @@ def _constraint_quantity(
 def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> QuantityName:
     """A quantity of the body itself, or of one of its named frames, whose names may contain dots."""
     first = rest.partition(".")[0]
+    if first in MOMENTUM_QUANTITIES:
+        return _pick(text, body.name, "body", rest, MOMENTUM_QUANTITIES, None, axes)
     if not first or first in FRAME_QUANTITIES:
         return _pick(text, body.name, "frame", rest, FRAME_QUANTITIES, Frame(body.name), axes)
     for frame in (body.com, *body.frames):
@@ -265,7 +287,7 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
     if body.name == "ground" and first in GROUND_QUANTITIES:
         message = f"ground is a body here; under another name it leaves ground.{first} to the load on the world"
         raise LawError(message, text=text, position=0)
-    known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
+    known = [*FRAME_QUANTITIES, *MOMENTUM_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
     components = [f"{quantity}.{axis}" for quantity in ("position", "velocity") for axis in XYZ]
     known = translate(first, components) or known  # arm.x
     message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
@@ -369,6 +391,7 @@ def _joint_quantity(
     if rest in POWERS:
         return make(rest, (), "", "power", "acceleration")
     known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, *POWERS]
+    known += MOMENTUM_QUANTITIES
     if not rest:
         what = "a joint" if joint.n_u == 1 else f"a joint of {joint.n_u} freedoms"
         raise LawError(explain_owner(joint.name, what, known if joint.n_u else JOINT_WRENCHES), text=text, position=0)

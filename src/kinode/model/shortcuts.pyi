@@ -1833,6 +1833,7 @@ class Shortcuts:
         minus: PortLike,
         *,
         resistance: LawLike,
+        heat: PortLike | None = None,
     ) -> Resistor:
         """Ohm's resistor; a law makes it a switch, a potentiometer or a hot wire.
 
@@ -1846,6 +1847,8 @@ class Shortcuts:
             Node at the negative end.
         resistance : law, Ohm
             Voltage for a unit of current, or a law.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -1976,6 +1979,7 @@ class Shortcuts:
         voltage: LawLike,
         resistance: NumberLike,
         initial_drawn: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> Battery:
         """A voltage behind an inner resistance; ``drawn`` counts the charge that it has delivered.
 
@@ -1995,6 +1999,8 @@ class Shortcuts:
             Inner resistance.
         initial_drawn : number, C, optional
             Charge drawn before the start.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2364,6 +2370,7 @@ class Shortcuts:
         damping: NumberLike = 0.0,
         free_angle: NumberLike = 0.0,
         initial_angle: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> ShaftSpring:
         """A torsion spring, with damping beside it where it is given.
 
@@ -2383,6 +2390,8 @@ class Shortcuts:
             Angle without load.
         initial_angle : number, rad, optional
             Angle at the start, of a over b.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2397,6 +2406,7 @@ class Shortcuts:
         b: PortLike = "world",
         *,
         damping: NumberLike,
+        heat: PortLike | None = None,
     ) -> ShaftDamper:
         """A moment in proportion to the speed.
 
@@ -2410,6 +2420,8 @@ class Shortcuts:
             Shaft that it turns against.
         damping : number, N*m*s/rad
             Moment for a unit of speed.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2426,6 +2438,7 @@ class Shortcuts:
         viscous: NumberLike = 0.0,
         coulomb: NumberLike = 0.0,
         slip: NumberLike = 0.01,
+        heat: PortLike | None = None,
     ) -> ShaftLoss:
         """Losses of a bearing: a moment in proportion to the speed, and one against it, which fades below ``slip``.
 
@@ -2443,6 +2456,8 @@ class Shortcuts:
             Moment at any speed.
         slip : number, rad/s, default 0.01
             Speed below which the latter fades.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2462,6 +2477,7 @@ class Shortcuts:
         viscous: NumberLike = 0.0,
         coulomb: NumberLike = 0.0,
         slip: NumberLike = 0.01,
+        heat: PortLike | None = None,
     ) -> Gearbox:
         """A rigid gear; with a housing that turns, a planetary one.  Its losses depend on speed alone.
 
@@ -2485,6 +2501,8 @@ class Shortcuts:
             Drag at any input speed.
         slip : number, rad/s, default 0.01
             Input speed below which coulomb fades.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2508,6 +2526,7 @@ class Shortcuts:
         damping: NumberLike = 0.0,
         efficiency: NumberLike = 1.0,
         initial_twist: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> ElasticGearbox:
         """A gear that gives by ``twist``, seen at its output, and rubs in proportion to what it transmits.
 
@@ -2542,6 +2561,8 @@ class Shortcuts:
             Share of the power that reaches the output.
         initial_twist : number, rad, optional
             Twist at the start; none where nothing decides it.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2558,7 +2579,7 @@ class Shortcuts:
         speed: LawLike,
         initial_angle: NumberLike | None = None,
     ) -> SpeedSource:
-        """Holds a speed, whatever moment it takes; ``moment`` is what it delivers.
+        """Holds a speed, whatever moment it takes; ``moment`` is what it delivers.  On a joint it is its ``speed=``.
 
         Parameters
         ----------
@@ -2587,7 +2608,7 @@ class Shortcuts:
         *,
         angle: LawLike,
     ) -> AngleSource:
-        """Holds an angle, whatever moment it takes; ``moment`` is what it delivers.
+        """Holds an angle, whatever moment it takes; ``moment`` is what it delivers.  On a joint it is its ``motion=``.
 
         Parameters
         ----------
@@ -2649,6 +2670,7 @@ class Shortcuts:
         stiffness: NumberLike,
         damping: NumberLike = 0.0,
         initial_twist: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> BacklashGear:
         """A gear with play between its flanks.
 
@@ -2680,6 +2702,8 @@ class Shortcuts:
             Moment at the output for a unit of depth a second.
         initial_twist : number, rad, optional
             Twist at the start; none where nothing decides it.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2698,13 +2722,14 @@ class Shortcuts:
         viscous: NumberLike = 0.0,
         coulomb: NumberLike = 0.0,
         slip: NumberLike = 0.01,
-        resistance: NumberLike,
+        resistance: LawLike,
         constant: NumberLike | None = None,
         inductance: NumberLike = 0.0,
         initial_current: NumberLike | None = None,
         torque_constant: NumberLike | None = None,
         back_emf_constant: NumberLike | None = None,
         speed_constant: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> DcMotor:
         """A motor with brushes: resistance, inductance, and one constant for its moment and its back EMF.
 
@@ -2729,8 +2754,8 @@ class Shortcuts:
             Drag at any speed.
         slip : number, rad/s, default 0.01
             Speed below which the latter fades.
-        resistance : number, Ohm
-            Of the winding.
+        resistance : law, Ohm
+            Of the winding: a number, or a law of its temperature.
         constant : number, N*m/A, optional
             Moment for a unit of current, and voltage for a unit of speed.
         inductance : number, H, default 0
@@ -2743,6 +2768,8 @@ class Shortcuts:
             The same as constant.
         speed_constant : number, rad/s/V, optional
             The inverse of constant.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2759,7 +2786,7 @@ class Shortcuts:
         viscous: NumberLike = 0.0,
         coulomb: NumberLike = 0.0,
         slip: NumberLike = 0.01,
-        resistance: NumberLike,
+        resistance: LawLike,
         inductance_d: NumberLike | None = None,
         inductance_q: NumberLike | None = None,
         flux: NumberLike,
@@ -2770,6 +2797,7 @@ class Shortcuts:
         voltage_d: LawLike = 0.0,
         voltage_q: LawLike,
         inductance: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> BrushlessMotor:
         """A brushless motor whose voltages along and across its magnets are given, as by an ideal amplifier.
 
@@ -2787,8 +2815,8 @@ class Shortcuts:
             Drag at any speed.
         slip : number, rad/s, default 0.01
             Speed below which the latter fades.
-        resistance : number, Ohm
-            Of a phase.
+        resistance : law, Ohm
+            Of a phase: a number, or a law of its temperature.
         inductance_d : number, H, optional
             Along the magnets.
         inductance_q : number, H, optional
@@ -2809,6 +2837,8 @@ class Shortcuts:
             Across the magnets: a number or a law.
         inductance : number, H, optional
             Of both axes.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -2827,7 +2857,7 @@ class Shortcuts:
         viscous: NumberLike = 0.0,
         coulomb: NumberLike = 0.0,
         slip: NumberLike = 0.01,
-        resistance: NumberLike,
+        resistance: LawLike,
         inductance_d: NumberLike | None = None,
         inductance_q: NumberLike | None = None,
         flux: NumberLike,
@@ -2838,6 +2868,7 @@ class Shortcuts:
         modulation_d: LawLike = 0.0,
         modulation_q: LawLike,
         inductance: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> InverterMotor:
         """A brushless motor with an ideal inverter, which makes its voltages out of a bus and takes the power from there.
 
@@ -2862,8 +2893,8 @@ class Shortcuts:
             Drag at any speed.
         slip : number, rad/s, default 0.01
             Speed below which the latter fades.
-        resistance : number, Ohm
-            Of a phase.
+        resistance : law, Ohm
+            Of a phase: a number, or a law of its temperature.
         inductance_d : number, H, optional
             Along the magnets.
         inductance_q : number, H, optional
@@ -2884,6 +2915,8 @@ class Shortcuts:
             Share of the bus across the magnets: a number or a law.
         inductance : number, H, optional
             Of both axes.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3006,6 +3039,7 @@ class Shortcuts:
         breakaway: NumberLike | None = None,
         stribeck_speed: NumberLike | None = None,
         viscous: NumberLike = 0.0,
+        heat: PortLike | None = None,
     ) -> ShaftFriction:
         """Friction of a bearing that sticks: ``coulomb`` while it turns, up to ``breakaway`` at rest.
 
@@ -3027,6 +3061,8 @@ class Shortcuts:
             Speed over which the latter fades.
         viscous : number, N*m*s/rad, default 0
             Moment for a unit of speed.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3044,6 +3080,7 @@ class Shortcuts:
         breakaway: NumberLike | None = None,
         stribeck_speed: NumberLike | None = None,
         viscous: NumberLike = 0.0,
+        heat: PortLike | None = None,
     ) -> SlideFriction:
         """Friction of a guide that sticks, as that of a shaft.
 
@@ -3063,6 +3100,8 @@ class Shortcuts:
             Speed over which the latter fades.
         viscous : number, N*s/m, default 0
             Force for a unit of speed.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3086,6 +3125,7 @@ class Shortcuts:
         efficiency: NumberLike,
         back_efficiency: NumberLike | None = None,
         initial_twist: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> WormGear:
         """An elastic gear that rubs in proportion to what it transmits, and sticks at rest.
 
@@ -3121,6 +3161,8 @@ class Shortcuts:
             Share that reaches the input, driven back.
         initial_twist : number, rad, optional
             Twist at the start; none where nothing decides it.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3350,6 +3392,7 @@ class Shortcuts:
         damping: NumberLike = 0.0,
         free_length: NumberLike = 0.0,
         initial_position: NumberLike | None = None,
+        heat: PortLike | None = None,
     ) -> SlideSpring:
         """A spring along a line, with damping beside it where it is given; the force on it at a grows with a - b.
 
@@ -3369,6 +3412,8 @@ class Shortcuts:
             Position of a over b without load.
         initial_position : number, m, optional
             Position at the start, of a over b.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3383,6 +3428,7 @@ class Shortcuts:
         b: PortLike = "world",
         *,
         damping: NumberLike,
+        heat: PortLike | None = None,
     ) -> SlideDamper:
         """A force in proportion to the speed.
 
@@ -3396,6 +3442,8 @@ class Shortcuts:
             Node that it slides against.
         damping : number, N*s/m
             Force for a unit of speed.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3412,6 +3460,7 @@ class Shortcuts:
         viscous: NumberLike = 0.0,
         coulomb: NumberLike = 0.0,
         slip: NumberLike = 0.001,
+        heat: PortLike | None = None,
     ) -> SlideLoss:
         """Losses of a guide: a force in proportion to the speed, and one against it, which fades below ``slip``.
 
@@ -3429,6 +3478,8 @@ class Shortcuts:
             Force at any speed.
         slip : number, m/s, default 0.001
             Speed below which the latter fades.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3505,7 +3556,7 @@ class Shortcuts:
         velocity: LawLike,
         initial_position: NumberLike | None = None,
     ) -> VelocitySource:
-        """Holds a velocity, whatever force it takes; ``force`` is what it delivers.
+        """Holds a velocity, whatever force it takes; ``force`` is what it delivers.  On a joint it is its ``speed=``.
 
         Parameters
         ----------
@@ -3534,7 +3585,7 @@ class Shortcuts:
         *,
         position: LawLike,
     ) -> PositionSource:
-        """Holds a position, whatever force it takes; ``force`` is what it delivers.
+        """Holds a position, whatever force it takes; ``force`` is what it delivers.  On a joint it is its ``motion=``.
 
         Parameters
         ----------
@@ -3589,6 +3640,7 @@ class Shortcuts:
         on_resistance: NumberLike = 0.001,
         off_conductance: NumberLike = 1e-09,
         drop: NumberLike = 0.0,
+        heat: PortLike | None = None,
     ) -> Diode:
         """Conducts from plus to minus, where the voltage exceeds its ``drop``.
 
@@ -3606,6 +3658,8 @@ class Shortcuts:
             While it does not.
         drop : number, V, default 0
             Over it where it begins to conduct.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------
@@ -3622,6 +3676,7 @@ class Shortcuts:
         on_resistance: NumberLike = 0.001,
         off_conductance: NumberLike = 1e-09,
         command: LawLike,
+        heat: PortLike | None = None,
     ) -> Switch:
         """Conducts while its ``command`` is above zero.
 
@@ -3639,6 +3694,8 @@ class Shortcuts:
             While it does not.
         command : law
             A law: closed while it is above zero.
+        heat : node, optional
+            Node that its losses warm, in a domain whose flow is a power.
 
         Returns
         -------

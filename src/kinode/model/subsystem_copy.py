@@ -20,12 +20,12 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME, Frame
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
+from kinode.model.network.domains.heat_ports import HeatedPart, with_heat_port
 from kinode.model.network.nodes import Node, find_node
-from kinode.model.network.part import REFERENCES
 from kinode.model.quantity_names import split_owner
 from kinode.model.subsystem_laws import seen_from_world
 
@@ -63,9 +63,10 @@ class _Copier:
 
     def run(self, bind: Mapping[str, Any], parameters: Mapping[str, Any], connect: Mapping[str, Any]) -> None:
         given = self._given(bind, parameters)
+        self._bring_domains()
         self._connect(connect)
         self._bring_kinds()
-        for component in self.system.components.values():
+        for component in self.system.declared.values():
             if component.name in given:
                 new = self._bound(component, given[component.name])
             else:
@@ -103,7 +104,7 @@ class _Copier:
         free = [name for name, node in nodes.items() if node.joint is None and not node.reference]
         for key, raw in connect.items():
             if key not in free:
-                if key in REFERENCES:
+                if key in self.system.references:
                     raise fail(f"{key} is shared by all systems")
                 if key in nodes or key in self.system.joints:
                     raise fail(f"{key} is a joint of {self.system.name}, which stays what it is")
@@ -112,7 +113,7 @@ class _Copier:
             kind = nodes[key].domain
             if not isinstance(name, str) or not NAME.match(name) or name in ("t", "system", *RESERVED):
                 raise fail(f"{key} is connected to a node, a joint or {kind.reference}, not to {short(raw)}")
-            if name in REFERENCES - {kind.reference}:
+            if name in self.target.references - {kind.reference}:
                 raise fail(f"{key} is {kind.kind}: its reference is {kind.reference}, not {name}")
             self._check_meeting(nodes[key], name, fail)
             self.connected[key] = name
@@ -132,6 +133,17 @@ class _Copier:
             other = ".".join(there.ports[0])
             raise fail(f"{node.name} is {node.kind}, and {name} is {there.kind} by {other}: one kind meets at a node")
 
+    def _bring_domains(self) -> None:
+        """Copy declared domains; one name has one meaning."""
+        for kind, domain in self.system.domains.items():
+            if self.target.all_domains.get(kind, domain) != domain:
+                raise ModelError(f"its domain {kind} has another meaning in {self.target.name}", component=self.name)
+            if kind not in self.target.all_domains:
+                if domain.reference in self.target.components:
+                    message = f"{domain.reference}, the reference of its domain {kind}, is a component here"
+                    raise ModelError(message, component=self.name)
+                self.target.domains[kind] = domain
+
     def _bring_kinds(self) -> None:
         """Copy declared kinds; one whose name has another meaning in the target gets the prefix."""
         for kind, cls in self.system.kinds.items():
@@ -142,7 +154,7 @@ class _Copier:
 
     def _port(self, name: str) -> str:
         """What a port is connected to in the target."""
-        if name in REFERENCES:
+        if name in self.system.references:
             return name
         return self.connected.get(name, f"{self.name}.{name}")
 
@@ -167,6 +179,8 @@ class _Copier:
             return dataclasses.replace(old, name=name, value=value, dimension=dimension)
         if isinstance(old, Signal):
             return Signal(name, self._value(old.law, self._law))
+        if isinstance(old, Observer):
+            old = old.within(self.system)
         changed: dict[str, Any] = {}
         for field, spec in old.specs().values():
             value = getattr(old, field.name)
@@ -180,6 +194,8 @@ class _Copier:
             changed["system"] = self.target
         if type(old) in self.kinds:
             return self.kinds[type(old)](name, **changed)
+        if isinstance(old, HeatedPart) and old.plain in self.kinds:
+            return with_heat_port(self.kinds[old.plain], old.heat_domain)(name, **changed)  # type: ignore[arg-type]
         new = dataclasses.replace(old, name=name, **changed)
         return new.placed(self.ground) if isinstance(new, Element | Observer) else new
 
@@ -267,7 +283,7 @@ class _Copier:
         """A potential of a node, which may be a joint or a reference of the target."""
         inner = self.system.nodes[node]
         name = node if inner.reference else self._port(node)
-        shared = name in REFERENCES and inner.domain.position is not None
+        shared = name in self.system.references and inner.domain.position is not None
         return f"{name}.{inner.domain.position}.{word}" if shared else f"{name}.{word}"
 
     def _place_world(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 RATES = ("velocity", "angular_velocity")
-UNKNOWN = ("acceleration", "angular_acceleration", "momentum", "wind")  # relative to a world that moves
+UNKNOWN = ("acceleration", "angular_acceleration", "momentum", "angular_momentum", "wind")  # relative to a moving world
 
 
 def seen_from_world(system: System, text: str, moving: bool) -> Scalar | None:
@@ -33,13 +33,14 @@ def seen_from_world(system: System, text: str, moving: bool) -> Scalar | None:
         name = find_quantity(system, text)
     except LawError:  # the check of the system reports it
         return None
-    if name.part is None or name.sort not in ("frame", "system", "element", "constraint"):
+    if name.part is None or name.sort not in ("frame", "system", "body", "carried", "element", "constraint"):
         return None
     if name.sort == "constraint" and not name.quantity.startswith("on."):
         return None
     if name.quantity in ("position", "com"):
         return _relative(name, name.part)
-    if name.quantity == "angular_momentum" or (moving and name.quantity in UNKNOWN):
+    about_origin = name.sort == "system" and name.quantity == "angular_momentum"
+    if about_origin or (moving and name.quantity in UNKNOWN):
         why = "moves" if moving else "is not that of the system it is added to"
         message = f"{text}: the world of {system.name} {why}, and {name.quantity} is not known relative to it"
         raise ModelError(f"{message}; use coordinates of joints, or write the law in the whole system")

@@ -50,6 +50,7 @@ def list_totals(system: System) -> list[str]:
 
 def list_sections(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
     """The components in sections that are not empty: each with its name and what it is."""
+    declared = system.as_declared()
     sections: list[tuple[str, list[tuple[str, str]]]] = [
         ("parameters", _quantities(system, system.parameters.values())),
         ("inputs", _quantities(system, system.inputs.values())),
@@ -58,9 +59,9 @@ def list_sections(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
         ("joints", [_joint(joint) for joint in system.joints.values()]),
         ("constraints", [_component(c) for c in system.constraints.values()]),
         ("signals", [(name, _value(signal.law)) for name, signal in system.signals.items()]),
-        ("elements", [_component(e) for e in system.elements.values() if not isinstance(e, Part)]),
-        ("parts", [_component(part) for part in system.parts.values()]),
-        ("nodes", _nodes(system)),
+        ("elements", [_component(e) for e in declared.elements.values() if not isinstance(e, Part)]),
+        ("parts", [_component(part) for part in declared.parts.values()]),
+        ("nodes", _nodes(declared)),
         ("frames", [_frames(body) for body in (system.world, *system.bodies.values()) if body.frames]),
         ("frames to look from", [_component(frame) for frame in system.frames.values()]),
         (

@@ -23,7 +23,7 @@ from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Value, Vector, short, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.moving_frames import FRAMES, Observer
+from kinode.model.base.observers.moving_frames import FRAMES, Observer
 from kinode.model.base.parameters import (
     Input,
     Parameter,
@@ -36,10 +36,11 @@ from kinode.model.base.parameters import (
     is_plain,
     read_bounds,
 )
-from kinode.model.component_store import ComponentStore
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
+from kinode.model.declared.declarations import Declarations
 from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
+from kinode.model.network.domains.heat_ports import variant_of
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.shortcuts import Shortcuts
@@ -48,16 +49,14 @@ __all__ = ["System", "joint_frame"]
 joint_frame = frame_lookup.joint_frame
 
 
-class System(ComponentStore, Shortcuts):
+class System(Declarations, Shortcuts):
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
 
-    kinds: dict[str, type[Part]]  # declared here, beside those that are registered
     notes: list[str]
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
         super().__init__()
         self.name = name
-        self.kinds = {}
         self.notes = []
         self._run_defaults: dict[str, Any] = {}
         self._world = Body("world", system=self)
@@ -100,8 +99,8 @@ class System(ComponentStore, Shortcuts):
         return self._identity() == other._identity()
 
     def _identity(self) -> tuple[Any, ...]:
-        own = (self.name, self.gravity, self.components, self._world.frames, self._run_defaults, self.notes)
-        return (*own, self.kinds)
+        own = (self.name, self.gravity, self.declared, self._world.frames, self._run_defaults, self.notes)
+        return (*own, self.kinds, self.domains)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -226,7 +225,8 @@ class System(ComponentStore, Shortcuts):
             offered = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(kinds)}"
             raise ModelError(f"no {what} is called {kind!r}; {offered}", component=name, field="kind")
         fields = {key: value for key, value in given.items() if key != "kind"}
-        component = kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
+        cls, fields = variant_of(self, name, kinds[kind], fields)
+        component = cls(name, **self.reader(name).read_component(cls, fields))
         for field, spec in component.specs().values():
             value = getattr(component, field.name)
             if (spec.shape == "frame" or field.name == "reaction_on") and getattr(value, "body", None) in self.frames:
@@ -254,18 +254,9 @@ class System(ComponentStore, Shortcuts):
         return element
 
     def frame(self, name: str, kind: str, **fields: Any) -> Observer:
-        """Add an observer frame by its kind: fixed, inertial, moving, nonrolling, fixed_plane."""
+        """Add a frame: fixed, inertial, moving, nonrolling, fixed_plane, mass_center, velocity or line."""
         frame: Observer = self.add_kind("frames", name, kind, fields)
         return frame
-
-    def define(self, kind: str, **declaration: Any) -> type[Part]:
-        """Declare a kind of part by its equations, as the section ``components`` of a file does."""
-        from kinode.model.network.declared_parts import declare_kind
-
-        if kind in self.kinds:
-            raise ModelError(f"the kind {kind!r} is declared already", component=kind)
-        self.kinds[kind] = cls = declare_kind(self.reader(kind), kind, declaration)
-        return cls
 
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
@@ -291,24 +282,26 @@ class System(ComponentStore, Shortcuts):
 
     def is_copy_of(self, other: System) -> bool:
         """Whether one is a copy of the other and neither was changed since; records are replaced, never changed."""
-        mappings = ((self.kinds, other.kinds), (self._run_defaults, other._run_defaults))
+        mappings = ((self.kinds, other.kinds), (self.domains, other.domains), (self._run_defaults, other._run_defaults))
         return (
             self.name == other.name
             and self.notes == other.notes
             and self._gravity is other._gravity
             and _is_same_record(self._world, other._world)
             and all(a.keys() == b.keys() and all(a[key] is b[key] for key in a) for a, b in mappings)
-            and len(self.components) == len(other.components)
-            and all(map(_is_same_record, self.components.values(), other.components.values()))
+            and len(self.declared) == len(other.declared)
+            and all(map(_is_same_record, self.declared.values(), other.declared.values()))
         )
 
     def take_over(self, other: System) -> None:
         """Replace the whole content by that of another system, whose bodies then belong to this one."""
-        self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
+        self._sections, self._prefixes, self.declared, self.kinds = {}, set(), {}, dict(other.kinds)
+        self.domains, self.motion_sources = dict(other.domains), {}
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
-        self._run_defaults, self._values, self._nodes, self.derived = other._run_defaults, None, None, {}
-        for component in other.components.values():
+        self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
+        self._applied, self.derived = None, {}
+        for component in other.declared.values():
             self._put(replace(component, system=self) if isinstance(component, Body) else component)
 
     def add(

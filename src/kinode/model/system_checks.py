@@ -12,12 +12,13 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, find_expressions, unknown
 from kinode.model.base.frames import Resolve
-from kinode.model.base.moving_frames import Observer
+from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.coulomb_friction import check_numbers as check_friction
 from kinode.model.joints.end_stops import read_ends
 from kinode.model.joints.joint import Joint
+from kinode.model.network.joint_sources import locate_source
 from kinode.model.network.node_checks import check_network
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import QuantityName, find_quantity
@@ -33,7 +34,10 @@ def check_system(system: System, whole: bool = True) -> None:
     check_joints(system, system.nominal)
     check_frames(system)
     check_network(system, whole)
-    check_laws(system)
+    try:
+        check_laws(system)
+    except ModelError as error:
+        raise locate_source(system, error) from None
     for constraint in system.constraints.values():  # they evaluate their laws
         constraint.check(system)
     for element in system.elements.values():

@@ -12,6 +12,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose, cross
 from kinode.model.base.fields import Value
 from kinode.model.base.frames import Frame, Resolve
+from kinode.model.base.observers.following_frames import needs_jerk
 from kinode.model.base.scene import Solid
 from kinode.multibody.given import Given, JointState
 from kinode.multibody.kinematics import Kinematics
@@ -116,7 +117,11 @@ class InstantScene(ABC):
 
     def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
         """Angular velocity and velocity of a frame's origin, in world axes."""
-        return self.kinematics.velocity(frame)
+        observer = self.system.frames.get(frame.body)
+        if observer is None or not needs_jerk(self.system, frame):
+            return self.kinematics.velocity(frame)
+        w, v = observer.velocity(self)
+        return w, v + cross(w, self.pose(frame).p - observer.pose(self).p)
 
     def acceleration(self, frame: Frame, /) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of a frame's origin, in world axes."""

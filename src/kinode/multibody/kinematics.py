@@ -203,6 +203,14 @@ class Kinematics:
         R, w = self.link_poses[node].R, self.link_kinematics[node].w
         return R @ w, R @ (self.link_velocities[node] + cross(w, X.p))
 
+    def own_velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """The same of a frame on a body in the frame's own axes; no rotation to the world and back is part of it."""
+        node, X = self.locate_frame(frame)
+        if node == WORLD:
+            return ZERO3, ZERO3
+        w = self.link_kinematics[node].w
+        return X.R.T @ w, X.R.T @ (self.link_velocities[node] + cross(w, X.p))
+
     # -- cut joints --------------------------------------------------------------------------------
     def cut_pose(self, name: str) -> tuple[Pose, Pose, Pose]:
         """X_WF, X_WM and X_FM of a joint, from the poses of its frames, in canonical axes."""

@@ -13,7 +13,6 @@ from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
 from kinode.model.circuit_topology import VECTOR, WORLD, CircuitComponent, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.network.part import DOMAINS
 from kinode.multibody.restraints import loop_constraints
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
     number, _, quantity = name.quantity.partition(".")
     link = next(x for x in component.links if str(x.number) == number)
     if link.kind != VECTOR:
-        domain = DOMAINS[link.domain]
+        domain = link.words
         return _flow(snapshot, component, link) if quantity == domain.flow else _potential(snapshot, link, quantity)
     assert link.frame is not None
     axes = snapshot.pose(Frame(link.frame.body) if name.axes is None else name.axes).R.T
@@ -109,11 +108,14 @@ def _potential(snapshot: Snapshot, link: CircuitLink, quantity: str) -> Scalar:
     """Potential, or its integral, of the node of an energy link."""
     node = find_circuit_topology(snapshot.system).nodes[link.node]
     if node.reference:
-        return 0.0
+        return link.words.reference_of(quantity)
     if link.freedom is not None:
         joint = next(x.component for x in node.links if x.component in snapshot.system.joints)
         q, u, _ = snapshot.joint_state(joint)
-        return u[link.freedom] if quantity == DOMAINS[link.domain].potential else q[link.freedom]
+        if quantity == link.words.potential:
+            return u[link.freedom]
+        if snapshot.system.joints[joint].quaternion is None:
+            return q[link.freedom]
     return snapshot.network.quantity(link.node, quantity)
 
 
@@ -121,14 +123,14 @@ def _flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) ->
     """Flow into a component at an energy link."""
     system, k = snapshot.system, link.freedom
     if component.role == "part":
-        return snapshot.network.quantity(component.name, f"{link.port}.{DOMAINS[link.domain].flow}")
+        return snapshot.network.quantity(component.name, f"{link.port}.{link.words.flow}")
     assert k is not None
     node = find_circuit_topology(system).nodes[link.node]
     joint = next(x.component for x in node.links if x.component in system.joints)
     if component.name == joint:
         return snapshot.joint_effort(joint)[k]
     if component.owner == joint:
-        field, efforts = component.name.removeprefix(f"{joint}."), snapshot.efforts
+        field, efforts = component.field, snapshot.efforts
         if field == "effort":
             return -efforts.shares(joint)["drive"][k]
         share = efforts.own_share(joint, SHARES[field])[k]

@@ -6,7 +6,8 @@ The causes are, by name: the drive of a joint (its effort law, or what its presc
 friction, each element, less what its own potential stores, and each constraint with a law of time.  Springs in joints
 and gravity are potentials and do not appear.  The energies of network parts are included, electric ones too.  The power
 of a part is the rate of its stored energy less the power into it through its ports: positive for a source, negative for
-a resistor.
+a resistor.  Where the flow itself is a power, as heat is, the reference node is a cause too: what leaves through it
+leaves the system.
 """
 
 from __future__ import annotations
@@ -41,7 +42,13 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
         if joint.ends is not None:
             causes.append(f"{name}.stop")
     causes += [name for name, element in topology.system.elements.items() if not element.conservative]
+    causes += find_outlets(topology.system)
     return (*causes, *(c.name for c in topology.constraints if depends_on_time(c)))
+
+
+def find_outlets(system: System) -> list[str]:
+    """The reference nodes through which power enters or leaves: those of domains whose flow itself is a power."""
+    return [node.name for node in system.nodes.values() if node.reference and not node.domain.product_is_power]
 
 
 def depends_on_time(constraint: Constraint) -> bool:
@@ -62,6 +69,8 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
         owner, _, share = cause.rpartition(".")
         if cause in system.parts:
             values.append(part_power(snapshot, cause))
+        elif cause in system.nodes and cause not in system.components:
+            values.append(outlet_power(snapshot, cause))
         elif cause in system.elements:
             element = system.elements[cause]
             values.append(element_power(snapshot, element) + stored_power(snapshot, element))
@@ -78,8 +87,17 @@ def part_power(snapshot: Snapshot, part: str) -> Scalar:
     assert condensed is not None
     form = condensed.stored_rate(part)
     stored = _stored_rate(snapshot, part) if form is None else snapshot.network.number(form, f"rate of {part}.stored")
-    loads = element_power(snapshot, snapshot.system.parts[part])
+    component = snapshot.system.parts[part]  # what goes through a vector port is in its power already
+    loads = 0.0 if component.vector_ports else element_power(snapshot, component)
     return stored - snapshot.network.quantity(part, "power") + loads
+
+
+def outlet_power(snapshot: Snapshot, node: str) -> Scalar:
+    """The power that a reference node gives: the flows into all parts there [W]."""
+    total: Scalar = 0.0
+    for part, port in snapshot.system.nodes[node].ports:
+        total = total + snapshot.network.quantity(part, f"{port}.{snapshot.system.nodes[node].domain.flow}")
+    return total
 
 
 def _stored_rate(snapshot: Snapshot, part: str) -> Scalar:
@@ -102,7 +120,7 @@ def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
     """The power of a part in two ways: by its ports and stored energy, and as declared, supplied less lost [W]."""
     condensed, component = snapshot.condensed, snapshot.system.parts[part]
     assert condensed is not None
-    formula = component.formula(f"{component.supplied} - ({component.lost})")
+    formula = component.formula(component.balance_text())
     stated = condensed.evaluate(condensed.network.rows.expand(formula))
     return part_power(snapshot, part), snapshot.network.number(stated, f"{part}.lost")
 

@@ -14,18 +14,21 @@ import numpy as np
 from kinode.algebra.euler_angles import euler_angles, euler_rates
 from kinode.algebra.scalars import Array, Scalar, sqrt
 from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
+from kinode.errors import ModelError
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.network.joint_sources import JointDrive
 from kinode.model.quantity_names import QuantityName
+from kinode.model.system import joint_frame
 from kinode.multibody.link_values import link_value
 from kinode.multibody.power import element_power
 from kinode.multibody.restraints import loop_constraints
+from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
 
-ENERGIES = ("kinetic_energy", "potential_energy", "electric_energy")
 ROTATIONS: Mapping[str, Callable[[Array], Array]] = {
     "rpy": rpy_from_rotation,
     "euler": euler_angles,
@@ -40,7 +43,12 @@ def _in_axes(snapshot: Snapshot, vector: Array, axes: Frame | None) -> Array:
 def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
     frame = name.frame
     assert frame is not None
+    observer = snapshot.system.frames.get(frame.body) if frame.is_plain else None
     match name.quantity:
+        case "velocity" if observer is not None and observer.follows_velocity:
+            return _in_axes(snapshot, observer.origin_velocity(snapshot), name.axes)
+        case "acceleration" if observer is not None and observer.follows_velocity:
+            return _in_axes(snapshot, observer.origin_acceleration(snapshot), name.axes)
         case "position":
             return _in_axes(snapshot, snapshot.pose(frame).p, name.axes)
         case "velocity" | "angular_velocity":
@@ -57,14 +65,53 @@ def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
 def _whole(snapshot: Snapshot, name: QuantityName) -> Any:
     """A quantity of the whole system."""
     if name.quantity == "energy":
-        return sum(snapshot.energies, 0.0)
-    if name.quantity in ENERGIES:
-        return snapshot.energies[ENERGIES.index(name.quantity)]
+        return sum(snapshot.energies.values(), 0.0)
+    if name.quantity.endswith("_energy"):
+        return snapshot.energies[name.quantity.removesuffix("_energy")]
     if name.quantity == "gravity":
         return _in_axes(snapshot, snapshot.gravity, name.axes)
     P, L, first, mass = snapshot.momenta
     vector = {"momentum": P, "angular_momentum": L, "com": first / mass}[name.quantity]
     return _in_axes(snapshot, vector, name.axes)
+
+
+def body_momenta(snapshot: Snapshot, body: str) -> tuple[Array, Array, Array]:
+    """Momentum of a body, angular momentum about its mass center, and the mass center, in world axes."""
+    record = snapshot.system.bodies[body]
+    X, (w, v) = snapshot.pose(record.com), snapshot.velocity(record.com)
+    J = record.central_inertia(snapshot.resolve)
+    return snapshot.resolve(record.mass) * v, X.R @ (J @ (X.R.T @ w)), X.p
+
+
+def _body(snapshot: Snapshot, name: QuantityName) -> Array:
+    """Momentum of a body, or its angular momentum about its mass center."""
+    return _in_axes(snapshot, body_momenta(snapshot, name.owner)[name.quantity == "angular_momentum"], name.axes)
+
+
+def _carried(snapshot: Snapshot, name: QuantityName) -> Array:
+    """Momentum of the bodies that a joint carries, or their angular momentum about its point on their side."""
+    bodies, side = find_carried(snapshot.topology, name.owner)
+    pole = snapshot.pose(side).p
+    P, L = ZERO3, ZERO3
+    for body in bodies:
+        own, spin, center = body_momenta(snapshot, body)
+        P, L = P + own, L + spin + cross(center - pole, own)
+    return _in_axes(snapshot, L if name.quantity == "angular_momentum" else P, name.axes)
+
+
+def find_carried(topology: Topology, joint: str) -> tuple[tuple[str, ...], Frame]:
+    """The bodies that a joint carries, and the frame of the joint on their side."""
+    for cut in topology.cuts:
+        if joint in (cut.joint.name, *cut.loop):
+            message = f"it is part of the loop that {cut.joint.name} closes: it carries no bodies of its own"
+            raise ModelError(message, component=joint)
+    top = next(node for node in topology.full.nodes if node.joint.name == joint)
+    carried = {top.index}
+    for node in topology.full.nodes[top.index + 1 :]:
+        if node.parent in carried:
+            carried.add(node.index)
+    bodies = tuple(body for body in topology.system.bodies if topology.full.node_of[body] in carried)
+    return bodies, joint_frame(top.joint, "parent" if top.reversed else "child")
 
 
 def _ground(snapshot: Snapshot, name: QuantityName) -> Array:
@@ -95,6 +142,24 @@ def _element(snapshot: Snapshot, name: QuantityName) -> Any:
         return element_power(snapshot, element)
     value = element.quantity(name.quantity, snapshot)
     return _in_axes(snapshot, value, name.axes) if name.parts else value
+
+
+def _drive(snapshot: Snapshot, name: QuantityName) -> Scalar:
+    """A quantity of a source of motion on a joint: it delivers the effort of the joint's drive."""
+    drive = snapshot.system.elements[name.owner]
+    assert isinstance(drive, JointDrive)
+    joint, k, sign = drive.link
+    domain, (port, _, word) = drive.domain, name.quantity.rpartition(".")
+    if word in ("stored", "lost"):
+        return 0.0
+    q, u, _ = snapshot.joint_state(joint)
+    there = (1.0 if port == drive.port else 0.0) if port else sign  # of its potentials: a over b, or at one end
+    if word in (domain.flow, "power"):
+        effort = snapshot.efforts.share(joint, "drive")[k]
+        if word == "power":
+            return -effort * u[k]
+        return sign * effort if not port else -effort if port == drive.port else effort
+    return there * (q[k] if word == domain.position else u[k])
 
 
 def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
@@ -185,8 +250,11 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "frame": _frame,
     "system": _whole,
     "ground": _ground,
+    "body": _body,
+    "carried": _carried,
     "element": _element,
     "joint": _joint,
+    "drive": _drive,
     "constraint": _constraint,
     "link": link_value,
 }

@@ -27,6 +27,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.model.base.frames import Frame
+from kinode.model.network.domains.domain import ENERGIES
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.given import Given
@@ -325,10 +326,10 @@ class Snapshot(InstantScene):
         return self.kinematics.momenta
 
     @property
-    def energies(self) -> tuple[Scalar, Scalar, Scalar]:
-        """Kinetic, potential and electric energy of bodies, joints, elements and networks [J]."""
-        own = [self.network.energy(kind) for kind in ("kinetic", "potential", "electric")]
-        return self.kinetic_energy + own[0], self.potential_energy + own[1], own[2]
+    def energies(self) -> dict[str, Scalar]:
+        """The energy of bodies, joints, elements and networks by kind: kinetic, potential, electric, thermal [J]."""
+        mechanical = {"kinetic": self.kinetic_energy, "potential": self.potential_energy}
+        return {kind: mechanical.get(kind, 0.0) + self.network.energy(kind) for kind in ENERGIES}
 
     # -- friction and locked joints ----------------------------------------------------------------
     @cached_property

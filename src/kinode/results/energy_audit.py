@@ -15,16 +15,18 @@ run, not sufficient.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.hooks import hook
+from kinode.model.network.domains.domain import ENERGIES
 from kinode.multibody.power import find_causes
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.results.work_quadrature.interval_work import FAIR_DEFECT, GOOD_DEFECT, compute_work
+from kinode.simulation.absolute.absolute_drift import Drift
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -51,6 +53,8 @@ class Audit:
         The largest energy in play, J: kinetic, exchanged with potentials, or work.
     uncertainty : float
         Estimated error of the work, J.
+    drift : Drift or None
+        How far the joints came apart, of a run in absolute coordinates (``formulation="newton_euler"``).
     """
 
     energy_start: float
@@ -59,6 +63,7 @@ class Audit:
     defects: Array = field(repr=False)
     scale: float
     uncertainty: float
+    drift: Drift | None = None
 
     @property
     def change(self) -> float:
@@ -113,7 +118,8 @@ class Audit:
         rows = [("change of energy", self.change), *((f"work of {cause}", work) for cause, work in self.work.items())]
         rows.append(("defect", self.defect))
         width = max(len(name) for name, _ in rows)
-        return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
+        lines = [*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust]
+        return "\n".join(lines if self.drift is None else [*lines, str(self.drift)])
 
     def __repr__(self) -> str:
         return f"<Audit: {self.trust.removeprefix('trust: ')}>"
@@ -125,9 +131,14 @@ class Audit:
 @IGNORE_OVERFLOW
 def compute_audit(run: RunQuantities) -> Audit:
     """The audit of a run."""
-    energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])
+    return replace(_audit_energy(run), drift=Drift.from_facts(run.facts))
+
+
+def _audit_energy(run: RunQuantities) -> Audit:
+    """The audit of the energy of a run."""
+    energies = run.evaluate([f"system.{kind}_energy" for kind in ENERGIES])
     kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
-    potential = energies["system.potential_energy"]
+    potential = energies["system.potential_energy"] + energies["system.thermal_energy"]  # up to a constant
     energy = kinetic + potential
     causes = find_causes(run.dynamics.topology)
     if len(run) < 2:

@@ -47,3 +47,8 @@ def find_joint(run: RunQuantities, name: Any) -> Any:
     if key not in run.system.joints:
         raise ArgumentError(unknown("no joint is called", str(key), run.system.joints))
     return run.system.joints[key]
+
+
+def whole_wrenches(run: RunQuantities, joints: list[str], frame: str) -> dict[str, Wrench]:
+    """The whole wrenches of several joints on their children, about the origin of a frame and in its axes."""
+    return _all(run, read_request(run.dynamics, "total", None, None, frame, frame, joints, True))

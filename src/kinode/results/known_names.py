@@ -8,6 +8,7 @@ from kinode.model.quantity_names import (
     FRAME_QUANTITIES,
     GROUND_QUANTITIES,
     JOINT_WRENCHES,
+    MOMENTUM_QUANTITIES,
     POWERS,
     SYSTEM_QUANTITIES,
 )
@@ -22,6 +23,7 @@ def known_names(system: System) -> list[str]:
     for name, joint in system.joints.items():
         of_freedoms = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), *POWERS)
         names += [f"{name}.{quantity}" for quantity in (*(of_freedoms if joint.n_u else ()), *JOINT_WRENCHES)]
+    names += [f"{name}.{quantity}" for name in system.bodies for quantity in MOMENTUM_QUANTITIES]
     frames = [text for name, body in system.bodies.items() for text in (name, f"{name}.com", *_frames(name, body))]
     frames += [f"{name}.{side}" for name in system.joints for side in ("parent", "child")]
     frames += system.frames

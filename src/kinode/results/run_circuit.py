@@ -11,8 +11,7 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink
-from kinode.model.network.part import DOMAINS
+from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink, is_outlet
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit
@@ -83,16 +82,17 @@ class RunCircuit:
             v, f, w, m = self.run.evaluate(names).values()
             total: Array = np.sum(v * f + w * m, axis=1)
             return total
-        domain = DOMAINS[link.domain]
-        potential, flow = self.run.evaluate(
-            [f"{link.name}.{word}" for word in (domain.potential, domain.flow)]
-        ).values()
-        return np.asarray(potential * flow)
+        domain = link.words
+        names = [f"{link.name}.{word}" for word in (domain.potential, domain.flow)]
+        potential, flow = self.run.evaluate(names).values()
+        return np.asarray(potential * flow if domain.product_is_power else flow)
 
     @property
     def tellegen(self) -> Array:
-        """The sum of potential times flow over all links at each time, W: zero but for rounding."""
-        return np.asarray(self._power.sum("link"))
+        """The sum of the powers through all links at each time, W: zero but for rounding; see ``CircuitState``."""
+        nodes = self.circuit.nodes
+        inner = [link.name for link in self.circuit.branches if not is_outlet(nodes[link.node], link)]
+        return np.asarray(self._power.sel(link=inner).sum("link"))
 
     @property
     def nodal_laws(self) -> dict[str, Array]:
@@ -101,7 +101,7 @@ class RunCircuit:
         for node in self.circuit.nodes.values():
             if node.reference or node.kind == INFORMATION:
                 continue
-            words = ("force", "moment") if node.kind == VECTOR else (DOMAINS[node.kind].flow,)
+            words = ("force", "moment") if node.kind == VECTOR else (node.links[0].words.flow,)
             axes = f"@{_common_body(node.links)}" if node.kind == VECTOR else ""
             names = [[f"{link.name}.{word}{axes}" for link in node.links] for word in words]
             values = self.run.evaluate([name for each in names for name in each])

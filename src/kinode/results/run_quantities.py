@@ -265,6 +265,34 @@ class RunQuantities:
             return stored[:, name.part]
         return stored if name.parts else stored[:, 0]
 
+    def angular_momentum(self, of: Any, about: Any = None, expressed_in: Any = None) -> Array:
+        """Angular momentum about any point, which may move, of the absolute motion.
+
+        Parameters
+        ----------
+        of : body, joint or "system"
+            A body, the bodies that a joint carries, or all bodies.
+        about : body, frame or str, optional
+            The point; default is the mass center of the body, the joint's point on the side of the bodies that it
+            carries, or the world's origin.
+        expressed_in : body, frame or str, optional
+            The axes of the result; default is the world.
+
+        Returns
+        -------
+        array
+            (time, 3), N*m*s.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.angular_momentum("elbow", about="world").shape
+        (3, 3)
+        """
+        from kinode.results.relative_motion import angular_momentum
+
+        return angular_momentum(self, of, about, expressed_in)
+
     def names(self) -> list[str]:
         """The names of all quantities; a vector has components too (``.x``), in any axes (``@frame``).
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.lost_frames import lost_frame
 from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.nodes import find_parts
@@ -150,6 +151,9 @@ def _extrapolate(dynamics: Dynamics, motion: StateHistory, t_failure: float) -> 
 def _find_cause_at(dynamics: Dynamics, t: float, y: Array, motion: StateHistory) -> str | None:
     """What has no finite value at one state, in words."""
     snapshot = _snapshot(dynamics, t, y, motion)
+    lost = lost_frame(snapshot)
+    if lost:
+        return lost
     for component in dynamics.system.components.values():
         for field, law in laws_of(component):
             subject = f"the {field} of {component.name}"

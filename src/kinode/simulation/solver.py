@@ -123,6 +123,37 @@ def split(dynamics: Dynamics, t: float, y: Array) -> State:
     return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
 
 
+def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> None:
+    """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
+    _check_ends(dynamics, start, p, inputs)
+    if not dynamics.topology.constrained:
+        return
+    point = dynamics.point(start, p, inputs)
+    error, extra = dynamics.loops.judge(point, dynamics.closure)
+    if error > CLOSED_TOLERANCE:
+        raise AssemblyError(f"the loops are not closed at the start: {error:.1e} of the mechanism's size are missing")
+    if extra:
+        raise AssemblyError(
+            f"the start is a singular position, with {extra} more freedom{'s' * (extra > 1)} than positions "
+            "beside it: which way to go is not determined; start a little beside it (kn.mobility tells more)"
+        )
+
+
+def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> None:
+    """Raise for a joint that starts beyond its rigid end stop: nothing would push it back."""
+    joints = {name: joint for name, joint in dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
+    if not joints:
+        return
+    resolve, snapshot = dynamics.arguments.resolver(p), dynamics.snapshot(start, p, inputs)
+    for name, joint in joints.items():
+        q = float(snapshot.joint_state(name)[0][0])
+        end = passed_end(joint, resolve, q, END_STOP_TOLERANCE)
+        if end is not None:
+            field = "stop" if joint.stop is not None else "backlash"
+            message = f"the joint starts at {q:g}, beyond its rigid end at {end:g}"
+            raise ModelError(message, component=name, field=field)
+
+
 class Solver:
     """Integrates a system with given parameters, inputs and options, from any state to any time."""
 
@@ -159,34 +190,7 @@ class Solver:
 
     def check_start(self, start: State) -> None:
         """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
-        self._check_ends(start)
-        if not self.dynamics.topology.constrained:
-            return
-        point = self.dynamics.point(start, self.p, self.inputs)
-        error, extra = self.dynamics.loops.judge(point, self.dynamics.closure)
-        if error > CLOSED_TOLERANCE:
-            raise AssemblyError(
-                f"the loops are not closed at the start: {error:.1e} of the mechanism's size are missing"
-            )
-        if extra:
-            raise AssemblyError(
-                f"the start is a singular position, with {extra} more freedom{'s' * (extra > 1)} than positions "
-                "beside it: which way to go is not determined; start a little beside it (kn.mobility tells more)"
-            )
-
-    def _check_ends(self, start: State) -> None:
-        """Raise for a joint that starts beyond its rigid end stop: nothing would push it back."""
-        joints = {name: joint for name, joint in self.dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
-        if not joints:
-            return
-        resolve, snapshot = self.dynamics.arguments.resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
-        for name, joint in joints.items():
-            q = float(snapshot.joint_state(name)[0][0])
-            end = passed_end(joint, resolve, q, END_STOP_TOLERANCE)
-            if end is not None:
-                field = "stop" if joint.stop is not None else "backlash"
-                message = f"the joint starts at {q:g}, beyond its rigid end at {end:g}"
-                raise ModelError(message, component=name, field=field)
+        check_start(self.dynamics, start, self.p, self.inputs)
 
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
@@ -210,7 +214,7 @@ class Solver:
             better = self.rows.find_better(solution)
             if better is None:
                 break
-            self._use(Dynamics(self.dynamics.system, rows=better))
+            self._use(Dynamics(self.dynamics.system, self.dynamics.formulation, rows=better))
         if open_loop is None:
             return solution
         name, error = open_loop

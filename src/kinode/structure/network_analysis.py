@@ -35,7 +35,8 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.structure import network_errors
 from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState, single_order
-from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, NetworkEquations, Order, UnknownRate
+from kinode.structure.network_equations import NetworkEquations
+from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order, UnknownRate
 from kinode.structure.sample_values import SampleValues
 from kinode.structure.sigma_method import (
     StructureError,
@@ -120,13 +121,16 @@ class Analysis:
         """The equation of motion of one coordinate; a drive balances any flow, so that none occurs in it."""
         joint = self.system.joints[self.rows.joint_of[name][0]]
         flows = () if joint.driven else self.rows.flows_at.get(name, ())
-        return {name: 2, **dict.fromkeys(flows, 0)}
+        return {name: self.rows.acceleration_of(name)[1], **dict.fromkeys(flows, 0)}
 
     def _check_motion(self) -> None:
         """Refuse a network that needs the rate of an acceleration: the mechanism cannot be differentiated."""
         first = len(self.rows.rows)
         for k, name in enumerate(self.rows.joint_of):
-            if self.structure.c[first + k] or self.structure.d[self.index_of[name]] > 2:
+            if (
+                self.structure.c[first + k]
+                or self.structure.d[self.index_of[name]] > self.rows.acceleration_of(name)[1]
+            ):
                 raise network_errors.explain_jerk(self.rows, name, self._highest(name))
 
     def _highest(self, name: str) -> list[NetworkEquation]:
@@ -324,7 +328,7 @@ class Analysis:
     def _check_affine(self, stages: Sequence[Sequence[NetworkBlock]]) -> None:
         """Refuse equations that are not affine in their unknowns and in the accelerations of joints."""
         sampler = self.samplers[0]
-        open_orders: set[Order] = {(name, 2) for name in self.rows.joint_of}
+        open_orders: set[Order] = {self.rows.acceleration_of(name) for name in self.rows.joint_of}
         for stage in stages:
             for block in stage:
                 wanted = open_orders | set(block.unknowns)

@@ -20,14 +20,8 @@ from kinode.model.network.part import Part, PartInitialValue
 from kinode.model.system import System
 from kinode.records import dataclass
 from kinode.structure import network_errors
-from kinode.structure.network_equations import (
-    ExpressionOrNumber,
-    NetworkEquation,
-    NetworkEquations,
-    Order,
-    UnknownRate,
-    Variable,
-)
+from kinode.structure.network_equations import NetworkEquations
+from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order, UnknownRate, Variable
 from kinode.structure.sample_values import SampleValues
 
 if TYPE_CHECKING:
@@ -100,7 +94,7 @@ class Network:
     @cached_property
     def heavy(self) -> frozenset[str]:
         """The joints to which the network may add inertia: flows there depend on accelerations of joints."""
-        dependent: set[Order] = {(name, 2) for name in self.joint_of}
+        dependent: set[Order] = {self.rows.acceleration_of(name) for name in self.joint_of}
         for block in self.stages[-1]:
             if any(dependent.intersection((*equation.terms, *equation.rest_orders)) for equation in block.rows):
                 dependent |= set(block.unknowns)
@@ -125,9 +119,15 @@ class Network:
         )
 
     def initial_values(self, owner: str) -> list[Value]:
-        """Initial values of the states of a component or node: given by a field for that very state, else zero."""
+        """Initial values of the states of a component or node: given by a field, else those at rest."""
         given = {single_order(start.quantity): start.value for start in self.starts}
-        return [given.get((s.variable, s.order), 0.0) for s in self.states if s.owner == owner]
+        own = (state for state in self.states if state.owner == owner)
+        return [given.get((s.variable, s.order), self._default(s)) for s in own]
+
+    def _default(self, state: NetworkState) -> float:
+        """The initial value of a state that none is given for: a potential begins with that of its reference."""
+        node = self.nodes.get(state.owner)
+        return 0.0 if node is None or state.order else node.domain.reference_of(state.name)
 
     def formula(self, owner: str, quantity: str) -> ExpressionOrNumber:
         """A quantity of a component or node in variables of the network."""

@@ -2,22 +2,21 @@
 
 Ports at a node share its potential, so that potentials are variables of nodes: ``bus.voltage``, ``shaft.angle``,
 ``slide.position``.  Speeds are the time derivatives of angles and positions.  The variable of a joint's node is the
-joint coordinate, ``elbow.q``.  The potential of a reference is zero.  Flows are variables of ports
-(``coil.plus.current``), and components have unknowns of their own (``coil.flux``).
+joint coordinate, ``elbow.q``; that of a quasi-velocity is the speed itself, ``ball.u.x``, with its integral beside it.
+The potential of a reference is that of its domain, mostly zero.  Flows are variables of ports (``coil.plus.current``),
+and components have unknowns of their own (``coil.flux``).
 
 Expressions are expanded until they contain only variables, parameters, inputs, t, and quantities from outside of the
 network (``hand.position.x``, ``pid.output``).
 
-An equation is stored as coefficients of the variables and their derivatives, as far as it is affine, and a rest:
-
-    sum of coefficient * derivative k of variable + rest = 0
+Equations are records of ``network_records.py``: coefficients of variables, and a rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms
 from kinode.algebra.scalars import Scalar, is_zero
@@ -26,66 +25,29 @@ from kinode.expressions.definitions import order_by_need
 from kinode.expressions.equation_parser import find_rate, rate_name, split_rate, substitute
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Component
-from kinode.model.joints.joint import Joint
+from kinode.model.network.domains.domain import domain_of_coordinate
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.quantity_names import find_quantity, link_quantity, split_owner
 from kinode.model.system import System
-from kinode.records import dataclass
-
-Order = tuple[str, int]  # a variable and the order of its derivative
-ExpressionOrNumber = Expression | float
-REFERENCE_VALUE = 0.0
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A quantity that the equations are solved for; ``sort`` is potential, flow, unknown or joint."""
-
-    name: str
-    sort: str
-    owner: str  # node, part or joint
-    kind: str  # of the node: electrical, rotational, translational; empty for unknowns
-    unit: str
-
-
-@dataclass(frozen=True)
-class NetworkEquation:
-    """One equation of a component or a node."""
-
-    name: str
-    owner: str  # component or node
-    terms: Mapping[Order, Scalar]  # coefficients of the variables and their derivatives
-    rest: ExpressionOrNumber
-    indirect: frozenset[Order] = frozenset()  # variables that it depends on through quantities from outside
-    n_differentiations: int = 0
-    solves: str | None = None  # the quantity that the equation defines
-
-    @cached_property
-    def rest_orders(self) -> frozenset[Order]:
-        """Variables and orders that the rest depends on, directly or indirectly."""
-        names = self.rest.names() if isinstance(self.rest, Expression) else ()
-        return frozenset(split_rate(name) for name in names) | self.indirect
-
-    def orders(self, variables: Mapping[str, Any]) -> dict[str, int]:
-        """The highest order at which each variable occurs."""
-        orders: dict[str, int] = {}
-        for name, order in (*self.terms, *self.rest_orders):
-            if name in variables and order >= orders.get(name, 0):
-                orders[name] = order
-        return orders
-
-    @property
-    def label(self) -> str:
-        """Its name in messages; sample values are seeded with it too."""
-        return f"{self.name} of {self.owner}"
+from kinode.structure.network_records import (
+    INTEGRAL,
+    SPEED,
+    ExpressionOrNumber,
+    NetworkEquation,
+    Order,
+    UnknownRate,
+    Variable,
+    coordinate_name,
+    has_rates,
+)
 
 
 class NetworkEquations:
     """Variables and equations of a system's network."""
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system, self.domains = system, system.all_domains
         self.parts: dict[str, Part] = find_parts(system)
         self.nodes: dict[str, Node] = find_nodes(system)
         self.node_of = {port: node for node in self.nodes.values() for port in node.ports}
@@ -96,7 +58,7 @@ class NetworkEquations:
         self.joint_of: dict[str, tuple[str, int]] = {}  # joint variable -> joint, number of its freedom
         self.flows_at: dict[str, tuple[str, ...]] = {}  # joint variable -> flows of the ports there
         self._add_variables()
-        self.rows = [*self._part_equations(), *self._node_equations()]
+        self.rows = [*self._part_equations(), *self._node_equations(), *self._integral_equations()]
         self.rows += self._speed_equations(self.rows)
 
     # -- variables ---------------------------------------------------------------------------------
@@ -110,6 +72,8 @@ class NetworkEquations:
                     self._add(name, "potential", node.name, node.kind, node.domain.units[quantity])
                 else:
                     self.joint_variable(name, node.joint, node.coordinate or 0)
+                    if node.quasi:
+                        self._add(_integral(node), "potential", node.name, node.kind, node.domain.position_unit or "")
                     self.flows_at[name] = tuple(self.flow(*port) for port in node.ports)
         for part in self.parts.values():
             for port, domain in part.ports().items():
@@ -134,9 +98,18 @@ class NetworkEquations:
         """The coordinate of a joint as a variable; the mechanism determines it."""
         if name not in self.variables:
             unit = self.system.joints[joint].coordinates[coordinate][1]
-            self._add(name, "joint", joint, "rotational" if unit == "angle" else "translational", unit)
+            domain, quasi = domain_of_coordinate(unit), not has_rates(self.system.joints[joint])
+            self._add(name, "joint", joint, domain.kind, domain.potential_unit if quasi else unit)
             self.joint_of[name] = (joint, coordinate)
         return symbol(name)
+
+    def speed_order(self, name: str) -> int:
+        """Which derivative of a joint variable is its speed: the first, or none where it is a quasi-velocity."""
+        return 1 if has_rates(self.system.joints[self.joint_of[name][0]]) else 0
+
+    def acceleration_of(self, name: str) -> Order:
+        """The derivative of a joint variable that is the acceleration, which the mechanism determines."""
+        return name, self.speed_order(name) + 1
 
     # -- names -------------------------------------------------------------------------------------
     @cached_property
@@ -242,7 +215,11 @@ class NetworkEquations:
         port, _, word = quantity.rpartition(".")
         node = self.node_of.get((part.name, port))
         if node is not None and word in (node.domain.position, node.domain.potential):
-            value: ExpressionOrNumber = REFERENCE_VALUE if node.reference else symbol(self.potential(node))
+            if node.reference:
+                return node.domain.reference_of(word)
+            if node.quasi:
+                return symbol(_integral(node) if word == node.domain.position else self.potential(node))
+            value = symbol(self.potential(node))
             return find_rate(value) if node.domain.position and word == node.domain.potential else value
         return self.expand(part.quantity_formula(quantity))
 
@@ -373,6 +350,13 @@ class NetworkEquations:
                 terms: dict[Order, Scalar] = {(self.flow(*port), 0): 1.0 for port in node.ports}
                 yield NetworkEquation(f"sum of {node.domain.flow}s", node.name, terms, 0.0)
 
+    def _integral_equations(self) -> Iterable[NetworkEquation]:
+        """The angle or position at a quasi-velocity is its integral, a state of its own."""
+        for node in self.nodes.values():
+            if node.quasi:
+                terms: dict[Order, Scalar] = {(_integral(node), 1): 1.0, (self.potential(node), 0): -1.0}
+                yield NetworkEquation(INTEGRAL, node.name, terms, 0.0)
+
     def _speed_equations(self, equations: Iterable[NetworkEquation]) -> Iterable[NetworkEquation]:
         """A speed variable for every shaft whose speed occurs in no equation: its power needs one."""
         moving = {name for equation in equations for name, order in equation.orders(self.variables).items() if order}
@@ -381,19 +365,9 @@ class NetworkEquations:
             if node.domain.position and node.joint is None and not node.reference and name not in moving:
                 speed = f"{node.name}.{node.domain.potential}"
                 self._add(speed, "potential", node.name, node.kind, node.domain.units[node.domain.potential])
-                yield NetworkEquation("speed", node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
+                yield NetworkEquation(SPEED, node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
 
 
-class UnknownRate(Exception):
-    """An equation has to be differentiated and contains a quantity without a known time derivative: its name."""
-
-
-def has_rates(joint: Joint) -> bool:
-    """Whether a joint's speeds are the rates of its coordinates."""
-    return joint.quaternion is None and joint.n_q == joint.n_u and joint.n_u > 0
-
-
-def coordinate_name(joint: Joint, coordinate: int) -> str:
-    """The name of one coordinate of a joint."""
-    names = [name for name, _ in joint.coordinates]
-    return f"{joint.name}.q" if len(names) == 1 else f"{joint.name}.q.{names[coordinate]}"
+def _integral(node: Node) -> str:
+    """The name of the variable that integrates a quasi-velocity."""
+    return f"{node.name}.{node.domain.position}"

@@ -15,16 +15,9 @@ from kinode.model.network.friction_parts import FrictionPart
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
-    from kinode.structure.network_equations import NetworkEquation, NetworkEquations, Variable
-
-POTENTIALS = {
-    "electrical": "voltages",
-    "rotational": "angles or speeds",
-    "translational": "positions or speeds",
-}
-FLOWS = {"electrical": "currents", "rotational": "moments", "translational": "forces"}
-BETWEEN = {"electrical": "a resistance", "rotational": "a spring or a damper", "translational": "a spring or a damper"}
-BESIDE = {"electrical": "a resistance beside one of them", "rotational": "an inertia", "translational": "a mass"}
+    from kinode.model.network.domains.domain import Domain
+    from kinode.structure.network_equations import NetworkEquations
+    from kinode.structure.network_records import NetworkEquation, Variable
 
 
 @dataclass(frozen=True)
@@ -75,10 +68,10 @@ class Conflict:
         return [self.network.variables[name] for name in self.open_names]
 
     @property
-    def domain(self) -> str | None:
-        """Electrical, rotational or translational, if all shared variables are of one domain."""
-        domains = {variable.kind for variable in self.shared if variable.kind}
-        return domains.pop() if len(domains) == 1 else None
+    def domain(self) -> Domain | None:
+        """The domain of all shared variables, if it is one."""
+        kinds = {variable.kind for variable in self.shared if variable.kind}
+        return self.network.domains[kinds.pop()] if len(kinds) == 1 else None
 
     @property
     def repeats(self) -> bool:
@@ -115,23 +108,27 @@ class Rule(NamedTuple):
 
 
 def _explain_repeated(conflict: Conflict) -> ModelError:
-    circle = f"their {_word(conflict.potentials)} go in a circle; leave one out"
+    circle = f"their {_word(conflict, conflict.potentials)} go in a circle; leave one out"
     return conflict.error(f"{_list(conflict.owners)} say one thing twice: {circle}")
 
 
 def _explain_floating(conflict: Conflict) -> ModelError:
     variables = conflict.undetermined
-    nodes, reference = _list(sorted({v.owner for v in variables})), _reference(variables[0].kind)
-    message = f"nothing ties {nodes} to a reference: only differences of their {_word(variables)} are decided"
+    nodes, reference = (
+        _list(sorted({v.owner for v in variables})),
+        conflict.network.domains[variables[0].kind].reference,
+    )
+    message = f"nothing ties {nodes} to a reference: only differences of their {_word(conflict, variables)} are decided"
     return conflict.error(f"{message}; connect one to {reference}")
 
 
-def _explain_voltages(conflict: Conflict) -> ModelError:
-    owners = conflict.owners
-    what = "a loop of voltage sources"
+def _explain_loop(conflict: Conflict) -> ModelError:
+    assert conflict.domain is not None
+    owners, potential = conflict.owners, conflict.domain.potential
+    what = f"a loop of {potential} sources"
     if owners:
-        loop = f"{_list(owners)} form a loop of ideal voltage sources"
-        what = loop if len(owners) > 1 else f"{owners[0]} is a voltage source that is shorted"
+        loop = f"{_list(owners)} form a loop of ideal {potential} sources"
+        what = loop if len(owners) > 1 else f"{owners[0]} is a {potential} source that is shorted"
     return _explain_potentials(conflict, what)
 
 
@@ -143,8 +140,8 @@ def _explain_motions(conflict: Conflict) -> ModelError:
 
 def _explain_potentials(conflict: Conflict, what: str) -> ModelError:
     assert conflict.domain is not None
-    hint = f"put {BETWEEN[conflict.domain]} in between"
-    message = f"{what}: their {POTENTIALS[conflict.domain]} cannot all hold{conflict.undetermined_text}"
+    hint = f"put {conflict.domain.between} in between"
+    message = f"{what}: their {conflict.domain.potentials} cannot all hold{conflict.undetermined_text}"
     return conflict.error(f"{message}; {hint}")
 
 
@@ -153,9 +150,9 @@ def _explain_flows(conflict: Conflict) -> ModelError:
     many = len(conflict.owners) > 1
     what = f"{_list(conflict.owners)} are in series" if many else f"{conflict.first} leads nowhere"
     nodes = sorted({equation.owner for equation in conflict.equations if equation.owner in conflict.network.nodes})
-    flows = f"the {FLOWS[conflict.domain]}{f' at {_list(nodes)}' if nodes else ''}"
+    flows = f"the {conflict.domain.flows}{f' at {_list(nodes)}' if nodes else ''}"
     message = f"{what}: {flows} are all given and cannot sum to zero{conflict.undetermined_text}"
-    return conflict.error(f"{message}; add {BESIDE[conflict.domain]}")
+    return conflict.error(f"{message}; add {conflict.domain.beside} beside one of them")
 
 
 def _explain_contradiction(conflict: Conflict) -> ModelError:
@@ -172,7 +169,7 @@ RULES = (
     Rule(lambda c: bool(c.sticking), lambda c: explain_sticking(c.sticking)),
     Rule(lambda c: c.repeats and not c.flows, _explain_repeated),
     Rule(lambda c: c.repeats and all(v.sort == "potential" for v in c.undetermined), _explain_floating),
-    Rule(lambda c: _are_potentials_given(c) and c.domain == "electrical", _explain_voltages),
+    Rule(lambda c: _are_potentials_given(c) and c.domain is not None and not c.domain.moves, _explain_loop),
     Rule(_are_potentials_given, _explain_motions),
     Rule(lambda c: c.domain is not None and bool(c.flows) and not c.potentials, _explain_flows),
     Rule(lambda c: True, _explain_contradiction),
@@ -207,14 +204,10 @@ def explain_sticking(owners: Sequence[str]) -> ModelError:
     return ModelError(message, component=owners[0])
 
 
-def _word(variables: Sequence[object]) -> str:
+def _word(conflict: Conflict, variables: Sequence[Variable]) -> str:
     """Voltages, angles or positions, by the domain of the variables."""
-    domains = {getattr(variable, "kind", "") for variable in variables}
-    return POTENTIALS[domains.pop()] if len(domains) == 1 else "potentials"
-
-
-def _reference(kind: str) -> str:
-    return "gnd" if kind == "electrical" else "world"
+    kinds = {variable.kind for variable in variables}
+    return conflict.network.domains[kinds.pop()].potentials if len(kinds) == 1 else "potentials"
 
 
 def explain_joint(network: NetworkEquations, over: Sequence[int], names: Sequence[str]) -> ModelError:
@@ -230,6 +223,7 @@ def explain_joint(network: NetworkEquations, over: Sequence[int], names: Sequenc
         message = f"ties the joints {_list(joints)} to each other; write a constraint of the kind {kind} between them"
     elif joints:
         message = f"decides the motion of the joint {joints[0]}; write motion= or speed= in the joint"
+        message += ", or connect a source to the joint itself"
     else:
         message = f"says more than its ports can bear, about {_list(sorted(names)[:6])}"
     also = f" (together with {_list(parts[1:])})" if len(parts) > 1 else ""

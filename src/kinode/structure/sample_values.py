@@ -12,7 +12,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.part import Part
 from kinode.model.system import System
 from kinode.records import dataclass
-from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation
+from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation
 
 LARGEST_VALUE = 1e12  # of a formula at a sample: beyond, it is taken as undefined
 

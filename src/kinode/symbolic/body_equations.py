@@ -30,11 +30,14 @@ from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_coordinates import Absolute
+from kinode.formulations.formulation_table import without_events
 from kinode.model.base.frames import Frame
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
+from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices, kept_entries
+from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
 from kinode.symbolic.equation_rows import (
     EquationRow,
     entries_of,
@@ -189,7 +192,7 @@ class BodyEquations(Printed):
         for name, at_joint in absolute.joint_constraints.items():
             n_u = at_joint.joint.n_u
             rotation = _block_rotation(at_joint.R)
-            A, bias = tidy(rotation @ at_joint.S).reshape(6, n_u), tidy(rotation @ at_joint.bias)
+            A = tidy(rotation @ at_joint.S).reshape(6, n_u)
             self._act(forces, "W", name, absolute.acting(at_joint, rotation.T))
             for kind in ("drive", "gear"):
                 if (kind, name, 0) in self._indices:
@@ -200,7 +203,8 @@ class BodyEquations(Printed):
                 ratio = self._snapshot.resolve(coupling.ratio)
                 self._act(forces, "gear", name, absolute.acting(leader, tidy(-ratio * leader.T)))
             conditions += [EquationRow(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
-            conditions += self._kinematics(name, rotation, A, bias)
+            # in the axes that the speeds are measured in: with a quaternion those of b, else those of a, as reactions
+            conditions += self._kinematics(name, np.eye(6) if at_joint.joint.quaternion is not None else rotation)
         for constraint in topology.constraints:
             directions, gamma = absolute.element_rows(loop_constraints.loop_constraint_of(topology, constraint))
             self._act(forces, "lam", constraint.name, directions)
@@ -223,9 +227,10 @@ class BodyEquations(Printed):
         for body, L in L_of.items():
             forces[body].append(self._times(kind, owner, L))
 
-    def _kinematics(self, name: str, rotation: Array, A: Array, bias: Array) -> list[EquationRow]:
+    def _kinematics(self, name: str, rotation: Array) -> list[EquationRow]:
         """L'v_dot = A u_dot + bias, with u_dot unknown, prescribed, or given by a gear."""
         at_joint, absolute = self._absolute.joint_constraints[name], self._absolute
+        A, bias = tidy(rotation @ at_joint.S).reshape(6, at_joint.joint.n_u), tidy(rotation @ at_joint.bias)
         directions = absolute.acting(at_joint, rotation.T)
         left = sum_rows([self._times("v_dot", body, L.T) for body, L in directions.items()], 6)
         known, right = absolute.prescribed(name), sum_rows([], 6)
@@ -319,6 +324,22 @@ class BodyEquations(Printed):
     @property
     def outputs(self) -> dict[str, Any]:
         return {"K": self.K, "b": self.b}
+
+    @cached_property
+    def elimination(self) -> EliminationMatrices:
+        """The elimination of all constraint forces in matrices: lam = B1^-1 (B3 v - B2 Q), x_dot = D v."""
+        reason = without_events(self.topology)
+        if reason:
+            raise ArgumentError(f"elimination: newton_euler does not apply to {self.system.name}: {reason}")
+        plain = Absolute(self._snapshot)
+        trace = EliminationTrace(
+            self.topology, self._tape, self._point, {body: self._absolute.velocity(body) for body in plain.bodies},
+            {body: plain.velocity(body) for body in plain.bodies},
+        )  # fmt: skip
+        staying = {key for key, index in self._indices.items() if index in self._names}
+        moving = {(owner, i) for kind, owner, i in staying if kind == "v_dot"}
+        acting = {f"{PARTS[i]}_{_identifier(owner)}" for kind, owner, i in staying if kind == "W"}
+        return EliminationMatrices(trace, self.notation, self.shape, kept_entries(trace, moving, acting))
 
     @cached_property
     def bodies(self) -> dict[str, BodyMatrices]:

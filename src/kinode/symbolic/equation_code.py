@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import Printed
 
 WIDTH = 110  # characters of a line of generated code
+NO_BREAK = "\u00a0"
 
 PYTHON_TABLES = {
     "math": '''
@@ -59,6 +60,12 @@ LONGEST_NAME = 40  # letters of a system's name in that of a function; C tells n
 C_ENDING = "_equations"  # of the function: no library of C has a function of such a name
 
 
+def _law(printed: Printed) -> str:
+    """The equation of the outputs, with the condition under which they hold."""
+    conditions = " and ".join(f"{x} > 0" for x in printed.conditions)
+    return f"{printed.law}, while {conditions}" if conditions else printed.law
+
+
 # -- Python ----------------------------------------------------------------------------------------
 def write_python(printed: Printed, module: str) -> str:
     """Python source of a function that returns a dictionary: matrices as lists of rows, vectors as lists, reactions."""
@@ -73,7 +80,7 @@ def write_python(printed: Printed, module: str) -> str:
         lines += ["import bisect"] * (module == "math") + [PYTHON_TABLES[module]]
         lines += [f"{name} = {tuple(float(x) for x in table)!r}" for table, name in tables.names.items()]
     head = f"def {identifier(printed)}({', '.join(signature + ['*'] * bool(given) + given)}):"
-    lines += ["", "", *_python_lines(head), f"    {docstring(f'{printed.heading}: {printed.law}.')}"]
+    lines += ["", "", *_python_lines(head), f"    {docstring(f'{printed.heading}: {_law(printed)}.')}"]
     for role, array in arrays.items():
         symbols = printed.notation.of(role)
         if symbols:
@@ -101,7 +108,7 @@ def write_python(printed: Printed, module: str) -> str:
     return "\n".join([*needs, *lines, "    }", ""])
 
 
-VECTORS = ("bias", "gamma", "residual", "b", "z_dot")  # outputs with one column
+VECTORS = ("bias", "gamma", "residual", "b", "z_dot", "u", "p_dot", "H", "energy", "Q", "sigma")  # with one column
 
 
 def _python_writer(module: str) -> Callable[[Any], str]:
@@ -122,8 +129,10 @@ def _python_lines(text: str) -> list[str]:
     if equals and not text.lstrip().startswith(("def ", "(", '"', "[")):
         text = f"{name} = ({formula})"
     start = " " * (len(text) - len(text.lstrip()) + 4)
-    return textwrap.wrap(text, WIDTH, subsequent_indent=start, break_long_words=False, break_on_hyphens=False,
-                         drop_whitespace=True)  # fmt: skip
+    together = text.replace(",) = ", f",){NO_BREAK}={NO_BREAK}")  # what is unpacked stays beside its last name
+    lines = textwrap.wrap(together, WIDTH, subsequent_indent=start, break_long_words=False, break_on_hyphens=False,
+                          drop_whitespace=True)  # fmt: skip
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 # -- C ---------------------------------------------------------------------------------------------
@@ -144,7 +153,7 @@ def write_c(printed: Printed) -> str:
         lines.append(C_TABLES)
         for table, name in tables.names.items():
             lines.append(f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in table)}}};")
-    lines += ["", f"/* {comment(printed.heading)}: {printed.law}.", ""]
+    lines += ["", f"/* {comment(printed.heading)}: {comment(_law(printed))}.", ""]
     for role, symbols in arrays.items():
         lines += textwrap.wrap(
             f"{names[role]}: {', '.join(symbols) or 'not used'}", 100, initial_indent="   ", subsequent_indent="     "

@@ -1,12 +1,13 @@
 """The equations of motion as formulas: ``kn.equations``.
 
-    M u_dot + C u + G = Q                         (trees)
-    M u_dot + C u + G = Q + J' lam,  J u_dot = gamma    (loops)
+    A u_dot + D + G = Q                           (trees)
+    A u_dot + D + G = Q + J' lam,  J u_dot = gamma      (loops)
 
-M is the mass matrix.  C u is quadratic in the speeds; C is made of Christoffel symbols, so that M_dot - 2 C is skew
-[R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, section 4.3].  G is the
-gradient of the potential energy.  Q is all the rest: efforts, damping, loads, terms of prescribed motions.  J is the
-Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations of every body (``body_equations``).
+A = M is the mass matrix.  D = C u + (inertia of prescribed motions).  C u is quadratic in the speeds; C is made of
+Christoffel symbols, so that M_dot - 2 C is skew [R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to
+Robotic Manipulation, 1994, section 4.3].  G is the gradient of the potential energy.  Q are the generalized forces:
+efforts, damping, loads.  J is the Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations
+of every body (``body_equations``), ``hamilton`` the canonical form (``hamilton_equations``).
 
 A formulation is traced once.  Both shapes come from the tape: ``expanded`` writes the normal form of
 ``algebra.normal_form`` as a person would, ``named`` writes the operations of the tape, with a name for each value that
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -31,30 +32,33 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
+from kinode.symbolic.canonical_forms.hamilton_equations import (
+    MOST_WRITTEN_OUT,
+    HamiltonEquations,
+    HamiltonTrace,
+    TooManyMomentaError,
+)
+from kinode.symbolic.canonical_forms.motion_matrices import MotionMatrices
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit
 from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
+from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
 from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
-SHAPES = ("auto", "expanded", "named")
-NEWTON_EULER = "newton_euler"
-CIRCUIT = "circuit"
+if TYPE_CHECKING:
+    from kinode.symbolic.balances.frame_equations import FrameEquations
+    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+
+SHAPES = ("auto", "expanded", "named", "vectors")
+NEWTON_EULER, HAMILTON, CIRCUIT = "newton_euler", "hamilton", "circuit"
+WRITTEN = (*TRACED_FORMULATIONS, HAMILTON, NEWTON_EULER)
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
 LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
 READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation
 READABLE_BODIES = 4  # bodies up to which shape="auto" expands the equations of newton_euler
-
-
-class MotionMatrices(NamedTuple):
-    """M u_dot + C u + G = Q."""
-
-    M: Any
-    C: Any
-    G: Any
-    Q: Any
 
 
 class ConstraintEquation(NamedTuple):
@@ -66,27 +70,42 @@ class ConstraintEquation(NamedTuple):
     acceleration: Any
 
 
+@overload
 def equations(
-    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations | BodyEquations | Circuit:
-    """The equations of motion of a system as SymPy expressions.
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
+    frame: None = None,
+) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit: ...  # fmt: skip
+@overload
+def equations(
+    system: System, formulation: None = None, shape: str = "auto", reactions: Sequence[str] | str = (), *, frame: Any
+) -> FrameEquations: ...
+def equations(
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
+    frame: Any = None,
+) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit | FrameEquations:  # fmt: skip
+    """The equations of motion of a system as SymPy expressions, its reactions in vectors, or balances about a frame.
 
     Parameters
     ----------
     system : System
         The system.
-    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "newton_euler", "circuit"}, optional
-        How the equations are derived.  ``lagrange`` is for reading, ``recursive`` is short and takes loops,
-        ``newton_euler`` gives the equations of every body with all reactions as unknowns, ``circuit`` those of every
-        component in link variables, as ``kn.circuit`` does.  Default: ``lagrange`` for small trees, else ``recursive``.
-    shape : {"auto", "expanded", "named"}
-        Formulas written out, formulas with intermediate variables, or by size (default).
+    formulation : str, optional
+        How the equations are derived: ``lagrange`` is for reading, ``recursive`` is short and takes loops, ``hamilton``
+        is the canonical form, ``quasi_base`` and ``rotators`` are vector methods for hinges and slides.
+        ``newton_euler`` gives the equations of every body with all reactions as unknowns, and in ``.elimination`` the
+        matrices that eliminate them; ``circuit`` those of every component in link variables, as ``kn.circuit`` does.
+        Default: ``lagrange`` for small trees, else ``recursive``.
+    shape : {"auto", "expanded", "named", "vectors"}
+        Formulas written out, formulas with intermediate variables, or by size (default).  ``vectors``, of
+        ``quasi_base`` and ``rotators``: sums over bodies in vectors, with indices; with ``frame``: its vector form.
     reactions : sequence of str, or str
         Joints whose reactions are written too.
+    frame : body, frame or str, optional
+        Balances of force and moment about the origin of this frame, in its axes, in place of equations of motion.
 
     Returns
     -------
-    Equations or BodyEquations
+    Equations, BodyEquations, HamiltonEquations, VectorEquations, FrameEquations or Circuit
         Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
 
     Examples
@@ -97,7 +116,7 @@ def equations(
     """
     if not isinstance(system, System):
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")
-    if shape not in SHAPES:
+    if shape not in SHAPES and frame is None:
         raise ArgumentError(f"shape: {short(shape)} is none of {', '.join(SHAPES)}")
     try:
         names = [reactions] if isinstance(reactions, str) else list(reactions)
@@ -108,6 +127,14 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
+    if frame is not None:
+        from kinode.symbolic.balances.frame_equations import frame_equations
+
+        return frame_equations(system, frame, formulation, shape, names)
+    if shape == "vectors":
+        from kinode.symbolic.vector_sheets.vector_equations import vector_equations
+
+        return vector_equations(system, formulation or "quasi_base", names)
     if formulation == CIRCUIT:
         if names:
             raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
@@ -116,19 +143,27 @@ def equations(
     method = formulation or (
         "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"
     )
-    if method not in (*TRACED_FORMULATIONS, NEWTON_EULER):
-        known = ", ".join((*TRACED_FORMULATIONS, NEWTON_EULER, CIRCUIT))
-        raise ArgumentError(f"formulation: {short(method)} is none of {known}")
+    if method not in WRITTEN:
+        raise ArgumentError(f"formulation: {short(method)} is none of {', '.join((*WRITTEN, CIRCUIT))}")
     reason = FORMULATIONS[method].applies(topology)
     if reason:
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
     if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
+    if method == HAMILTON and names:
+        raise ArgumentError("reactions: hamilton has none; recursive writes them")
     if method == NEWTON_EULER and topology.meshes:
         message = f"which flank of the teeth of {', '.join(topology.meshes)} carries the load is not linear"
         raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
     with _expanding(system):
         return _written(topology, method, shape, names, formulation is not None)
+
+
+def find_elimination(derived: Any) -> EliminationMatrices:
+    """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
+    if not isinstance(derived, BodyEquations):
+        raise ArgumentError("elimination: it is part of the formulation newton_euler alone")
+    return derived.elimination
 
 
 @contextmanager
@@ -144,7 +179,7 @@ def _expanding(system: System) -> Iterator[None]:
 
 def _written(
     topology: Topology, method: str, shape: str, names: Sequence[str], chosen: bool
-) -> Equations | BodyEquations:
+) -> Equations | BodyEquations | HamiltonEquations:
     """The equations in the given shape; with "auto" expanded if they are short and their budget lasts, else named."""
     if method == NEWTON_EULER:
         if shape == "expanded":
@@ -153,6 +188,8 @@ def _written(
             with suppress(TooLongError), budget(BUDGET * len(topology.system.bodies)):
                 return BodyEquations(topology, "expanded")
         return BodyEquations(topology, "named")
+    if method == HAMILTON:
+        return _written_hamilton(HamiltonTrace(topology), shape)
     derivation = Derivation(topology, method, names)
     if shape == "expanded":
         return Equations(derivation, "expanded")
@@ -162,6 +199,22 @@ def _written(
             if written.operations <= READABLE:
                 return written
     return Equations(derivation if chosen else Derivation(topology, "recursive", names), "named")
+
+
+def _written_hamilton(trace: HamiltonTrace, shape: str) -> HamiltonEquations:
+    """Hamilton's equations in the given shape."""
+    if shape == "expanded":
+        try:
+            return HamiltonEquations(trace, "expanded")
+        except TooManyMomentaError:
+            message = f"more than {MOST_WRITTEN_OUT} momenta depend on each other, too many to invert A in writing"
+            raise ArgumentError(f"{trace.topology.system.name}: {message}; shape='named' names the steps") from None
+    if shape == "auto" and trace.operations <= LARGEST_TRIED:
+        with suppress(TooLongError, TooManyMomentaError), budget(BUDGET):
+            written = HamiltonEquations(trace, "expanded")
+            if written.operations <= READABLE:
+                return written
+    return HamiltonEquations(trace, "named")
 
 
 def _is_readable_by(topology: Topology, method: str) -> bool:
@@ -243,12 +296,14 @@ class Equations(Printed):
         return {"M": self.M, "bias": self.bias, **loops, **({"z_dot": self.z_dot} if len(self.z_dot) else {})}
 
     def matrices(self) -> MotionMatrices:
-        """The matrices of M u_dot + C u + G = Q; loops add ``jacobian`` transposed times the multipliers to Q.
+        """The matrices of A u_dot + D + G = Q; loops add ``jacobian`` transposed times the multipliers to Q.
 
         Returns
         -------
         MotionMatrices
-            M, C, G, Q: mass matrix, Christoffel matrix, gradient of the potential energy, all other terms.
+            ``A`` (= ``M``), ``D`` and ``C``, ``G``, ``Q``: mass matrix; all other terms of inertia, D = C u and those
+            of prescribed motions; Christoffel matrix; gradient of the potential energy; generalized forces.  As a tuple
+            it is M, C, G, Q.
 
         Raises
         ------
@@ -263,8 +318,9 @@ class Equations(Printed):
         """
         d, n = self._derivation, self._derivation.topology.n_u
         with _expanding(self.system):
-            C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
-        return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
+            flat = (list(np.asarray(x, dtype=object).ravel()) for x in (d.C, d.G, d.Q, d.D))
+            C, G, Q, D = (self._writer.write_all(x) for x in flat)
+        return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1), matrix(D, 1))
 
     def _write_lines(self) -> list[EquationLine]:
         """One line for each speed of the state: terms of accelerations and speeds on the left, forces on the right."""

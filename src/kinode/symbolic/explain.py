@@ -26,6 +26,7 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
+from kinode.symbolic.circuit_steps.explain_circuit import CircuitSteps
 from kinode.symbolic.explain_forces import ForceSteps
 from kinode.symbolic.explain_motion import ExplainedSystem, MotionSteps
 from kinode.symbolic.explanation import Explanation, Step
@@ -92,15 +93,22 @@ class Explainer:
 
     def explanation(self) -> Explanation:
         """All steps in their order; later ones use the symbols of earlier ones."""
+        circuit = [] if self.topology.network is None else CircuitSteps(self.explained, self.plain).steps()
+        if not self.system.bodies:
+            return self._explanation([*circuit, self._check(0.0)])
         motion = MotionSteps(self.explained)
         forces = ForceSteps(self.explained, motion)
         steps = [self._bodies(), motion.motion_laws(), motion.poles(), motion.angular_velocities(), motion.positions()]
         steps += [motion.velocities(), motion.accelerations()]
         if self.topology.constrained:
             steps.append(forces.loop_closure())
-        steps += [forces.inertia(), forces.balances(), forces.elimination(), forces.drives(), forces.equations()]
+        steps += [forces.inertia(), forces.balances(), forces.elimination(), *circuit]
+        steps += [forces.drives(), forces.equations()]
         largest = max((abs(item.values[0]) for item in forces.residuals), default=0.0)
         steps.append(self._check(largest))
+        return self._explanation(steps)
+
+    def _explanation(self, steps: list[Step]) -> Explanation:
         whole = tuple(replace(s, items=tuple(part for item in s.items for part in item.with_parts())) for s in steps)
         return Explanation(self.system, self.topology, self.explained.sheet.notation, whole, self.state.t)
 
@@ -132,12 +140,14 @@ class Explainer:
         """The largest residual of the equations, and the accelerations by the other formulations."""
         s, plain = self.state, self.plain
         point = InstantValues(s.t, s.q, s.u, s.z, plain.p, plain.inputs, u_dot=plain.u_dot)
-        size = max(1.0, float(np.abs(plain.u_dot).max(initial=0.0)))
-        rows = [("what has to vanish, at this state", f"{residual:.1e}")]
+        output, what = ("u_dot", "accelerations") if self.system.bodies else ("z_dot", "rates of states")
+        expected = np.asarray(getattr(plain, output), dtype=float)
+        size = max(1.0, float(np.abs(expected).max(initial=0.0)))
+        rows = [("what has to vanish, at this state", f"{residual:.1e}")] if self.system.bodies else []
         for name, formulation in FORMULATIONS.items():
-            if name != "recursive" and "u_dot" in formulation.outputs and formulation.applies(self.topology) is None:
-                other = np.asarray(formulation.evaluate(self.topology, point, ["u_dot"])["u_dot"], dtype=float)
-                difference = float(np.abs(other - plain.u_dot).max(initial=0.0)) / size
-                rows.append((f"accelerations by {name}: relative difference", f"{difference:.1e}"))
-        words = "The same accelerations have to come out of derivations that share nothing with these steps."
+            if name != "recursive" and output in formulation.outputs and formulation.applies(self.topology) is None:
+                other = np.asarray(formulation.evaluate(self.topology, point, [output])[output], dtype=float)
+                difference = float(np.abs(other - expected).max(initial=0.0)) / size
+                rows.append((f"{what} by {name}: relative difference", f"{difference:.1e}"))
+        words = f"The same {what} have to come out of derivations that share nothing with these steps."
         return Step("Check", words, table=(("comparison", "apart"), tuple(rows)))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LATEX_LINE = 100  # characters of LaTeX after which a sum is broken
 INDENT = 6
+HOLDS_WHILE = "this holds while"  # over what has to stay positive
 
 
 # -- terminal --------------------------------------------------------------------------------------
@@ -23,46 +24,65 @@ def write_text(printed: Printed, width: int) -> str:
         lines += ["", section.title] if section.title else []
         for line in section.lines:
             lines += wrapped(f"  {_joined(line.left)} = {_joined(line.right)}", width)
+    if printed.conditions:
+        lines += ["", HOLDS_WHILE]
+        lines += [line for x in printed.conditions for line in wrapped(f"  {_joined(terms_in(x))} > 0", width)]
     return "\n".join(lines)
+
+
+def plain_text(expr: Any) -> str:
+    """An expression in SymPy's plain notation."""
+    import sympy
+
+    text: str = sympy.sstr(expr, full_prec=False)
+    return text
 
 
 def _joined(terms: Sequence[Any]) -> str:
     """The terms, joined by their signs."""
-    import sympy
-
-    texts = [sympy.sstr(term, full_prec=False) for term in terms]
+    texts = [plain_text(term) for term in terms]
     signed = [f"- {text[1:].lstrip()}" if text.startswith("-") else f"+ {text}" for text in texts[1:]]
     return " ".join([texts[0], *signed])
 
 
+def terms_in(expr: Any) -> list[Any]:
+    """The terms of a sum, as SymPy orders them."""
+    return list(expr.as_ordered_terms()) if expr.is_Add else [expr]
+
+
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most this width, broken between terms; one that is too long inside brackets, or between factors."""
+    """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
     lines = [""]
     for term in _pieces(text, deepest=0):
         whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
-        for piece in (x for part in whole for x in ([part] if len(part) + INDENT <= width else _factors(part))):
+        for piece in [x for part in whole for x in _words(part, width - INDENT)]:
             space = "" if lines[-1].endswith("*") else " "
             if lines[-1] and len(lines[-1]) + len(space) + len(piece) > width:
-                lines.append(" " * INDENT + piece.lstrip())
+                lines.append(" " * INDENT + piece)
             else:
                 lines[-1] = f"{lines[-1]}{space}{piece}" if lines[-1] else piece
     return lines
 
 
+def _words(text: str, width: int) -> list[str]:
+    """A text that is too long, split after the indices of sums and before conditions; else at blanks, or factors."""
+    if len(text) <= width:
+        return [text]
+    parts = re.split(r"(?<=\]) |  (?=if )", text)
+    words = [x for part in parts for x in ([part] if len(part) <= width else re.split(r" (?![^\[]*\])", part))]
+    return [x for word in words for x in ([word] if len(word) <= width else re.split(r"(?<=[^*]\*)(?!\*)", word))]
+
+
 def _pieces(text: str, deepest: int) -> list[str]:
-    """The text, split before signs that are inside at most ``deepest`` brackets."""
-    depth, start, pieces = 0, 0, []
+    """The text, split before signs that are inside at most ``deepest`` brackets, and in no square ones."""
+    depth, square, start, pieces = 0, 0, 0, []
     for i, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
-        if depth <= deepest and i > start and re.match(r" [-+=] ", text[i : i + 3]):
+        square += (letter == "[") - (letter == "]")
+        if depth <= deepest and not square and i > start and re.match(r" [-+=] ", text[i : i + 3]):
             pieces.append(text[start:i])
             start = i + 1
     return [*pieces, text[start:]]
-
-
-def _factors(text: str) -> list[str]:
-    """The text, split between factors; signs stay with what follows them."""
-    return re.findall(r"\s*(?:[-+=x.] )*[^\s*]+(?:\*\*[^\s*]+)*\*?", text)
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
@@ -75,6 +95,9 @@ def write_latex(printed: Printed, document: bool) -> str:
         rows = [_row(line, printed) for line in section.lines]
         if rows:
             parts.append(aligned(rows))
+    if printed.conditions:
+        rows = [rf"{latex_of(printed, x)} &> 0" for x in printed.conditions]
+        parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad " + rows[0], *rows[1:]]))
     body = "\n".join(parts)
     return latex_document(printed.heading, body) if document else body
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kinode.symbolic.formula_text import HOLDS_WHILE
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.symbolic.notation import GREEK, SymbolStyle
 
@@ -29,6 +30,9 @@ def equations_markup(printed: Printed) -> Markup:
             continue
         body = tag("mtable", *rows, displaystyle="true")
         parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+    for x in printed.conditions:
+        shown = tag("math", Markup(printer(x)), tag("mo", ">"), tag("mn", "0"))
+        parts.append(tag("p", HOLDS_WHILE + " ", shown))
     return join(parts)
 
 
@@ -60,15 +64,23 @@ def _grouped(term: Any, printer: Any) -> Markup:
 
 def symbol_markup(style: SymbolStyle) -> Markup:
     """A letter with dots, an index below and one above."""
-    letter = tag("mi", GREEK.get(style.letter, ("", style.letter))[1])
+    letter = tag("mi", style.letter if style.plain else GREEK.get(style.letter, ("", style.letter))[1])
+    if style.tilde:
+        letter = tag("mover", letter, tag("mo", "~", stretchy="false"), accent="true")
     if style.dots:
         letter = tag("mover", letter, tag("mo", "˙" if style.dots == 1 else "¨", stretchy="false"), accent="true")
-    below, above = (tag("mtext", word) for word in style[2:])
+    below, above = (tag("mtext", word) for word in (style.below, style.above))
     if style.below and style.above:
         return tag("msubsup", letter, below, above)
     if style.below:
         return tag("msub", letter, below)
     return tag("msup", letter, above) if style.above else letter
+
+
+def positive_first(terms: Sequence[Any]) -> list[Any]:
+    """The terms of a sum, beginning with a positive one if there is one."""
+    k = next((k for k, term in enumerate(terms) if not term.could_extract_minus_sign()), 0)
+    return [terms[k], *terms[:k], *terms[k + 1 :]]
 
 
 def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
@@ -80,6 +92,9 @@ def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
     base: Any = MathMLPresentationPrinter
 
     class Printer(base):  # type: ignore[misc]
+        def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+            return positive_first(super()._as_ordered_terms(expr, order=order))
+
         def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:
             symbol_style = styles.get(sym.name)
             if symbol_style is None:
@@ -89,6 +104,7 @@ def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
 
     def write(expr: Any) -> str:
         markup = str(Printer()._print(expr).toxml())
+        markup = markup.replace("<mo>-</mo>", f"<mo>{MINUS}</mo>")
         return markup.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
 
     return write

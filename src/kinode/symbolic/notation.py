@@ -16,12 +16,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction, spend
+from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction, spend, taking_roots
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.structure.state_layout import Coordinate
 from kinode.structure.topology import Topology
+from kinode.symbolic.roots.known_signs import KnownSigns
+from kinode.symbolic.roots.squared_roots import OVER
 
 MOST_TERMS = 60  # of a sum for which all three forms are tried
 MOST_FACTORED = 25  # terms of a sum that is factored: for longer ones it takes long and seldom succeeds
@@ -44,23 +46,34 @@ fetch floor fma fmax fmin fmod functools hypot interval len log log10 log1p log2
 tan tanh trunc"""
 RESERVED_WORDS = frozenset([*keyword.kwlist, *f"{C_WORDS} {C_MACROS} {CALLED}".split()])
 RESERVED_FAMILY = re.compile(r"(?:M|FP|HUGE|MATH|table)_[A-Z0-9_]*[A-Z0-9]\Z")  # macros, and tables of the code itself
-GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
+GREEK = {
+    "lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε"), "psi": (r"\psi", "ψ"),
+    "theta": (r"\theta", "θ"), "phi": (r"\varphi", "φ"), "mu": (r"\mu", "μ"),
+}  # fmt: skip
 
 
 class SymbolStyle(NamedTuple):
-    """How a symbol is typeset: a letter with dots, a subscript and a superscript."""
+    """How a symbol is typeset: a letter with dots or a tilde, a subscript and a superscript.
+
+    A ``plain`` letter stands as it is: w is no omega.
+    """
 
     letter: str
     dots: int = 0
     below: str = ""
     above: str = ""
+    tilde: bool = False
+    plain: bool = False
 
     @property
     def latex(self) -> str:
         whole = rf"\mathit{{{self.letter}}}".replace("_", r"\_") if len(self.letter) > 1 else self.letter
-        letter = GREEK.get(self.letter, (whole,))[0]
+        letter = whole if self.plain else GREEK.get(self.letter, (whole,))[0]
+        letter = rf"\tilde{{{letter}}}" if self.tilde else letter
         letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter
-        below, above = (rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in self[2:])
+        below, above = (
+            rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in (self.below, self.above)
+        )
         return letter + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
 
 
@@ -69,6 +82,7 @@ class Notation:
 
     def __init__(self, topology: Topology) -> None:
         self.names: dict[tuple[str, int], str] = {}
+        self.signs = KnownSigns(topology, self.names)
         self.styles: dict[str, SymbolStyle] = {}  # of symbols that are not typeset by their name
         self.taken: set[str] = set()
         self.name("t", 0, "t")
@@ -155,6 +169,7 @@ class Namer:
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
         self._written: dict[int, Any] = {}
+        self.conditions: list[Any] = []
         self.intermediates: list[tuple[Any, Any]] = []  # names and formulas, in an order in which they can be computed
         self._count = 0
 
@@ -177,13 +192,27 @@ class Namer:
             if node.op == "input":
                 self._written[node.index] = sympy.Symbol(self.notation.names[node.args])
                 continue
-            formula = apply(node.op, *(self._argument(arg) for arg in node.args))
-            if uses[node.index] > 1 and node.op != "neg":
+            formula = self._length(node)
+            if formula is None:
+                formula = apply(node.op, *(self._argument(arg) for arg in node.args))
+            if uses[node.index] > 1 and node.op != "neg" and not (formula.is_Atom or (-formula).is_Atom):
                 name = sympy.Symbol(self._fresh())
                 self.intermediates.append((name, formula))
                 formula = name
             self._written[node.index] = formula
         return [self._argument(x) for x in outputs]
+
+    def _length(self, node: Traced) -> Any:
+        """sqrt(x^2) as x or -x, whichever is positive at the start; None for all other operations."""
+        square = node.args[0] if node.op == "sqrt" else None
+        if type(square) is not Traced or square.op != "mul" or square.args[0] is not square.args[1]:
+            return None
+        sign = self.notation.signs.sign_of(square.args[0])
+        if not sign:
+            return None
+        length = self._argument(square.args[0]) * sign
+        self.conditions.append(length)
+        return length
 
     def _fresh(self) -> str:
         self._count += 1
@@ -217,7 +246,13 @@ class SymbolWriter:
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
         """The outputs of a tape, each written out."""
-        return [self.write(x) for x in replay(outputs, self.notation.harmonics, self._values)]
+        with taking_roots(self.notation.signs):
+            return [self.write(x) for x in replay(outputs, self.notation.harmonics, self._values)]
+
+    @property
+    def conditions(self) -> list[Any]:
+        """What has to be positive for the formulas to hold: lengths that are written without a root."""
+        return [self.write(root) for root in self.notation.signs.conditions.values()]
 
     def write(self, x: Scalar) -> Any:
         """A scalar as the shortest of three forms."""
@@ -255,8 +290,8 @@ class SymbolWriter:
             return sympy.Symbol(atom.text)
         if atom.text not in self._atoms:
             args: list[Any] = [arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args]
-            if atom.function in ("inv", "number"):
-                self._atoms[atom.text] = 1 / args[0] if atom.function == "inv" else args[0]
+            if atom.function in ("inv", OVER, "number"):
+                self._atoms[atom.text] = args[0] if atom.function == "number" else 1 / args[0]
             else:
                 self._atoms[atom.text] = apply(atom.function, *args)
         return self._atoms[atom.text]

@@ -65,6 +65,11 @@ class Printed:
         return self._writer.intermediates
 
     @property
+    def conditions(self) -> list[Any]:
+        """What has to stay positive for the formulas to hold, such as the length of a spring along a slide."""
+        return self._writer.conditions
+
+    @property
     def unknowns(self) -> list[Any]:
         """The symbols that the equations are solved for."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ on the reactions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
-from kinode.formulations.lagrange import LAGRANGE
+from kinode.formulations.canonical.structure_constants import structure_constants
+from kinode.formulations.lagrange import LAGRANGE, LagrangeMotion
 from kinode.formulations.quasi_base_vectors import QUASI_BASE
 from kinode.formulations.vector_rotators import ROTATORS, RotatorMotion, Term
 from kinode.multibody.composition import RECURSIVE, Composition
@@ -100,9 +101,38 @@ class Derivation:
         return {name: self.given.reaction(name) for name in self.joints}
 
     @cached_property
+    def D(self) -> Array:
+        """All terms of inertia without u_dot: d/dt dT/du - dT/dq, with those of prescribed motions."""
+        if isinstance(self.snapshot.motion, LagrangeMotion):
+            return np.asarray(self.snapshot.motion.inertial_bias, dtype=object)
+        n, T = self.topology.n_u, [self.snapshot.energies["kinetic"]]
+        momenta = [self.slopes(T, {("u", i): 1.0})[0] for i in range(n)]
+        drifting = {("t", 0): 1.0, **{("q", i): x for i, x in enumerate(self.snapshot.q_dot)}}
+        driven = [where for name, where in self.topology.z_of.items() if name in self.topology.system.joints]
+        for where in driven:
+            drifting |= {("z", i): self.snapshot.z_dot[i] for i in range(where.start, where.stop)}
+        rates = self.slopes(momenta, drifting)
+        slopes = [self.along(T, d)[0] for d in self.directions]
+        turning = self.turning(tidy(momenta))
+        return tidy([rate - slope - turn for rate, slope, turn in zip(rates, slopes, turning, strict=True)])
+
+    def turning(self, momenta: Array) -> list[Scalar]:
+        """The rates of quasi-momenta by the turning of their axes: sum of u_j c[j, i, k] p_k; zero without any."""
+        total: list[Scalar] = [0.0] * self.topology.n_u
+        u = self.snapshot.u
+        for name, where in self.topology.u_of.items():
+            c = structure_constants(self.topology.system.joints[name])
+            for j, i, k in np.argwhere(c != 0.0):
+                term = float(c[j, i, k]) * u[where.start + j] * momenta[where.start + k]
+                total[where.start + i] = total[where.start + i] + term
+        return total
+
+    @cached_property
     def Q(self) -> Array:
-        """All other terms: efforts, damping, loads, prescribed motions."""
-        return tidy(self.C @ self.snapshot.u + self.G - self.h)
+        """Generalized forces alone: efforts, damping, loads; A u_dot + D + G = Q."""
+        if isinstance(self.snapshot.motion, LagrangeMotion):
+            return tidy(np.asarray(self.snapshot.motion.generalized_force, dtype=object) + self.G)
+        return tidy(self.D + self.G - self.h)
 
     @cached_property
     def terms(self) -> dict[str, list[tuple[Term, tuple[Array, Array]]]]:
@@ -120,7 +150,11 @@ class Derivation:
 
     def along(self, outputs: Sequence[Scalar], direction: Array) -> list[Scalar]:
         """Directional derivatives of outputs along a direction of q."""
-        seeds = {("q", i): Dual(self.tape.input("q", i), direction[i]) for i in range(self.topology.n_q)}
+        return self.slopes(outputs, {("q", i): direction[i] for i in range(self.topology.n_q)})
+
+    def slopes(self, outputs: Sequence[Scalar], rates: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
+        """Rates of outputs while inputs of the tape change at given rates."""
+        seeds = {entry: Dual(self.tape.input(*entry), rate) for entry, rate in rates.items()}
         return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
 
     @cached_property

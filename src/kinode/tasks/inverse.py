@@ -94,7 +94,7 @@ def inverse(
     array([4.905, 4.209, 4.818])
     """
     model = find_model(model)
-    system = (model.system if isinstance(model, Dynamics) else model).copy()
+    system = (model.system if isinstance(model, Dynamics) else model).applied()
     actuated = None if by is None else _names(system, by)
     if inputs is None and isinstance(path, Trajectory):
         inputs = {name: value for name, value in path.input_values.items() if name in system.inputs}

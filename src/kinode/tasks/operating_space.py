@@ -266,7 +266,7 @@ class _ReleasedMechanism:
 
 def _released(system: System, dynamics: Dynamics) -> System:
     """A copy of the system at the initial position, without drives and without loads inside joints."""
-    released = system.copy()
+    released = system.applied()
     start = dynamics.snapshot(dynamics.initial)
     empty = dict.fromkeys(LOAD_FIELDS)
     for name, joint in system.joints.items():

@@ -13,9 +13,10 @@ from typing import Any
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
+from kinode.dynamics.compiled_formulations import NEWTON_EULER_NAME, RECURSIVE_NAME
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.far_guesses import find_far_guesses
-from kinode.errors import GuessWarning, OtherRowsError, SimulationError
+from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.ode.compiled_loops import prepare
@@ -27,7 +28,7 @@ from kinode.simulation.call_site import caller_depth
 from kinode.simulation.event_log import Event
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
-from kinode.simulation.solver import Options, check_options, check_span, compute_motion
+from kinode.simulation.solver import Options, StateHistory, check_options, check_span, compute_motion
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 from kinode.tasks.start_argument import StateResult, find_start
 
@@ -38,7 +39,7 @@ def simulate(
     samples: int | None = None, every: float | str | None = None,
     method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
     parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
-    progress: bool | Callable[[float], Any] | None = None,
+    progress: bool | Callable[[float], Any] | None = None, formulation: str | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate a system from ``t0`` until a time.
 
@@ -78,6 +79,10 @@ def simulate(
     progress : bool or function, optional
         Whether a progress bar is shown, by default on a terminal after a second; or a function that is given the
         fraction done and may return False to stop the run.
+    formulation : str, optional
+        How the equations are derived, as in ``kn.compile``; "recursive", or that of a compiled ``model``.
+        "newton_euler" integrates the equations of all bodies in absolute coordinates, with the constraint forces
+        eliminated; ``run.audit.drift`` tells how well the joints held.
 
     Returns
     -------
@@ -101,7 +106,7 @@ def simulate(
     defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(defaults, method, step, rtol, atol, max_step)
     prepare(METHODS[options.method].loop)
-    dynamics = model if isinstance(model, Dynamics) else find_compiled(model)
+    dynamics = _compiled(model, formulation)
     until = defaults.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):
         t0 = defaults.get("t0")
@@ -114,19 +119,42 @@ def simulate(
     output_times = find_output_times(dynamics, defaults, requested, begin.t, end)
     clock_start = time.perf_counter()
     with Progress(begin.t, end, progress) as bar:
-        motion = compute_motion(
-            dynamics, begin, end, times=output_times, options=options, p=p, inputs=input_values, stop_when=stop_when,
-            on_progress=bar,
-        )  # fmt: skip
+        task = {"times": output_times, "options": options, "p": p, "inputs": input_values, "stop_when": stop_when}
+        motion, more = _integrated(dynamics, begin, end, {**task, "on_progress": bar})
     dynamics = motion.dynamics or dynamics
     motion = check_run(dynamics, motion)
     run = Trajectory.from_motion(dynamics, motion)
     if notices:
         run.events = (*notices, *run.events)
-    run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - clock_start}
+    run.facts = {**_facts(options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
     if run.ending.failed:
         raise SimulationError(run.message, run=run)
     return run
+
+
+def _compiled(model: System | Dynamics, formulation: str | None) -> Dynamics:
+    """The compiled system in the formulation that is asked for."""
+    if not isinstance(model, Dynamics):
+        return find_compiled(model, formulation or RECURSIVE_NAME)
+    if formulation is not None and formulation != model.formulation:
+        raise ArgumentError(
+            f"formulation: the system is compiled as {model.formulation}, not {formulation!r}; "
+            "give kn.compile the formulation, or kn.simulate the System"
+        )
+    return model
+
+
+def _integrated(
+    dynamics: Dynamics, begin: State, end: float, task: dict[str, Any]
+) -> tuple[StateHistory, dict[str, Any]]:
+    """The motion of a run, and what its formulation adds to the facts."""
+    if dynamics.formulation != NEWTON_EULER_NAME:
+        other = {} if dynamics.formulation == RECURSIVE_NAME else {"formulation": dynamics.formulation}
+        return compute_motion(dynamics, begin, end, **task), other
+    from kinode.simulation.absolute.absolute_motion import compute_absolute_motion  # few runs need all formulations
+
+    motion, drift = compute_absolute_motion(dynamics, begin, end, **task)
+    return motion, {"formulation": dynamics.formulation, **drift.to_facts()}
 
 
 def _begin(

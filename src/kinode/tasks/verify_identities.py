@@ -15,6 +15,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, rate
 from kinode.algebra.spatial import dot
 from kinode.formulations.formulation_table import Formulation, InstantValues
+from kinode.model.network.domains.domain import ENERGIES
 from kinode.model.network.part import Part
 from kinode.multibody.power import element_power, part_balance, part_power
 from kinode.multibody.snapshot import Snapshot
@@ -200,7 +201,7 @@ def _energy(
         energies = formulation.evaluate(topology, n, ("kinetic_energy", "potential_energy"))
         snapshot = Snapshot(topology, n)
         stored = sum((element.potential(snapshot) for element in topology.system.elements.values()), 0.0)
-        stored = stored + _network_energy(topology, n, result["u_dot"], "kinetic", "potential", "electric")
+        stored = stored + _network_energy(topology, n, result["u_dot"], *ENERGIES)
         return energies["kinetic_energy"] + energies["potential_energy"] - stored
 
     return grow(topology, point, result["u_dot"], energy), powers.elements + powers.efforts, powers.size

@@ -114,7 +114,8 @@ def _audit(audit: Audit) -> str:
     rows = [("change of energy", audit.change), *((f"work of {cause}", work) for cause, work in audit.work.items())]
     rows.append(("defect", audit.defect))
     table = _table(("", "J"), [(words, f"{value:.6e}") for words, value in rows])
-    return _compose(_title("energy audit"), table, _line(audit.trust))
+    verdicts = [audit.trust, *([] if audit.drift is None else [str(audit.drift)])]
+    return _compose(_title("energy audit"), table, *map(_line, verdicts))
 
 
 @notebook_html.register

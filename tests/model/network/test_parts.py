@@ -280,7 +280,7 @@ def test_names_that_do_not_exist(text, said):
         ("slide.spin", "slide has no freedom 'spin'"),
         ("weld", "weld is fixed and has no freedom"),
         ("ball", "ball has several freedoms"),
-        ("ball.x", "no coordinates that a shaft could follow"),
+        ("ball.w", "ball has no freedom .w.; it has x, y, z"),
         ("arm", "arm is a body; a node, a joint or the world is expected"),
         ("motor.shaft", "motor is an element.*ports that name the same node"),
         ("bus", "is rotational, and bus is electrical by supply.plus"),

@@ -19,7 +19,7 @@ from kinode.model.network.part import PartInitialValue
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.network_blocks import Network, single_order
-from kinode.structure.network_equations import ExpressionOrNumber
+from kinode.structure.network_records import ExpressionOrNumber
 from kinode.structure.topology import Topology
 
 NEWTON_STEPS = 10  # at most; one is enough where quantities are linear in the states
@@ -99,6 +99,6 @@ def _conflict(network: Network, start: PartInitialValue, wanted: float, actual: 
     joint = network.joint_of.get(order[0]) if order else None
     message = f"{wanted:g} cannot be: it follows from the rest of the network, and is {actual:.6g} at the start"
     if joint is not None:
-        field = "q" if order and order[1] == 0 else "u"
+        field = "q" if order and order[1] < network.rows.speed_order(order[0]) else "u"
         message = f"{wanted:g} cannot be: the joint {joint[0]} begins with {actual:.6g}; give it {field}= there"
     return ModelError(f"{message}; leave it out, or give others that fit", component=start.part, field=start.field)

@@ -54,7 +54,8 @@ class Wired(Condensed):
             try:
                 self.forms[b] = [self.sum(row) for row in blocks[b].rows]
             except NonlinearError as error:
-                before = needed(blocks, error.unknowns) - solved
+                others = [order for order in error.unknowns if order not in blocks[b].unknowns]
+                before = needed(blocks, others) - solved
                 if not before or max(before) >= b:
                     self.forms[b] = [
                         self._form(row) for row in blocks[b].rows

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinode.model.base.bodies import Body
     from kinode.model.base.fields import Component, Spec
     from kinode.model.base.frames import Frame
-    from kinode.model.base.moving_frames import Observer
+    from kinode.model.base.observers.moving_frames import Observer
     from kinode.model.base.parameters import Symbols
     from kinode.model.base.shapes import Shape
     from kinode.model.base.visuals import Visual

@@ -84,6 +84,7 @@ class RunDefaults(Component):
 
     @classmethod
     def read_samples(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
+        raw = int(raw) if isinstance(raw, float) and raw.is_integer() else raw  # files have no whole numbers
         if isinstance(raw, bool) or not isinstance(raw, int) or raw < 2:
             raise reader.fail(field, f"takes a whole number of times, 2 or more, not {short(raw)}")
         return raw

@@ -14,7 +14,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint
-from kinode.model.joints.joint_math import BEARING, Z, angle_about_z
+from kinode.model.joints.joint_math import BEARING, Pair, Z, angle_about_z, hinge, slider
 
 ORDER = 40  # in lists of kinds
 
@@ -34,6 +34,9 @@ class Cylindrical(AxialJoint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.column_stack([np.concatenate([ZERO3, Z]), np.concatenate([Z, ZERO3])])
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (slider(Z), hinge(Z))
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [coulomb_friction.guide(sizes, Z, sizes.against(u, (1.0, sizes.arm)))]

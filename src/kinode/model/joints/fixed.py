@@ -10,7 +10,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose
 from kinode.model.base.registration import register
 from kinode.model.joints.joint import Joint
-from kinode.model.joints.joint_math import small_rotation
+from kinode.model.joints.joint_math import Pair, small_rotation
 
 ORDER = 10  # in lists of kinds
 
@@ -26,6 +26,9 @@ class Fixed(Joint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.zeros((6, 0))
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return ()
 
     def closure(self, X: Pose, form: Array) -> Array:
         return np.concatenate([X.p, small_rotation(X.R)])

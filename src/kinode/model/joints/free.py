@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import Pose, quaternion_from_rotation, quaternion_of, rotation_from_quaternion
+from kinode.algebra.spatial import Pose, cross, quaternion_from_rotation, quaternion_of, rotation_from_quaternion
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Spec, special, vector
 from kinode.model.base.frames import Resolve, read_rotation, rotation_matrix
 from kinode.model.base.registration import register
-from kinode.model.joints.joint_math import quaternion_rate
+from kinode.model.joints.joint_math import Pair, X, Y, Z, quaternion_rate, slider
 from kinode.model.joints.spherical import Spherical
 
 ORDER = 90  # in lists of kinds
@@ -98,6 +98,14 @@ class Free(Spherical):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (slider(X), slider(Y), slider(Z), *super().pairs(form))
+
+    def pair_accelerations(self, u: Array, u_dot: Array) -> Array:
+        """The slides stand still in a while b turns, which adds w cross v to their accelerations."""
+        turning = super().pair_accelerations(u[3:], u_dot[3:])
+        return np.concatenate([u_dot[:3] + cross(u[3:], u[:3]), turning])
 
     def rate_map(self, q: Array, u: Array) -> Array:
         return np.concatenate([rotation_from_quaternion(q[3:]) @ u[:3], quaternion_rate(q[3:], u[3:])])

@@ -42,6 +42,7 @@ from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
+from kinode.model.joints.joint_math import Pair
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
@@ -199,6 +200,22 @@ class Joint(Component):
         """Wrench of unit efforts in M: T with S'T = 1 and without part in the reaction."""
         S = self.motion_subspace(q, form)
         return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        """The hinges, slides and screws in series that it is made of, from a to b: one for each speed.
+
+        Where a quaternion turns the joint, they stand along the axes of b at the instant, with coordinates zero.
+        """
+        raise NotImplementedError
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether its kind says its pairs; what a kind inherits need not hold for it."""
+        return "pairs" in vars(type(self))
+
+    def pair_accelerations(self, u: Array, u_dot: Array) -> Array:
+        """The second derivatives of the coordinates of its pairs."""
+        return u_dot
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         """The sliding contacts of the joint; for kinds that have friction."""

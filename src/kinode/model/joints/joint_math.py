@@ -1,13 +1,41 @@
-"""What several joints share: rates of quaternions, small rotations, angles."""
+"""What several joints share: pairs that they are made of, rates of quaternions, small rotations, angles."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, atan2
 
-Z = np.array([0.0, 0.0, 1.0])
+X, Y, Z = np.eye(3)
 BEARING = "where the surfaces of the bearing slide"
+
+
+class Pair(NamedTuple):
+    """A pair with one freedom (class V): a hinge, a slide or a screw, in canonical axes.
+
+    ``slide`` is the advance along the axis for a unit of the coordinate: 1 of a slide, 0 of a hinge.
+    """
+
+    axis: Array
+    turns: bool = False
+    slide: Scalar = 0.0
+
+    @property
+    def slides(self) -> bool:
+        """Whether it advances along its axis."""
+        return not isinstance(self.slide, float) or self.slide != 0.0
+
+
+def hinge(axis: Array) -> Pair:
+    """A hinge about an axis."""
+    return Pair(axis, turns=True)
+
+
+def slider(axis: Array) -> Pair:
+    """A slide along an axis."""
+    return Pair(axis, slide=1.0)
 
 
 def quaternion_rate(q: Array, w: Array) -> Array:

@@ -14,7 +14,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint
-from kinode.model.joints.joint_math import Z, angle_about_z
+from kinode.model.joints.joint_math import Pair, X, Y, Z, angle_about_z, hinge, slider
 
 ORDER = 80  # in lists of kinds
 
@@ -34,6 +34,9 @@ class Planar(AxialJoint):
     def motion_subspace(self, q: Array, form: Array) -> Array:
         R, _ = turn_about(2, q[2])
         return np.vstack([np.column_stack([ZERO3, ZERO3, Z]), np.column_stack([R.T[:, 0], R.T[:, 1], ZERO3])])
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (slider(X), slider(Y), hinge(Z))
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [coulomb_friction.floor(sizes, Z, sizes.against(u, (1.0, 1.0, sizes.arm)))]

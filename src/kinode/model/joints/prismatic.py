@@ -14,7 +14,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint
-from kinode.model.joints.joint_math import Z, small_rotation
+from kinode.model.joints.joint_math import Pair, Z, slider, small_rotation
 
 ORDER = 30  # in lists of kinds
 
@@ -32,6 +32,9 @@ class Prismatic(AxialJoint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.concatenate([ZERO3, Z])[:, None]
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (slider(Z),)
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [coulomb_friction.guide(sizes, Z, tidy([sizes.share(u[0])]), keyed=True)]

@@ -13,7 +13,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint
-from kinode.model.joints.joint_math import BEARING, Z, angle_about_z
+from kinode.model.joints.joint_math import BEARING, Pair, Z, angle_about_z, hinge
 
 ORDER = 20  # in lists of kinds
 
@@ -33,6 +33,9 @@ class Revolute(AxialJoint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.concatenate([Z, ZERO3])[:, None]
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (hinge(Z),)
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [coulomb_friction.journal(sizes, Z, tidy([sizes.share(u[0])]))]

@@ -17,7 +17,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint
-from kinode.model.joints.joint_math import Z
+from kinode.model.joints.joint_math import Pair, Z
 
 ORDER = 50  # in lists of kinds
 
@@ -40,6 +40,9 @@ class Screw(AxialJoint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.array([0.0, 0.0, 1.0, 0.0, 0.0, form[0]], dtype=object)[:, None]
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (Pair(Z, turns=True, slide=form[0]),)
 
     def effort_wrench(self, q: Array, form: Array) -> Array:
         return np.concatenate([Z, ZERO3])[:, None]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Values
@@ -15,7 +15,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import Joint
-from kinode.model.joints.joint_math import quaternion_rate
+from kinode.model.joints.joint_math import Pair, X, Y, Z, hinge, quaternion_rate
 
 ORDER = 70  # in lists of kinds
 
@@ -34,6 +34,15 @@ class Spherical(Joint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.vstack([IDENTITY3, np.zeros((3, 3))])
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (hinge(X), hinge(Y), hinge(Z))
+
+    def pair_accelerations(self, u: Array, u_dot: Array) -> Array:
+        """Each hinge turns with those before it, which adds x cross y = z and so on to the angular acceleration."""
+        x, y, z = u
+        accelerations: Array = u_dot - tidy([y * z, -x * z, x * y])
+        return accelerations
 
     def rate_map(self, q: Array, u: Array) -> Array:
         return quaternion_rate(q, u)

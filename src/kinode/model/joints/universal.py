@@ -17,7 +17,7 @@ from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import Joint
-from kinode.model.joints.joint_math import Z
+from kinode.model.joints.joint_math import Pair, Z, hinge
 
 ORDER = 60  # in lists of kinds
 
@@ -61,6 +61,9 @@ class Universal(Joint):
         second = vec(form[0], 0.0, form[1])
         first = rotation_about(second, q[1]).T @ Z
         return np.vstack([np.column_stack([first, second]), np.zeros((3, 2))])
+
+    def pairs(self, form: Array) -> tuple[Pair, ...]:
+        return (hinge(Z), hinge(vec(form[0], 0.0, form[1])))
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         """One for each pin; both carry the whole force."""

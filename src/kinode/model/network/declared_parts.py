@@ -13,6 +13,7 @@ two systems can be compared.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import keyword
 from collections.abc import Callable, Mapping
@@ -23,10 +24,11 @@ from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, find_unit_name
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Spec, law, number, record, short, unknown
-from kinode.model.base.frames import NAME
-from kinode.model.network.part import DOMAINS, Formula, Part, Row, Unknown, port
-from kinode.model.network.part_checks import is_word
+from kinode.model.base.fields import frame, law, number, record, short, unknown
+from kinode.model.base.frames import NAME, Frame
+from kinode.model.network.domains.domain import DOMAINS, Domain, is_word
+from kinode.model.network.domains.vector_ports import AXES, MECHANICAL
+from kinode.model.network.part import Formula, Part, Row, Unknown, port, read_node
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 
 BASES: dict[str, type[Part]] = {"two_pole": TwoPole, "two_shaft": TwoShaft, "two_slide": TwoSlide}
@@ -51,13 +53,13 @@ class DeclaredPart(Part):
         return _remake, (self.kind, dict(self.declaration), self.name, values)
 
 
-def declare_kind(reader: Reader, kind: str, given: Any) -> type[Part]:
-    """The class of a declared kind; ``reader`` knows how numbers are read."""
+def declare_kind(reader: Reader, kind: str, given: Any, domains: Mapping[str, Domain]) -> type[Part]:
+    """The class of a declared kind; ``reader`` knows how numbers are read, its ports are of these ``domains``."""
     if not isinstance(kind, str) or not NAME.match(kind):
         raise reader.fail(None, f"{kind!r} cannot name a kind: use letters, digits and _, starting with a letter")
     if kind in ELEMENTS:
         raise reader.fail(None, f"the kind {kind!r} is there already; choose another name")
-    return make_kind(kind, _Normal(reader).declaration(given))
+    return make_kind(kind, _Normal(reader, domains).declaration(given))
 
 
 def make_kind(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
@@ -77,9 +79,17 @@ def _make(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
     base = BASES.get(declaration.get("base", ""), Part)
     body: dict[str, Any] = {"kind": kind, "__module__": __name__, "__doc__": declaration.get("doc") or f"A {kind}."}
     body["declaration"] = declaration
+    body["domains"] = domains = {
+        **DOMAINS,
+        **{name: Domain(**one) for name, one in declaration.get("domains", {}).items()},
+    }
     types: dict[str, Any] = {}
-    for name, one in declaration.get("ports", {}).items():
-        body[name], types[name] = port(one["kind"], one.get("doc", ""), one.get("default", ...)), str
+    ports = declaration.get("ports", {})
+    body["vector_ports"] = {name: one["axes"] for name, one in ports.items() if one["kind"] == MECHANICAL}
+    for name in body["vector_ports"]:
+        body[name], types[name] = frame(ports[name].get("doc", "")), Frame
+    for name, one in ((name, one) for name, one in ports.items() if name not in body["vector_ports"]):
+        body[name], types[name] = port(one["kind"], one.get("doc", ""), one.get("default", ...), domains=domains), str
     for name, one in declaration.get("parameters", {}).items():
         default = one.get("default", ...)
         body[name] = number(one["unit"], one.get("doc", ""), default, aside=False)
@@ -113,8 +123,8 @@ def _make(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
 class _Normal:
     """Brings a declaration into its normal form, every short form written out, all of it plain data."""
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
+    def __init__(self, reader: Reader, domains: Mapping[str, Domain]) -> None:
+        self.reader, self.domains = reader, domains
 
     def fail(self, message: str, *path: str) -> ModelError:
         return self.reader.fail(".".join(path) or None, message)
@@ -148,7 +158,12 @@ class _Normal:
         for word in ("positive", "unsigned", "structural"):
             if given.get(word) is not None:
                 normal[word] = self._words(given[word], word, normal)
-        return {word: normal[word] for word in FIELDS if word in normal}
+        own = dict.fromkeys(
+            one["kind"] for one in normal.get("ports", {}).values() if one["kind"] not in (*DOMAINS, MECHANICAL)
+        )
+        if own:  # so that the declaration says all of it
+            normal["domains"] = {kind: dataclasses.asdict(self.domains[kind]) for kind in own}
+        return {word: normal[word] for word in (*FIELDS, "domains") if word in normal}
 
     # -- pieces --------------------------------------------------------------------------------------
     def _only(self, given: Mapping[Any, Any], allowed: tuple[str, ...], *path: str) -> None:
@@ -214,11 +229,18 @@ class _Normal:
             raise self.fail(f"{name!r} has a meaning for every part already; choose another name", section, name)
 
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:
-        given = self._mapping(raw, "kind", ("kind", "doc", "default"), section, name)
-        port = {"kind": self._choice(given["kind"], DOMAINS, section, name)}
+        given = self._mapping(raw, "kind", ("kind", "doc", "default", "axes"), section, name)
+        port = {"kind": self._choice(given["kind"], {**self.domains, MECHANICAL: None}, section, name)}
+        if port["kind"] == MECHANICAL:
+            if given.get("default") is not None:
+                raise self.fail("a vector port is given by each component", section, name, "default")
+            port["axes"] = self._choice(given.get("axes") or AXES[0], dict.fromkeys(AXES), section, name, "axes")
+            return {**port, **self._texts(given, ("doc",), section, name)}
+        if given.get("axes") is not None:
+            raise self.fail("belongs to mechanical ports, which are vectors", section, name, "axes")
         if given.get("default") is not None:
-            spec = Spec("port", port["kind"])
-            port["default"] = Part.read_port(self.reader, given["default"], f"{section}.{name}.default", spec)
+            field, kind = f"{section}.{name}.default", self.domains[port["kind"]]
+            port["default"] = read_node(self.reader, given["default"], field, kind, self.domains)
         return {**port, **self._texts(given, ("doc",), section, name)}
 
     def _texts(self, given: Mapping[str, Any], words: tuple[str, ...], *path: str) -> dict[str, str]:
@@ -294,6 +316,8 @@ def write_declaration(declaration: Mapping[str, Any]) -> dict[str, Any]:
     singles["equations"] = "law"
     written: dict[str, Any] = {}
     for word, value in declaration.items():
+        if word == "domains":  # which are declared beside it
+            continue
         if word in singles:
             entries = {name: _with_unit(one) for name, one in value.items()}
             single = singles[word]
@@ -304,4 +328,5 @@ def write_declaration(declaration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_unit(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: DIMENSIONS[value].unit if key == "unit" else value for key, value in one.items()}
+    plain = {key: value for key, value in one.items() if (key, value) != ("axes", AXES[0])}
+    return {key: DIMENSIONS[value].unit if key == "unit" else value for key, value in plain.items()}

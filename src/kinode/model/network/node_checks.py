@@ -11,8 +11,9 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.equation_parser import parse_equation, split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import unknown
+from kinode.model.network.joint_sources import check_joint_sources
 from kinode.model.network.nodes import Node
-from kinode.model.network.part import DOMAINS, Part, Row
+from kinode.model.network.part import Part, Row
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -23,6 +24,7 @@ MOST_TRIED = 8  # ports of one kind among which all sets are tried
 def check_network(system: System, whole: bool = True) -> None:
     """Ports of one kind meet at each node, none is left open, and every piece has a reference."""
     nodes = system.nodes
+    check_joint_sources(system)
     if whole:
         check_open(system, nodes)
         check_references(system, nodes)
@@ -34,7 +36,7 @@ def check_open(system: System, nodes: Mapping[str, Node]) -> None:
         if len(node.ports) == 1 and node.joint is None and not node.reference:
             part, port = node.ports[0]
             others = [name for name, other in nodes.items() if other.kind == node.kind and not other.reference]
-            joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.position else []
+            joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.moves else []
             known = [name for name in dict.fromkeys((*others, *joints, node.domain.reference)) if name != node.name]
             message = unknown("is left open: nothing else is connected to", node.name, known)
             raise _blame_connection(system, node, ModelError(message, component=part, field=port))
@@ -95,16 +97,15 @@ def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequen
     if sources:
         who, first = " and ".join(sources), next(iter(sources))
         what = "are in series" if len(sources) > 1 else "leads nowhere else"
-        beside = "an inertia" if domain.kind == "rotational" else "a mass" if domain.position else "a resistance"
         message = f"{who} {what}: every {domain.flow} at {', '.join(piece)} is given, and they have to sum to zero"
-        message = f"{message}; put {beside} beside one of them, or leave one out"
+        message = f"{message}; put {domain.beside} beside one of them, or leave one out"
         raise ModelError(message, component=first, field=sources[first])
 
 
 def _refuse_floating(node: Node, piece: list[str], parts: list[str]) -> None:
     reference = node.domain.reference
     where = "one of " + ", ".join(piece[:4]) + ", ..." * (len(piece) > 4) if len(piece) > 1 else piece[0]
-    advice = f"connect {where} to {reference}" + (" or to a joint" if node.domain.position else "")
+    advice = f"connect {where} to {reference}" + (" or to a joint" if node.domain.moves else "")
     who = f"{', '.join(parts[:6])}{', ...' * (len(parts) > 6)}: " if len(parts) > 1 else ""
     message = f"{who}no reference, so that the {node.domain.potential} of every node is left open; {advice}"
     raise ModelError(message, component=parts[0], field=node.ports[0][1])
@@ -145,7 +146,7 @@ def _find_together(cls: type[Part], residuals: Sequence[Expression | float], kin
     sets: list[list[str]] = [[name] for name, domain in cls.ports().items() if domain.kind == kind]
     for residual in residuals:
         names = {split_rate(name)[0] for name in residual.names()} if isinstance(residual, Expression) else set()
-        ports = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in DOMAINS[kind].across}
+        ports = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in cls.domains[kind].across}
         joined = [one for one in sets if not ports.isdisjoint(one)]
         if len(joined) > 1:
             sets = [one for one in sets if one not in joined] + [[port for one in joined for port in one]]

@@ -11,27 +11,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinode.errors import DomainError, ModelError
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
-from kinode.model.network.part import DOMAINS, REFERENCES, Domain, Part
+from kinode.model.network.domains.domain import Domain, domain_of_coordinate
+from kinode.model.network.joint_sources import find_freedom, split_link
+from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-COORDINATES = {"angle": "rotational", "length": "translational"}  # unit of a joint's coordinate -> kind of its link
 
 
 class Node(NamedTuple):
     """A node: its kind, the ports that meet there, and the coordinate of a joint where it is one."""
 
     name: str
-    kind: str
+    domain: Domain
     ports: tuple[tuple[str, str], ...] = ()  # (part, port)
     joint: str | None = None
     coordinate: int | None = None  # index in the joint's u
     reference: bool = False
+    quasi: bool = False  # whether the freedom is a quasi-velocity, which is no rate of a coordinate
 
     @property
-    def domain(self) -> Domain:
-        return DOMAINS[self.kind]
+    def kind(self) -> str:
+        return self.domain.kind
 
 
 def find_parts(system: System) -> dict[str, Part]:
@@ -58,7 +59,7 @@ def find_nodes(system: System) -> dict[str, Node]:
                 raise DomainError(message, component=part.name, field=port)
             ports.setdefault(node.name, []).append((part.name, port))
     return {
-        name: Node(node.name, node.kind, tuple(ports[name]), node.joint, node.coordinate, node.reference)
+        name: Node(node.name, node.domain, tuple(ports[name]), node.joint, node.coordinate, node.reference, node.quasi)
         for name, node in nodes.items()
     }
 
@@ -67,26 +68,26 @@ def find_node(system: System, part: Part, port: str, kind: Domain) -> Node:
     """The node, still without ports, that a port is connected to."""
     name: str = getattr(part, port)
     if name == kind.reference:
-        return Node(f"{name}.{kind.position}" if kind.position else name, kind.kind, reference=True)
-    joint = system.joints.get(name)
-    if joint is not None:
-        return _joint_node(joint, None, part, port, kind)
-    head, _, coordinate = name.rpartition(".")
-    joint = system.joints.get(head)
-    if joint is not None:
-        return _joint_node(joint, coordinate, part, port, kind)
+        return Node(kind.reference_node, kind, reference=True)
+    freedom = find_freedom(system.joints, name)
+    if freedom is not None:
+        return _joint_node(*freedom, part, port, kind)
+    head, _ = split_link(name)
+    if head != name:
+        message = unknown(f"{name} is the third link of a joint, and no joint is called", head, system.joints)
+        raise ModelError(message, component=part.name, field=port)
     words = name.split(".")
     for count in range(len(words), 0, -1):
         owner = ".".join(words[:count])
         taken = system.components.get(owner)
-        if taken is not None or owner in REFERENCES:
+        if taken is not None or owner in system.references:
             what = "the reference" if taken is None else f"{article(taken.sort())} {taken.sort()}"
-            wanted = "a node, a joint or the world" if kind.position else "a node or gnd"
+            wanted = "a node, a joint or the world" if kind.moves else f"a node or {kind.reference}"
             more = _other_names(taken) if isinstance(taken, Part) else ""
             raise ModelError(f"{owner} is {what}; {wanted} is expected{more}", component=part.name, field=port)
     if name in system.prefixes:
         raise ModelError(f"{name} is a subsystem; write {name}.… for a node in it", component=part.name, field=port)
-    return Node(name, kind.kind)
+    return Node(name, kind)
 
 
 def _other_names(part: Part) -> str:
@@ -113,12 +114,11 @@ def _joint_node(joint: Joint, coordinate: str | None, part: Part, port: str, kin
         raise fail(f"{joint.name} has several freedoms: write {' or '.join(f'{joint.name}.{c}' for c in links)}")
     if coordinate not in links:
         raise fail(unknown(f"{joint.name} has no freedom", coordinate, links) + f"; it has {', '.join(links)}")
-    if joint.n_q != len(links):
-        raise fail(f"{joint.name} is {joint.kind}: its freedoms are no coordinates that a shaft could follow")
-    coordinate_domain = COORDINATES[links[coordinate]]
-    if coordinate_domain != kind.kind:
-        what = {"rotational": "turns", "translational": "slides"}[coordinate_domain]
-        message = f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port"
+    own = domain_of_coordinate(links[coordinate])
+    if own != kind:
+        message = f"is {kind.kind}, and {joint.name}.{coordinate} {own.moves}: it takes a {own.kind} port"
         raise DomainError(message, component=part.name, field=port)
     name = joint.name if len(links) == 1 else f"{joint.name}.{coordinate}"
-    return Node(name, kind.kind, joint=joint.name, coordinate=list(links).index(coordinate))
+    return Node(
+        name, kind, joint=joint.name, coordinate=list(links).index(coordinate), quasi=joint.quaternion is not None
+    )

@@ -9,7 +9,9 @@ checked when the kind is registered: one for each port and one for each unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinode.errors import LawError, ModelError, UnitError
@@ -26,50 +28,37 @@ from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
+from kinode.model.base.fields import Alternative, Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.scene import LawScene
+from kinode.model.base.scene import VelocityScene
+from kinode.model.network.domains.domain import DOMAINS, Domain, references_of
+from kinode.model.network.domains.vector_ports import (
+    FLOWS,
+    POTENTIALS,
+    TOLD,
+    check_vector_ports,
+    in_components,
+    vector_loads,
+    vector_power,
+    vector_units,
+    vector_values,
+)
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
 
-class Domain(NamedTuple):
-    """The words of one kind of port; ``units`` are those of position, potential and flow."""
-
-    kind: str
-    position: str | None  # of which the potential is the rate, where there is one
-    potential: str
-    flow: str
-    reference: str
-    units: Mapping[str, str]
-
-    @property
-    def across(self) -> dict[str, str]:
-        """What all ports at a node share, with its unit: position and potential."""
-        return {word: unit for word, unit in self.units.items() if word != self.flow}
-
-
-DOMAINS = {
-    "electrical": Domain("electrical", None, "voltage", "current", "gnd", {"voltage": "voltage", "current": "current"}),
-    "rotational": Domain(
-        "rotational", "angle", "speed", "moment", "world",
-        {"angle": "angle", "speed": "angular_velocity", "moment": "moment"},
-    ),
-    "translational": Domain(
-        "translational", "position", "speed", "force", "world",
-        {"position": "length", "speed": "velocity", "force": "force"},
-    ),
-}  # fmt: skip
-REFERENCES = frozenset(domain.reference for domain in DOMAINS.values())
+HEAT = "heat"  # the field of every part that loses energy: see domains/heat_ports.py
+HEAT_FIELD = Alternative((), Spec("port", None, "node that its losses warm, in a domain whose flow is a power"))
 OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
+LINK = re.compile(NAME.pattern.removesuffix(r"\Z") + r"(\.3(\.[A-Za-z][A-Za-z0-9_]*)?)?\Z")  # KN1, KN1.3, KN1.3.angle
 
 
-def port(kind: str, doc: str, default: Any = ...) -> Any:
-    """A link of a kind: electrical, rotational or translational; its value names what it is connected to."""
-    if kind not in DOMAINS:
-        raise ModelError(unknown("no kind of port is called", kind, DOMAINS) + f"; there are {', '.join(DOMAINS)}")
+def port(kind: str, doc: str, default: Any = ..., *, domains: Mapping[str, Domain] = DOMAINS) -> Any:
+    """A link of a kind, electrical, rotational ...; its value names what it is connected to."""
+    if kind not in domains:
+        raise ModelError(unknown("no kind of port is called", kind, domains) + f"; there are {', '.join(domains)}")
     return declare(default, Spec("port", kind, doc))
 
 
@@ -79,6 +68,12 @@ class Row(NamedTuple):
     name: str
     text: str
     solves: str | None = None
+
+    def in_components(self, ports: Mapping[str, str]) -> list[Row]:
+        """Itself, or three rows where it is written in vectors of ports."""
+        solves = {} if self.solves is None else dict(in_components(self.solves, ports))
+        texts = in_components(self.text, ports)
+        return [Row(f"{self.name} {x}".strip(), text, solves.get(x, self.solves)) for x, text in texts]
 
 
 class Unknown(NamedTuple):
@@ -120,6 +115,8 @@ class PartInitialValue(NamedTuple):
 class Part(Element):
     """A component of a network: something between nodes, described by its equations."""
 
+    domains: ClassVar[Mapping[str, Domain]] = DOMAINS  # among which its ports are
+    vector_ports: ClassVar[Mapping[str, str]] = {}  # frame fields that are links v, w | F, M: in axes world or own
     common: ClassVar[tuple[Row, ...]] = ()  # rows of all kinds that derive from a class
     rows: ClassVar[tuple[Row, ...]] = ()
     unknowns: ClassVar[Mapping[str, Unknown]] = {}  # those of base classes are added
@@ -131,6 +128,7 @@ class Part(Element):
     lost: ClassVar[str] = "0"
     supplied: ClassVar[str] = "0"  # power that comes from elsewhere than its ports: from fuel, from a law
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
+    drives: ClassVar[tuple[str, str] | None] = None  # of a source of motion: the joint's field that it is, its law
     is_source: ClassVar[bool] = False  # gives a potential or a flow whatever is connected to it
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
@@ -139,11 +137,19 @@ class Part(Element):
     toothed: ClassVar[tuple[str, ...]] = ()  # ports between which teeth mesh, whose force on bearings is left out
     modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = any(HEAT in get_annotations(base) for base in cls.__mro__)
+        others = {name: field for name, field in cls.alternative_fields.items() if name != HEAT}
+        cls.alternative_fields = others if own or cls.lost == "0" else {**others, HEAT: HEAT_FIELD}
+
     # -- what the class declares ---------------------------------------------------------------------
     @classmethod
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
-        return {name: DOMAINS[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"}
+        return {
+            name: cls.domains[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"
+        }
 
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
@@ -151,8 +157,9 @@ class Part(Element):
 
     @classmethod
     def all_unknowns(cls) -> dict[str, Unknown]:
-        """Its unknowns, with those of its base classes."""
-        return _merge(cls, "unknowns")
+        """Its unknowns, with those of its base classes, and the flows of its vector ports."""
+        flows = {name: Unknown(unit, priority=-1) for name, unit in vector_units(cls.vector_ports, FLOWS).items()}
+        return {**_merge(cls, "unknowns"), **flows}
 
     @classmethod
     def formulas(cls) -> dict[str, Formula]:
@@ -170,6 +177,7 @@ class Part(Element):
     def units(cls) -> dict[str, str]:
         """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost ..."""
         quantities = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
+        quantities |= vector_units(cls.vector_ports, {**POTENTIALS, **TOLD})
         quantities |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
         quantities |= dict.fromkeys(cls.modes, "dimensionless")
         laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
@@ -193,7 +201,7 @@ class Part(Element):
             for name in cls.all_unknowns()
             if name in derived
         )
-        return (*common, *defined, *cls.rows)
+        return (*common, *defined, *(row for own in cls.rows for row in own.in_components(cls.vector_ports)))
 
     @classmethod
     def expand(cls, formula: Expression | float) -> Expression | float:
@@ -224,7 +232,8 @@ class Part(Element):
                 values[name] = self.own(name, value)
         for name, kind in self.ports().items():
             values |= {f"{name}.{word}": self.variable(f"{name}.{word}") for word in kind.units}
-        return values | {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
+        values |= {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
+        return values | vector_values(self)
 
     def formula(self, text: str) -> Expression | float:
         """A formula in the part's own words (``stored``, ``lost``, a derived name) in the names of the system."""
@@ -233,7 +242,13 @@ class Part(Element):
     @property
     def power_text(self) -> str:
         """The power into it through all its ports, in its own words."""
-        return " + ".join(f"{name}.{kind.potential}*{name}.{kind.flow}" for name, kind in self.ports().items())
+        scalar = (kind.port_power(name) for name, kind in self.ports().items())
+        return " + ".join((*scalar, *map(vector_power, self.vector_ports)))
+
+    @classmethod
+    def balance_text(cls) -> str:
+        """What it adds to the energy of the system, as declared: what it is supplied with, less what it loses."""
+        return f"{cls.supplied} - ({cls.lost})"
 
     def quantity_formula(self, name: str) -> Expression | float:
         """What a quantity of it is made of: ``plus.current``, ``voltage``, ``power``, ``stored``, ``lost`` ..."""
@@ -288,24 +303,14 @@ class Part(Element):
     @classmethod
     def read_port(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> str:
         """The name of what a port is connected to; a joint, or the world, may be given itself."""
-        kind = DOMAINS[spec.dimension or ""]
-        name = raw.name if isinstance(raw, Component) else raw
-        if not isinstance(name, str) or not NAME.match(name):
-            what = f"a node's name is expected, {kind.reference} or a joint"
-            what = "a node's name or gnd is expected" if kind.kind == "electrical" else what
-            raise reader.fail(field, f"{what}, not {short(raw)}")
-        if name in REFERENCES - {kind.reference}:
-            raise reader.fail(field, f"is {kind.kind}: its reference is {kind.reference}, not {name}")
-        if name in RESERVED or name in ("t", "system"):
-            message = f"{name!r} is reserved, a word of laws, in which the node could not be named"
-            raise reader.fail(field, f"{message}; choose another, such as {name}_node")
-        return name
+        return read_node(reader, raw, field, cls.domains[spec.dimension or ""], cls.domains)
 
     def check(self) -> None:
         """Check its numbers, and its equations if they depend on the given fields."""
         from kinode.model.network.part_checks import check_square
 
         self.check_in(None)
+        check_vector_ports(self)
         if type(self).find_rows is not Part.find_rows:
             check_square(type(self), self.find_rows())
         self.equations()
@@ -339,8 +344,23 @@ class Part(Element):
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         return {name: (unit, ()) for name, unit in self.units().items()}
 
-    def wrenches(self, scene: LawScene) -> Sequence[Load]:
-        return ()
+    def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
+        return vector_loads(self, scene)
+
+
+def read_node(reader: Reader, raw: Any, field: str, kind: Domain, domains: Mapping[str, Domain]) -> str:
+    """The name of the node, joint or reference that a port of a kind is connected to."""
+    name = raw.name if isinstance(raw, Component) else raw
+    if not isinstance(name, str) or not LINK.match(name):
+        what = f"a node's name is expected, {kind.reference} or a joint"
+        what = what if kind.moves else f"a node's name or {kind.reference} is expected"
+        raise reader.fail(field, f"{what}, not {short(raw)}")
+    if name in references_of(domains) - {kind.reference}:
+        raise reader.fail(field, f"is {kind.kind}: its reference is {kind.reference}, not {name}")
+    if name in RESERVED or name in ("t", "system"):
+        message = f"{name!r} is reserved, a word of laws, in which the node could not be named"
+        raise reader.fail(field, f"{message}; choose another, such as {name}_node")
+    return name
 
 
 def _merge(cls: type[Part], name: str) -> dict[str, Any]:

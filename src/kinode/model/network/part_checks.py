@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import LawError, ModelError, NonSIUnitError, UnitError
 from kinode.expressions.equation_parser import parse_equation, parse_formula, split_rate
-from kinode.expressions.parser import RESERVED, is_name, locate
+from kinode.expressions.parser import locate
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Resolve
+from kinode.model.network.domains.domain import ENERGIES, is_word
+from kinode.model.network.domains.vector_ports import FLOWS, POTENTIALS, TOLD, refused_rate, vector_units
 from kinode.model.network.part import OWN, Part, Row, dimension_of
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-STORES = ("kinetic", "potential", "electric")
 
 
 def check_part(cls: type[Part]) -> None:
@@ -79,9 +79,10 @@ def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
         f" ({', '.join(row.name for row in rows)})" if rows else ""
     )
     links = f"{len(ports)} port{'s' * (len(ports) != 1)}"
-    raise ModelError(
-        f"needs {need}, one for each of its {links} and {len(unknowns)} unknowns, and has {has}", component=cls.kind
-    )
+    vectors = 6 * len(cls.vector_ports)
+    links += f", {vectors} components of its vector ports" if vectors else ""
+    message = f"needs {need}, one for each of its {links} and {len(unknowns) - vectors} unknowns, and has {has}"
+    raise ModelError(message, component=cls.kind)
 
 
 def names_in(cls: type[Part]) -> Iterator[str]:
@@ -92,22 +93,18 @@ def names_in(cls: type[Part]) -> Iterator[str]:
     for name, kind in cls.ports().items():
         yield from (f"{name}.{word}" for word in kind.units)
     yield from cls.all_unknowns()
+    yield from vector_units(cls.vector_ports, {**POTENTIALS, **TOLD})
     yield from cls.modes
     yield from cls.formulas()
     yield from cls.outside
     yield "t"
 
 
-def is_word(name: object) -> bool:
-    """Whether a text can name a port, a field or an unknown of a part."""
-    return isinstance(name, str) and is_name(name) and "." not in name and "@" not in name and name not in RESERVED
-
-
 def _check_words(cls: type[Part]) -> None:
     """Names of ports, fields, unknowns and derived quantities are words, and different."""
     groups = {
         "a field": list(cls.specs()),
-        "an unknown": list(cls.all_unknowns()),
+        "an unknown": [name for name in cls.all_unknowns() if name not in vector_units(cls.vector_ports, FLOWS)],
         "a mode": list(cls.modes),
         "a derived quantity": list(cls.formulas()),
     }
@@ -131,13 +128,12 @@ def _check_words(cls: type[Part]) -> None:
         if field not in cls.specs():
             raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
     for kind in cls.energies():
-        if kind not in STORES:
-            raise ModelError(
-                unknown("energy is one of kinetic, potential, electric, not", kind, STORES), field="stores"
-            )
+        if kind not in ENERGIES:
+            message = unknown(f"energy is one of {', '.join(ENERGIES)}, not", kind, ENERGIES)
+            raise ModelError(message, field="stores")
     if cls.stored != (together := " + ".join(cls.energies().values())):
         raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
-    if not cls.ports():
+    if not cls.ports() and not cls.vector_ports:
         raise ModelError("has no ports; declare them with port(kind, doc)")
 
 
@@ -165,6 +161,8 @@ def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = Fals
             position = locate(text, base)
             if base not in known:
                 raise LawError(unknown("no quantity is called", base, known), text=text, position=position, field=what)
+            if (refused := refused_rate(cls.vector_ports, base, order)) is not None:
+                raise LawError(refused, text=text, position=position, field=what)
             if order and base in specs and specs[base][1].shape == "law":
                 message = f"the rate of the law {base} is not known: let the law give the rate"
                 raise LawError(message, text=text, position=position, field=what)

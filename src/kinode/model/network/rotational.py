@@ -157,9 +157,10 @@ class ElasticGearbox(Gear):
 
 @register("speed_source", symbol="speed_source", shortcut=True)
 class SpeedSource(ShaftEnds):
-    """Holds a speed, whatever moment it takes; ``moment`` is what it delivers."""
+    """Holds a speed, whatever moment it takes; ``moment`` is what it delivers.  On a joint it is its ``speed=``."""
 
     is_source: ClassVar[bool] = True
+    drives: ClassVar[tuple[str, str] | None] = ("speed", "speed")
     speed: Value = law("angular_velocity", "of a over b: a number or a law", ...)
     initial_angle: Value | None = number("angle", "angle at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "moment": "-a.moment"}
@@ -169,9 +170,10 @@ class SpeedSource(ShaftEnds):
 
 @register("angle_source", symbol="angle_source", shortcut=True)
 class AngleSource(ShaftEnds):
-    """Holds an angle, whatever moment it takes; ``moment`` is what it delivers."""
+    """Holds an angle, whatever moment it takes; ``moment`` is what it delivers.  On a joint it is its ``motion=``."""
 
     is_source: ClassVar[bool] = True
+    drives: ClassVar[tuple[str, str] | None] = ("motion", "angle")
     angle: Value = law("angle", "of a over b: a number or a law", ...)
     names: ClassVar[Names] = {"speed": "a.speed - b.speed", "moment": "-a.moment"}
     rows: ClassVar[Rows] = (Row("angle that it holds", "a.angle - b.angle = angle", "a.angle"),)

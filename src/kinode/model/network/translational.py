@@ -115,9 +115,10 @@ class Pinion(Part):
 
 @register("velocity_source", symbol="velocity_source", shortcut=True)
 class VelocitySource(SlideEnds):
-    """Holds a velocity, whatever force it takes; ``force`` is what it delivers."""
+    """Holds a velocity, whatever force it takes; ``force`` is what it delivers.  On a joint it is its ``speed=``."""
 
     is_source: ClassVar[bool] = True
+    drives: ClassVar[tuple[str, str] | None] = ("speed", "velocity")
     velocity: Value = law("velocity", "of a over b: a number or a law", ...)
     initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {**names_along(SpeedSource.names), "speed": "a.speed - b.speed"}
@@ -127,9 +128,10 @@ class VelocitySource(SlideEnds):
 
 @register("position_source", symbol="position_source", shortcut=True)
 class PositionSource(SlideEnds):
-    """Holds a position, whatever force it takes; ``force`` is what it delivers."""
+    """Holds a position, whatever force it takes; ``force`` is what it delivers.  On a joint it is its ``motion=``."""
 
     is_source: ClassVar[bool] = True
+    drives: ClassVar[tuple[str, str] | None] = ("motion", "position")
     position: Value = law("length", "of a over b: a number or a law", ...)
     names: ClassVar[Names] = names_along(AngleSource.names)
     rows: ClassVar[Rows] = rows_along(AngleSource.rows)

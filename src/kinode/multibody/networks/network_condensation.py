@@ -29,7 +29,7 @@ from kinode.model.base.scene import Scene
 from kinode.multibody.networks.solving_scene import SolvingScene
 from kinode.structure import network_errors
 from kinode.structure.network_blocks import Network
-from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, Order
+from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
@@ -60,8 +60,11 @@ class Condensed:
         self._done = False
         for name, (joint, coordinate) in network.joint_of.items():
             q, u, _ = kinematics.joint_state(joint)
-            self.values[name, 0], self.values[name, 1] = q[coordinate], u[coordinate]
-            self.values[name, 2] = self.acceleration(joint, coordinate)
+            order = network.rows.speed_order(name)
+            if order:
+                self.values[name, 0] = q[coordinate]
+            self.values[name, order] = u[coordinate]
+            self.values[name, order + 1] = self.acceleration(joint, coordinate)
         for owner in network.states_of:
             own = [state for state in network.states if state.owner == owner]
             for state, z in zip(own, kinematics.other_states(owner), strict=True):

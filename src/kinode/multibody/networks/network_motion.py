@@ -55,7 +55,7 @@ class NetworkMotion:
         return self.number(value, f"{owner}.{quantity}")
 
     def energy(self, kind: str) -> Scalar:
-        """The energy that all components store: kinetic, potential or electric [J]."""
+        """The energy that all components store of one kind [J]."""
         return 0.0 if self.condensed is None else self.number(self.condensed.energy(kind), f"{kind} energy")
 
     def number(self, value: Scalar, what: str) -> Scalar:

@@ -169,7 +169,7 @@ class Drives:
                 continue
             for part, _ in node.ports:
                 for name, other in nodes.items():
-                    mechanical = other.kind in ("rotational", "translational") and not other.reference
+                    mechanical = bool(other.domain.moves) and not other.reference
                     if mechanical and name not in seen and part in {owner for owner, _ in other.ports}:
                         seen.add(name)
                         waiting.append(name)

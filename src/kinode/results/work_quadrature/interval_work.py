@@ -45,6 +45,7 @@ MAX_STATE_NUMBERS = 1 << 20  # numbers in the states of one pass, which bounds t
 CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
 CONVERGED_DEFECT = 0.1  # the same change, relative to the defect: fine enough to judge it
 USABLE_WORK = 1e-6  # the same change, relative to the work: still better than interpolation
+RUNAWAY = 1e9  # times the energy and work of the run: more is no work, but a step that ran away
 GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
 FEWEST_EVALUATIONS = 6000  # that may always be spent
 SHARE_OF_RUN = 0.5  # of the run's evaluations: those that may be spent too
@@ -77,13 +78,26 @@ def compute_work(run: RunQuantities, change: Array, in_play: float = 0.0, roundi
                 break
             _refine(run, work, errors, stuck, _next_goal(uncertainty, allowed))
             before = uncertainty
-        if settled or uncertainty <= max(allowed, USABLE_WORK * scale):
+        ran_away = _ran_away(run, work, change, n_causes)
+        if not ran_away and (settled or uncertainty <= max(allowed, USABLE_WORK * scale)):
             return _look_closer(run, work, uncertainty)
     other, uncertainty_of_other = interpolate_work(run, n_causes)
+    uncertainty = UNKNOWN if ran_away else uncertainty
     if uncertainty <= SEEN_WORK * scale:  # the steps agree on what a cubic may not see
         uncertainty_of_other = max(uncertainty_of_other, float(np.abs(np.cumsum((work - other).sum(axis=1))).max()))
     use_other = uncertainty_of_other < uncertainty or uncertainty >= UNKNOWN
     return (other, uncertainty_of_other) if use_other else (work, uncertainty)
+
+
+def _ran_away(run: RunQuantities, work: Array, change: Array, n_causes: int) -> bool:
+    """Whether steps too long for a stiff motion have run away: their work is beyond all energy and work of the run."""
+    if not np.isfinite(work).all():
+        return True
+    scale, possible = float(np.abs(work).sum()), float(np.abs(change).max())
+    if scale <= RUNAWAY * possible:
+        return False
+    possible += float(np.abs(interpolate_work(run, n_causes)[0]).sum())
+    return scale > RUNAWAY * possible > 0.0
 
 
 def _is_settled(run: RunQuantities, work: Array, change: Array, in_play: float, uncertainty: float) -> bool:

@@ -125,7 +125,8 @@ class IncidenceWriter:
             if name in network.joint_of:
                 joint, k = network.joint_of[name]
                 link = next(x for x in meanings.topology.components[joint].links if x.freedom == k)
-                add(f"{joint}.q", k, 0) if order == 0 else add(meanings.variables.speed(link), 0, order - 1)
+                below = network.speed_order(name)  # the variable is a coordinate, or a quasi-velocity
+                add(f"{joint}.q", k, 0) if order < below else add(meanings.variables.speed(link), 0, order - below)
             elif network.variables[name].sort == "flow":
                 add(self.flow_of(name), 0, order)
             else:

@@ -16,8 +16,7 @@ from kinode.expressions.syntax_tree import symbol as named
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.base.frames import Frame
-from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink
-from kinode.model.network.part import DOMAINS
+from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink, is_outlet
 from kinode.multibody.link_values import other_loads, summed
 from kinode.multibody.restraints import loop_constraints
 from kinode.symbolic.circuit_listing import link_symbols as s
@@ -92,8 +91,12 @@ class CircuitState:
 
     @property
     def tellegen(self) -> float:
-        """The sum of potential times flow over all links, W; zero but for rounding."""
-        return float(sum(self.power.values()))
+        """The sum of the powers through all links, W; zero but for rounding.
+
+        What a reference node of heat gives or takes is left out: it is no node at which flows sum to zero.
+        """
+        outlets = {link.name for link in self.circuit.branches if is_outlet(self.circuit.nodes[link.node], link)}
+        return float(sum(x for name, x in self.power.items() if name not in outlets))
 
     # -- values of symbols -------------------------------------------------------------------------
     def _power(self, link: CircuitLink) -> float | None:
@@ -101,9 +104,9 @@ class CircuitState:
         if link.kind == VECTOR:
             pairs = (("velocity", "force"), ("angular_velocity", "moment"))
             return float(sum(self.V[f"{link.node}.{v}{at}"] @ self.V[f"{link.name}.{f}{at}"] for v, f in pairs))
-        domain = DOMAINS[link.domain]
-        potential = self.snapshot_value(f"{link.name}.{domain.potential}")
-        return float(potential * self.V[f"{link.name}.{domain.flow}"][0])
+        domain = link.words
+        flow = self.V[f"{link.name}.{domain.flow}"][0]
+        return float(flow * self.snapshot_value(f"{link.name}.{domain.potential}") if domain.product_is_power else flow)
 
     def snapshot_value(self, name: str) -> Any:
         """A quantity by name at this instant, in plain numbers."""
@@ -133,7 +136,7 @@ class CircuitState:
             word = "force" if family == s.LOAD else "moment"
             return -self.V[f"{name}.{word}{self.circuit.axes_suffix}"]
         if family == s.EFFORT:
-            return -self.V[f"{name}.{DOMAINS[self.circuit.meanings.link_named[name].domain].flow}"][0]
+            return -self.V[f"{name}.{self.circuit.meanings.link_named[name].words.flow}"][0]
         if family == s.TENSION:
             return snapshot.system.elements[name].quantity("tension", snapshot)
         if family == s.DIRECTION:
@@ -154,11 +157,12 @@ class CircuitState:
             return self.snapshot_value(symbol.family.letter)
         base, order = meaning
         network = self.snapshot.network
-        joint_of = self.circuit.network_rows.network.joint_of
-        if base in joint_of:
-            joint, k = joint_of[base]
+        rows = self.circuit.network_rows.network
+        if base in rows.joint_of:
+            joint, k = rows.joint_of[base]
             q, u, _ = self.snapshot.joint_state(joint)
-            return (q, u, self.snapshot.joint_acceleration(joint))[order][k]
+            derivative = order - rows.speed_order(base)  # of the speed; a coordinate is one below
+            return (u, self.snapshot.joint_acceleration(joint), q)[derivative][k]
         assert network.condensed is not None
         return network.number(network.condensed.value((base, order)), base)
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink, CircuitTopology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.network.part import DOMAINS
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
 from kinode.structure.network_equations import NetworkEquations
@@ -67,7 +66,7 @@ class CircuitVariables:
                 for word, unit in (("velocity", "m/s"), ("angular_velocity", "rad/s")):
                     self._add(f"{node.name}.{word}{self.at}", POTENTIAL, node.name, unit, 3)
             elif node.links[0].freedom is not None:
-                self._add(self.speed(node.links[0]), POTENTIAL, node.name, unit_of(DOMAINS[node.kind].units["speed"]))
+                self._add(self.speed(node.links[0]), POTENTIAL, node.name, unit_of(node.links[0].words.potential_unit))
         for name, variable in self.network.variables.items():
             if variable.sort == POTENTIAL:
                 self._add(name, POTENTIAL, variable.owner, unit_of(variable.unit))
@@ -84,7 +83,7 @@ class CircuitVariables:
                 self._add(f"{link.name}.force{self.at}", FLOW, link.name, "N", 3)
                 self._add(f"{link.name}.moment{self.at}", FLOW, link.name, "N*m", 3)
             elif link.kind != INFORMATION:
-                domain = DOMAINS[link.domain]
+                domain = link.words
                 self._add(f"{link.name}.{domain.flow}", FLOW, link.name, unit_of(domain.units[domain.flow]))
 
     def _internal(self) -> None:

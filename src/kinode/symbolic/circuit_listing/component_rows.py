@@ -17,7 +17,6 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitComponent, CircuitLink, CircuitTopology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
-from kinode.model.network.part import DOMAINS
 from kinode.model.system import System
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.formulas.law_terms import law_term
@@ -163,11 +162,12 @@ class ComponentRows:
 
     def _joint_law(self, component: CircuitComponent, joint: Joint) -> Iterator[ComponentRow]:
         """A source or an effect at the third links of a joint."""
-        field = component.name.removeprefix(f"{joint.name}.")
+        field = component.field
         given: Any = getattr(joint, field)
-        for k, link in enumerate(component.links):
+        for link in component.links:
             if link.kind == INFORMATION:
                 continue
+            k = link.freedom or 0
             u, flow, dual = s.potential_of(link), s.flow_of(link), f"{link.name}.{_effort_word(link)}"
             law = law_term(given[k]) if field in ("motion", "speed", "effort", "stiffness", "damping") else ZERO
             coordinate = s.Q[_coordinate(joint, link)]
@@ -220,6 +220,15 @@ class ComponentRows:
     # -- elements ----------------------------------------------------------------------------------
     def _element(self, component: CircuitComponent) -> Iterator[ComponentRow]:
         """An element that loads bodies or joints: its flows are the opposite of what it gives."""
+        yield from self.loads(component)
+        for link in component.links:
+            if link.freedom is not None:
+                effort = s.EFFORT[link.name]
+                word = f"{_effort_word(link)} of link {link.number}"
+                yield ComponentRow(component.name, word, s.flow_of(link), -effort, 1)
+
+    def loads(self, component: CircuitComponent) -> Iterator[ComponentRow]:
+        """What an element, or a part of a network, exerts at its vector links."""
         name = component.name
         element: Any = self.system.elements.get(name)
         links = [link for link in component.links if link.kind == VECTOR]
@@ -233,10 +242,6 @@ class ComponentRows:
             else:
                 yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -s.LOAD[link.name])
                 yield ComponentRow(name, f"moment of link {link.number}", s.M[link.name], -s.LOAD_MOMENT[link.name])
-        for link in component.links:
-            if link.freedom is not None:
-                effort = s.EFFORT[link.name]
-                yield ComponentRow(name, f"{_effort_word(link)} of link {link.number}", s.flow_of(link), -effort, 1)
 
     def _own_axes(self, vector: VectorTerm, link: CircuitLink) -> VectorTerm:
         """A vector in world axes, in those of the link."""
@@ -299,7 +304,7 @@ def _coordinate_rows(joint: Joint, thirds: list[CircuitLink]) -> Iterator[Compon
 
 
 def _effort_word(link: CircuitLink) -> str:
-    return DOMAINS[link.domain].flow
+    return link.words.flow
 
 
 def _total(terms: list[VectorTerm]) -> VectorTerm:

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitLink, CircuitNode, CircuitTopology
-from kinode.model.network.part import DOMAINS
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +68,7 @@ def reference_of(link: CircuitLink) -> str:
     """The name of the reference node of a link's kind."""
     if link.kind == VECTOR:
         return WORLD
-    domain = DOMAINS[link.domain]
-    return f"{domain.reference}.{domain.position}" if domain.position else domain.reference
+    return link.words.reference_node
 
 
 def find_incidence(topology: CircuitTopology) -> Incidence:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinode.model.circuit_topology import VECTOR, CircuitLink
-from kinode.model.network.part import DOMAINS, Domain
+from kinode.model.network.domains.domain import Domain
 from kinode.symbolic.formulas.vector_terms import Family, IndexedSymbol
 
 # potentials and flows of vector links
@@ -54,7 +54,6 @@ LENGTH_RATE = Family("l", "{0}", 0, "m/s", "its rate", accent="dot")
 DIRECTION = Family("e", "{0}", 1, "", "direction from the first link to the second")
 
 LETTERS = {"voltage": "u", "current": "i", "angle": "phi", "position": "s", "moment": "M", "force": "F"}
-SPEEDS = {"rotational": "omega", "translational": "v"}
 
 
 class EnergySymbols(NamedTuple):
@@ -66,23 +65,23 @@ class EnergySymbols(NamedTuple):
 
 
 def energy_symbols(domain: Domain) -> EnergySymbols:
-    """The families of a domain's potential and flow; letters that are not known are the words themselves."""
+    """The families of a domain's potential and flow, with the letters that it declares."""
 
-    def family(word: str, letter: str = "", accent: str = "") -> Family:
-        return Family(letter or LETTERS.get(word, word), "{0}", 0, domain.units.get(word, ""), word, accent)
+    def family(word: str) -> Family:
+        return Family(domain.letters[word], "{0}", 0, domain.units[word], word)
 
-    potential = family(domain.potential, SPEEDS.get(domain.kind, ""))
-    return EnergySymbols(potential, family(domain.flow), family(domain.position) if domain.position else None)
+    position = family(domain.position) if domain.position else None
+    return EnergySymbols(family(domain.potential), family(domain.flow), position)
 
 
 def potential_of(link: CircuitLink) -> IndexedSymbol:
     """The potential of an energy link."""
-    return energy_symbols(DOMAINS[link.domain]).potential[link.name]
+    return energy_symbols(link.words).potential[link.name]
 
 
 def flow_of(link: CircuitLink) -> IndexedSymbol:
     """The flow of an energy link."""
-    return energy_symbols(DOMAINS[link.domain]).flow[link.name]
+    return energy_symbols(link.words).flow[link.name]
 
 
 def is_vector(link: CircuitLink) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kinode.expressions.equation_parser import split_rate
+from kinode.expressions.equation_parser import rate_name, split_rate
 from kinode.model.circuit_topology import CircuitTopology
-from kinode.model.network.part import DOMAINS
-from kinode.structure.network_equations import NetworkEquation, NetworkEquations
+from kinode.structure.network_equations import NetworkEquations
+from kinode.structure.network_records import INTEGRAL, SPEED, NetworkEquation
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.circuit_listing.component_rows import ComponentRow
 from kinode.symbolic.formulas.law_terms import law_term, name_term
@@ -45,12 +45,11 @@ class NetworkRows:
             yield NetworkRow(part, row.name, left, right, 1, equation=equation)
 
     def speeds(self) -> Iterator[NetworkRow]:
-        """Rows for the speeds of shafts that occur in no other row."""
+        """Rows for the speeds of shafts that occur in no other row, and for the integrals of quasi-velocities."""
         for equation in self.network.rows:
-            if equation.name == "speed" and equation.owner in self.network.nodes:
-                (speed, _), (angle, _) = equation.terms
-                left, right = self.symbol(speed), self.symbol(f"der({angle})")
-                yield NetworkRow(equation.owner, "speed", left, right, 1, equation=equation)
+            if equation.name in (SPEED, INTEGRAL) and equation.owner in self.network.nodes:
+                left, right = (self.symbol(rate_name(*order)) for order in equation.terms)
+                yield NetworkRow(equation.owner, equation.name, left, right, 1, equation=equation)
 
     def symbol(self, name: str) -> VectorTerm:
         """The symbol of a name: a potential, a flow, an unknown, its rate, or the name itself."""
@@ -70,7 +69,7 @@ class NetworkRows:
         if variable.sort == "unknown":
             owner, _, word = base.rpartition(".")
             return Family(s.LETTERS.get(word, word), "{0}", 0, accent=accent)[owner]
-        words = s.energy_symbols(DOMAINS[variable.kind])
+        words = s.energy_symbols(self.network.domains[variable.kind])
         owner, _, word = base.rpartition(".")
         if variable.sort == "flow":
             return self._dotted(words.flow, accent)[self.link_of[base]]
@@ -84,6 +83,8 @@ class NetworkRows:
         joint, k = self.network.joint_of[name]
         coordinates = self.network.system.joints[joint].coordinates
         label = joint if len(coordinates) == 1 else f"{joint}.{coordinates[k][0]}"
+        if not self.network.speed_order(name):
+            order += 1
         return Family("q", "{0}", 0, accent=ACCENTS[order])[label]
 
     def _dotted(self, family: Family, accent: str) -> Family:

@@ -10,7 +10,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.model.circuit_topology import VECTOR
-from kinode.model.network.part import DOMAINS
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
@@ -65,7 +64,7 @@ class ScalarCircuit:
                         flow = f"{link.name}.{f}.{axis}{at}" if with_flows else ""
                         links.append(ScalarLink(name, node, f"{link.node}.{v}.{axis}{at}", flow))
             else:
-                domain = DOMAINS[link.domain]
+                domain = link.words
                 potential, flow = (f"{link.name}.{word}" for word in (domain.potential, domain.flow))
                 links.append(ScalarLink(link.name, link.node, potential, flow if with_flows else ""))
         return tuple(links)

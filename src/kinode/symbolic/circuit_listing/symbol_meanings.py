@@ -15,7 +15,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.model.circuit_topology import VECTOR, CircuitTopology
 from kinode.model.joints.joint import Joint
-from kinode.model.network.part import DOMAINS
 from kinode.model.system import System
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.circuit_listing.circuit_variables import CircuitVariables
@@ -43,9 +42,9 @@ class SymbolMeanings:
             return vector
         link = self.link_named.get(name)
         if link is not None and link.kind != VECTOR and link.domain:
-            symbols = s.energy_symbols(DOMAINS[link.domain])
+            symbols = s.energy_symbols(link.words)
             if family == symbols.flow:
-                return [(f"{link.name}.{DOMAINS[link.domain].flow}", 0)]
+                return [(f"{link.name}.{link.words.flow}", 0)]
             if family == symbols.potential and link.freedom is not None:
                 return [(self.variables.speed(link), 0)]
         if family in (s.A, s.RATE_MAP) or (family == s.RHO and name in self.system.joints):

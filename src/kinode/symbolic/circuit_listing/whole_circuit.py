@@ -211,7 +211,7 @@ class Circuit:
         rows: list[tuple[str, ComponentRow]] = []
         for component in self.components.values():
             if component.role == "part":
-                rows += [("component", row) for row in network.of(component.name)]
+                rows += [("component", row) for row in (*network.of(component.name), *writer.loads(component))]
             elif component.role != "signal":
                 rows += [("component", row) for row in writer.of(component)]
         rows += [("component", row) for row in network.speeds()]

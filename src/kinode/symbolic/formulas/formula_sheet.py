@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import LATEX_LINE, aligned, latex_document, wrapped
 from kinode.symbolic.formulas.typefaces import LATEX, MATHML, PLAIN
 from kinode.symbolic.formulas.typeset import condition_text, signed_terms, written
-from kinode.symbolic.formulas.vector_terms import Definition
+from kinode.symbolic.formulas.vector_terms import Cases, Definition, Negative, Product, Sum, VectorTerm, parts_of
 from kinode.symbolic.markup import Markup, join, tag
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
-LEAST_COLUMN = 16  # characters of the last column of a table, at least
+NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
+LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
+WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
 
 
@@ -32,13 +32,13 @@ class SheetSection:
     lines : tuple of Definition
         The formulas.
     table : tuple, optional
-        Head and rows: which body has which number, values of symbols.
+        Head and rows: which body has which number, values of symbols.  A cell is a text or a symbol.
     """
 
     title: str
     words: str = ""
     lines: tuple[Definition, ...] = ()
-    table: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
+    table: tuple[Sequence[str], Sequence[Sequence[str | VectorTerm]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,10 @@ class FormulaSheet:
             if section.title == title:
                 return section
         raise KeyError(f"{title!r} is none of the sections {', '.join(s.title for s in self.sections)}")
+
+    def only(self, *titles: str) -> FormulaSheet:
+        """A sheet with some of the sections."""
+        return FormulaSheet(self.heading, tuple(self[title] for title in titles))
 
     @property
     def definitions(self) -> list[Definition]:
@@ -74,7 +78,7 @@ class FormulaSheet:
             for line in section.lines:
                 lines += _text_lines(line, width)
             if section.table is not None:
-                lines += _text_table(*section.table, width)
+                lines += text_table(*section.table, width)
         return "\n".join(lines)
 
     def latex(self, *, document: bool = False) -> str:
@@ -91,7 +95,7 @@ class FormulaSheet:
             if section.lines:
                 parts.append(aligned([_latex_row(line) for line in section.lines]))
             if document and section.table is not None:
-                parts.append(_latex_table(*section.table))
+                parts += [r"\par\noindent", _latex_table(*section.table)]
         body = "\n".join(part for part in parts if part)
         return latex_document(self.heading, body) if document else body
 
@@ -123,10 +127,10 @@ class FormulaSheet:
 
 # -- text ------------------------------------------------------------------------------------------
 def _text_lines(line: Definition, width: int) -> list[str]:
-    formula = f"  {written(line.left, PLAIN)} = {written(line.right, PLAIN)}"
-    if line.where is not None:
-        formula += f" for {condition_text(line.where, PLAIN)}"
-    lines = wrapped(formula, width)
+    if isinstance(line.right, Cases):
+        lines = _case_lines(line.left, line.right, width)
+    else:
+        lines = _sum_lines(line, width)
     remark = "  ".join(x for x in (line.words, line.number) if x)
     if remark and len(lines[-1]) + 3 + len(remark) <= width:
         lines[-1] = f"{lines[-1]}{remark:>{width - len(lines[-1])}}"
@@ -135,64 +139,98 @@ def _text_lines(line: Definition, width: int) -> list[str]:
     return lines
 
 
-def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """A table whose last column is broken where a line would be too long, and the others if that is not enough."""
-    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    longest = max((len(word) for row in rows for word in row[-1].split()), default=0)
-    room = width - sum(w + 2 for w in widths[:-1]) - 2
-    if room >= min(max(LEAST_COLUMN, longest), widths[-1]):
-        widths[-1] = min(widths[-1], room)
-    else:
-        most = max(widths)
-        while most > 1 and 2 + sum(min(w, most) + 2 for w in widths) - 2 > width:
-            most -= 1
-        widths = [min(w, most) for w in widths]
+def _case_lines(left: VectorTerm, cases: Cases, width: int) -> list[str]:
+    """One line for each case, below each other; where they are too long, below the symbol."""
+    front, lines = f"  {written(left, PLAIN)} =", list[str]()
+    texts = [
+        f"{written(term, PLAIN)}  {'otherwise' if where is None else f'if {condition_text(where, PLAIN)}'}"
+        for term, where in cases.cases
+    ]
+    if max(len(text) for text in texts) + len(front) < width:
+        return [f"{front if not k else ' ' * len(front)} {text}" for k, text in enumerate(texts)]
+    for text in texts:
+        lines += wrapped(f"    {text}", width)
+    return [front, *lines]
+
+
+def _sum_lines(line: Definition, width: int) -> list[str]:
+    formula = f"  {written(line.left, PLAIN)} = {written(line.right, PLAIN)}"
+    if line.where is not None:
+        formula += f" for {condition_text(line.where, PLAIN)}"
+    return wrapped(formula, width)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]], width: int) -> list[str]:
+    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
+    texts = [[cell if isinstance(cell, str) else written(cell, PLAIN) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
+    widest = widths.index(max(widths))
+    room = width - 2 * len(widths) - sum(widths) + widths[widest]
+    if room < min(widths[widest], NARROWEST_CELL):
+        return [line for row in texts[1:] for line in _text_row(row, width)]
+    widths[widest] = min(widths[widest], room)
     lines = []
-    for row in (head, *rows):
-        columns = [_folded(cell, w) for cell, w in zip(row, widths, strict=True)]
-        lines += [
-            ("  " + "  ".join(f"{x:<{w}}" for x, w in zip(pieces, widths, strict=True))).rstrip()
-            for pieces in zip_longest(*columns, fillvalue="")
+    for row in texts:
+        cells = [
+            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
+            for k, cell in enumerate(row)
         ]
+        for k in range(len(cells[widest])):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
     return lines
 
 
-def _folded(text: str, width: int) -> list[str]:
-    """Lines of at most this width, broken between words, or in a long name after a point, or anywhere."""
-    words = []
-    for word in text.split():
-        parts = re.findall(r"[^._ ]*[._]|[^._ ]+", word) if len(word) > width else [word]
-        rest = ""
-        for part in parts:
-            if len(rest) + len(part) > width and rest:
-                words.append(rest)
-                rest = ""
-            rest += part
-        words.append(rest)
-    return textwrap.wrap(" ".join(words), width) or [""]
+def _text_row(row: Sequence[str], width: int) -> list[str]:
+    """A row of a table on lines of its own."""
+    rest = "; ".join(cell for cell in row[1:] if cell)
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
 def _latex_row(line: Definition) -> str:
-    rows = [""]
-    for k, (minus, text) in enumerate(signed_terms(line.right, LATEX)):
-        piece = f"- {text}" if minus else f"+ {text}" if k else text
-        if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
-            rows.append("")
-        rows[-1] = f"{rows[-1]} {piece}".strip()
+    """One line, aligned at the equals sign; a long left side takes lines of its own."""
+    left, right = (_latex_lines(side) for side in (line.left, line.right))
     where = "" if line.where is None else rf" \quad ({condition_text(line.where, LATEX)})"
     number = rf" \tag*{{{latex_text(line.number)}}}" if line.number else ""
-    return rf"{written(line.left, LATEX)} &= " + r" \\ &\quad ".join(rows) + where + number
+    if len(left) == 1:
+        return rf"{left[0]} &= " + r" \\ &\quad ".join(right) + where + number
+    return r"& " + r" \\ &\quad ".join(left) + r" \\ &\qquad = " + r" \\ &\qquad\quad ".join(right) + where + number
 
 
-def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in (head, *rows)]
-    return (
-        rf"\begin{{tabular}}{{{'l' * len(head)}}}"
-        + "\n"
-        + "\n".join([lines[0], r"\hline", *lines[1:]])
-        + "\n\\end{tabular}"
-    )
+def _latex_lines(side: VectorTerm) -> list[str]:
+    """A sum in lines of about ``LATEX_LINE`` characters."""
+    rows = [""]
+    for k, term in enumerate(parts_of(side)):
+        for piece in _latex_pieces(term, k == 0):
+            if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
+                rows.append("")
+            rows[-1] = f"{rows[-1]} {piece}".strip()
+    return rows
+
+
+def _latex_pieces(term: VectorTerm, first: bool) -> list[str]:
+    """A term with its sign; a long product of a factor and a sum in pieces, between which a line may be broken."""
+    ((minus, text),) = signed_terms(term, LATEX)
+    sign = "- " if minus else "" if first else "+ "
+    inner = term.term if isinstance(term, Negative) else term
+    if len(text) <= LONGEST_PRODUCT or not isinstance(inner, Product) or not isinstance(inner.factors[-1], Sum):
+        return [sign + text]
+    front = written(Product(inner.factors[:-1]), LATEX) if len(inner.factors) > 1 else ""
+    pieces = [f"{'- ' if minus else '+ '}{text}" for minus, text in signed_terms(inner.factors[-1], LATEX)]
+    pieces[0] = rf"{sign}{front}\, \bigl( {pieces[0].removeprefix('+ ')}"
+    pieces[-1] += r" \bigr)"
+    return pieces
+
+
+def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
+    """A table; a column of long words is wrapped."""
+    cells = [[latex_text(x) if isinstance(x, str) else f"${written(x, LATEX)}$" for x in row] for row in (head, *rows)]
+    words = [[x if isinstance(x, str) else "" for x in row] for row in (head, *rows)]
+    longest = [max(len(row[k]) for row in words) for k in range(len(head))]
+    columns = "".join(r"p{0.4\linewidth}" if length > WIDEST_CELL else "l" for length in longest)
+    lines = [" & ".join(row) + r" \\" for row in cells]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 
 
 # -- MathML ----------------------------------------------------------------------------------------
@@ -212,7 +250,11 @@ def _markup_rows(line: Definition) -> list[Markup]:
     return [tag("mtr", *row) for row in shown]
 
 
-def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> Markup:
     top = tag("thead", tag("tr", *(tag("th", cell) for cell in head)))
-    body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
+    body = tag("tbody", *(tag("tr", *(tag("td", _markup_cell(cell)) for cell in row)) for row in rows))
     return tag("div", tag("table", top, body), class_="wide")
+
+
+def _markup_cell(cell: str | VectorTerm) -> str:
+    return cell if isinstance(cell, str) else tag("math", Markup(written(cell, MATHML)))

@@ -60,7 +60,7 @@ class IndexSet:
     members : callable
         From the values of ``arguments`` to the values that the index takes.
     upper : str
-        What stands above the sum sign, if anything.
+        The pattern of what stands above the sum sign, if anything: ``"{1}"``.
     """
 
     index: Index

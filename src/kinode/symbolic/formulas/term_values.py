@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import apply, sqrt
-from kinode.symbolic.formulas.indices import Bindings, Index
+from kinode.symbolic.formulas.indices import Bindings, Index, bound
 from kinode.symbolic.formulas.vector_terms import (
     Call,
     Cases,
     Cross,
     Definition,
+    Direction,
     Dot,
     Family,
     Grid,
@@ -38,6 +39,7 @@ from kinode.symbolic.formulas.vector_terms import (
 )
 
 Given = Mapping[Family, Callable[..., Any]]
+SMALLEST_DIRECTION = 1e-12  # of the size that it is compared with: a shorter vector has no direction
 
 
 class TermValues:
@@ -46,17 +48,19 @@ class TermValues:
     Parameters
     ----------
     definitions : iterable of Definition
-        A family has one definition, for all its indices; equations whose left side is no symbol are passed over.
+        The first one of a family counts, for all its indices; later ones are other ways to write it.  Equations whose
+        left side is no symbol are passed over.
     given : mapping
         For every other family a function of its indices.
     """
 
     def __init__(self, definitions: Iterable[Definition], given: Given) -> None:
         self.given = given
-        self.definitions: dict[Family, Definition] = {
-            d.left.family: d for d in definitions if isinstance(d.left, IndexedSymbol) and d.left.family not in given
-        }
-        self._known: dict[IndexedSymbol, Any] = {}
+        self.definitions: dict[Family, Definition] = {}
+        for definition in definitions:
+            if isinstance(definition.left, IndexedSymbol) and definition.left.family not in given:
+                self.definitions.setdefault(definition.left.family, definition)
+        self._known: dict[Family, dict[tuple[Any, ...], Any]] = {}
 
     def __call__(self, term: VectorTerm, bindings: Bindings | None = None) -> Any:
         """The value of a term; ``bindings`` are the values of its free indices by letter."""
@@ -64,20 +68,26 @@ class TermValues:
 
     def symbol(self, symbol: IndexedSymbol) -> Any:
         """The value of a symbol whose indices have values."""
-        if symbol not in self._known:
-            self._known[symbol] = self._evaluated(symbol)
-        return self._known[symbol]
+        return self._value(symbol.family, symbol.places)
 
-    def _evaluated(self, symbol: IndexedSymbol) -> Any:
-        family = symbol.family
+    def _symbol(self, term: IndexedSymbol, b: Bindings) -> Any:
+        return self._value(term.family, tuple([b[x.letter] if type(x) is Index else bound(x, b) for x in term.places]))
+
+    def _value(self, family: Family, places: tuple[Any, ...]) -> Any:
+        known = self._known.setdefault(family, {})
+        if places not in known:
+            known[places] = self._evaluated(family, places)
+        return known[places]
+
+    def _evaluated(self, family: Family, places: tuple[Any, ...]) -> Any:
         if family in self.given:
-            return self.given[family](*symbol.places)
+            return self.given[family](*places)
         definition = self.definitions.get(family)
         if definition is None:
             raise KeyError(f"{family.letter} is neither defined nor given")
         left = definition.left
         assert isinstance(left, IndexedSymbol)
-        letters = {place.letter: at for place, at in zip(left.places, symbol.places) if isinstance(place, Index)}
+        letters = {place.letter: at for place, at in zip(left.places, places) if isinstance(place, Index)}
         return self(definition.right, letters)
 
     # -- the kinds of terms ------------------------------------------------------------------------
@@ -91,7 +101,7 @@ class TermValues:
         """Factors from the right, so that matrices meet vectors and not matrices."""
         *others, last = [self(factor, b) for factor in term.factors]
         for factor in reversed(others):
-            both = np.ndim(factor) and np.ndim(last)
+            both = getattr(factor, "ndim", 0) and getattr(last, "ndim", 0)
             last = factor @ last if both else factor * last
         return last
 
@@ -130,10 +140,10 @@ class SymbolValues(TermValues):
 
     def __init__(self, value: Callable[[IndexedSymbol], Any]) -> None:
         super().__init__((), {})
-        self._value = value
+        self._function = value
 
-    def _evaluated(self, symbol: IndexedSymbol) -> Any:
-        return self._value(symbol)
+    def _evaluated(self, family: Family, places: tuple[Any, ...]) -> Any:
+        return self._function(IndexedSymbol(family, places))
 
 
 def skew(a: Any) -> Any:
@@ -147,7 +157,7 @@ def _cross(a: Any, b: Any) -> Any:
 
 
 _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] = {
-    IndexedSymbol: lambda e, t, b: e.symbol(t.at(b)),
+    IndexedSymbol: TermValues._symbol,
     Number: lambda e, t, b: t.value,
     Negative: lambda e, t, b: -e(t.term, b),
     Sum: TermValues._sum,
@@ -163,9 +173,16 @@ _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] 
     Inverse: lambda e, t, b: np.linalg.inv(e(t.term, b)),
     Power: lambda e, t, b: _power(e(t.term, b), t.exponent),
     Quotient: lambda e, t, b: e(t.above, b) / e(t.below, b),
+    Direction: lambda e, t, b: _direction(e(t.vector, b), e(t.size, b)),
     Norm: lambda e, t, b: sqrt(np.dot(*(e(t.vector, b),) * 2)),
     Call: lambda e, t, b: apply(t.function, *(e(x, b) for x in (t.argument, *t.others))),
 }
+
+
+def _direction(vector: Any, size: Any) -> Any:
+    length = float(np.linalg.norm(vector))
+    least = SMALLEST_DIRECTION * float(np.linalg.norm(size))
+    return vector / length if length > least else np.zeros(3)
 
 
 def _power(base: Any, exponent: int) -> Any:

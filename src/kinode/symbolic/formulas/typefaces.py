@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formulas.vector_terms import Family
 from kinode.symbolic.markup import Markup, tag
-from kinode.symbolic.mathml import MINUS, THIN, printer_of
+from kinode.symbolic.mathml import MINUS, THIN, positive_first, printer_of
 
 GREEK_NAMES = """alpha beta gamma delta eps zeta eta theta lam mu nu xi rho sigma tau phi psi omega
 Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega"""
@@ -23,14 +23,49 @@ def decimal(value: float) -> str:
     return f"{value:.{DIGITS}g}"
 
 
+def separated(pattern: str, parts: Sequence[str], long: str = r"\d\d") -> str:
+    """A pattern with commas between indices that stand side by side, if one of them has several digits."""
+
+    def between(pair: re.Match[str]) -> str:
+        one, two = (parts[int(n)] for n in pair.groups())
+        return f"{{{pair[1]}}}," if re.search(long, one) or re.search(long, two) else f"{{{pair[1]}}}"
+
+    return re.sub(r"\{(\d+)\}(?=\{(\d+)\})", between, pattern)
+
+
+def ordered_printer(kind: str, settings: Mapping[str, Any]) -> Any:
+    """A printer of SymPy that begins a sum with a positive term, if it has one: r - p q, not -p q + r."""
+    from sympy.printing.latex import LatexPrinter
+    from sympy.printing.str import StrPrinter
+
+    base: Any = {"StrPrinter": StrPrinter, "LatexPrinter": LatexPrinter}[kind]
+
+    class OrderedPrinter(base):  # type: ignore[misc]
+        def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+            return positive_first(super()._as_ordered_terms(expr, order=order))
+
+    return OrderedPrinter(dict(settings))
+
+
 # -- plain text ------------------------------------------------------------------------------------
 class PlainText:
     """Text for a terminal: Greek letters by name, cross products with x."""
 
-    accents: ClassVar = {"dot": "_dot", "ddot": "_ddot", "ring": "°", "bar": "_bar", "tilde": "~", "star": "*", "": ""}
+    accents: ClassVar = {
+        "dot": "_dot",
+        "ddot": "_ddot",
+        "ring": "°",
+        "rings": "°°",
+        "bar": "_bar",
+        "tilde": "~",
+        "star": "*",
+        "": "",
+    }
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
-        return pattern.format(*parts)
+        words = {str(k) for k, part in enumerate(parts) if len(part) > 1 and part.isalpha()}
+        pattern = re.sub(r"(?<=\w)\{(\d+)\}", lambda m: f"_{m[0]}" if m[1] in words else m[0], pattern)  # n_alpha
+        return separated(pattern, parts, r"\w\w").format(*parts)
 
     def letter(self, index: str) -> str:
         return index
@@ -44,9 +79,7 @@ class PlainText:
         return decimal(value)
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        import sympy
-
-        return str(sympy.sstr(expression, full_prec=False))
+        return str(ordered_printer("StrPrinter", {"full_prec": False}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         (minus, text), *rest = parts
@@ -65,7 +98,8 @@ class PlainText:
         return f"{base}'" if exponent == "T" else f"{base}^{exponent}"
 
     def quotient(self, above: str, below: str) -> str:
-        top, bottom = (x if re.fullmatch(r"[\w.|()°*~^]+", x) else f"({x})" for x in (above, below))
+        whole = r"[\w.|()°*~^]+|\|[^|]*\|"
+        top, bottom = (x if re.fullmatch(whole, x) else f"({x})" for x in (above, below))
         return f"{top}/{bottom}"
 
     def norm(self, inner: str) -> str:
@@ -91,12 +125,14 @@ class Latex:
     """LaTeX; vectors and matrices are bold."""
 
     accents: ClassVar = {
-        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
+        "dot": r"\dot{%s}", "ddot": r"\ddot{%s}", "ring": r"\mathring{%s}", "rings": r"\overset{\circ\circ}{%s}",
+        "bar": r"\bar{%s}", "tilde": r"\tilde{%s}",
         "star": r"%s^{*}", "": "%s",
     }  # fmt: skip
     relations: ClassVar = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "in": r"\in "}
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
+        pattern = separated(pattern, parts)
         words = re.split(r"(<=|>=|!=|\{\d+\}|\{\{|\}\}|[A-Za-z][\w.]*)", pattern)
         return "".join(self._piece(word, parts) for word in words)
 
@@ -132,7 +168,8 @@ class Latex:
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
         import sympy
 
-        return str(sympy.latex(expression, symbol_names={sympy.Symbol(n): style.latex for n, style in styles.items()}))
+        names = {sympy.Symbol(n): style.latex for n, style in styles.items()}
+        return str(ordered_printer("LatexPrinter", {"symbol_names": names}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         return PlainText().signed(parts)
@@ -178,13 +215,13 @@ class Latex:
 class MathMl:
     """MathML for browsers; vectors and matrices are bold."""
 
-    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "bar": "¯", "tilde": "~"}
+    accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "rings": "∘∘", "bar": "¯", "tilde": "~"}
     signs: ClassVar = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
         for sign, shown in self.signs.items():
             pattern = pattern.replace(sign, shown)
-        return pattern.format(*parts)
+        return separated(pattern, parts).format(*parts)
 
     def letter(self, index: str) -> str:
         return GREEK_LETTERS.get(index, index)

@@ -13,6 +13,7 @@ from kinode.symbolic.formulas.vector_terms import (
     Call,
     Cases,
     Cross,
+    Direction,
     Dot,
     Family,
     Grid,
@@ -106,8 +107,12 @@ def index_text(place: Any, face: Typeface) -> str:
 
 def condition_text(condition: IndexCondition | IndexSet, face: Typeface) -> str:
     """When a case holds, or what an index runs over."""
+    return face.index(condition.pattern, _index_texts(condition, face))
+
+
+def _index_texts(condition: IndexCondition | IndexSet, face: Typeface) -> list[str]:
     own = (condition.index,) if isinstance(condition, IndexSet) else ()
-    return face.index(condition.pattern, [index_text(x, face) for x in (*own, *condition.arguments)])
+    return [index_text(x, face) for x in (*own, *condition.arguments)]
 
 
 def _terms(term: VectorTerm) -> Sequence[VectorTerm]:
@@ -142,7 +147,8 @@ def _symbol(term: IndexedSymbol, face: Typeface) -> str:
 def _sum_over(term: SumOver, face: Typeface) -> str:
     text = _grouped(term.term, 1, face)
     for where in reversed(term.over):
-        text = face.sum_over(condition_text(where, face), face.index(where.upper, []) if where.upper else "", text)
+        upper = face.index(where.upper, _index_texts(where, face)) if where.upper else ""
+        text = face.sum_over(condition_text(where, face), upper, text)
     return text
 
 
@@ -187,6 +193,7 @@ _WRITERS: dict[type[VectorTerm], Any] = {
     Inverse: lambda t, face: face.raised(_grouped(t.term, 3, face), "-1"),
     Power: lambda t, face: face.raised(_grouped(t.term, 3, face), str(t.exponent)),
     Quotient: lambda t, face: face.quotient(written(t.above, face), written(t.below, face)),
+    Direction: lambda t, face: face.quotient(written(t.vector, face), face.norm(written(t.vector, face))),
     Norm: lambda t, face: face.norm(written(t.vector, face)),
     Call: lambda t, face: face.call(t.function, *(written(x, face) for x in (t.argument, *t.others))),
     Grid: lambda t, face: face.grid([[written(x, face) for x in row] for row in t.rows]),

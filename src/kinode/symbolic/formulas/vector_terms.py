@@ -90,7 +90,8 @@ class Family:
     words : str
         What it is.
     accent : str
-        ``dot``, ``ddot`` (derivatives), ``ring`` (derivative in the moving frame), ``bar``, ``tilde``, ``star``.
+        ``dot``, ``ddot`` (derivatives), ``ring``, ``rings`` (derivatives in the moving frame), ``bar``,
+        ``tilde``, ``star``.
     above : str
         The pattern of the superscript.
     rate : bool
@@ -108,6 +109,9 @@ class Family:
 
     def __getitem__(self, places: Any) -> IndexedSymbol:
         return IndexedSymbol(self, places if isinstance(places, tuple) else (places,))
+
+    def __hash__(self) -> int:
+        return hash((self.letter, self.below, self.above))
 
     def __call__(self) -> IndexedSymbol:
         """The symbol without indices."""
@@ -267,6 +271,19 @@ class Norm(VectorTerm):
 
     vector: VectorTerm
     rank: ClassVar[int] = 0  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Direction(VectorTerm):
+    """The unit vector along a vector; zero where the vector is, compared with ``size``, which does not vanish with it.
+
+    So a product of a length and a direction is the vector, also where it vanishes.
+    """
+
+    vector: VectorTerm
+    size: VectorTerm
+    binding: ClassVar[int] = 2
+    rank: ClassVar[int] = 1  # type: ignore[misc]
 
 
 @dataclass(frozen=True)

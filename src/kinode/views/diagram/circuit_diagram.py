@@ -18,6 +18,7 @@ from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
+from kinode.model.network.domains.domain import GROUND
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
 from kinode.views.diagram import circuit_symbols
@@ -246,7 +247,7 @@ def _reference(box: Box, port: Port, look: Look) -> str:
         paths = parallel_lines([(x, y), (ex, ey)]) if look.scalar else [[(x, y), (ex, ey)]]
         classes = f"link vector{' told' * look.kinematic}{' scalar' * look.scalar}"
         lead = f'<g class="{classes}">{"".join(f"""<path d="{_path(line)}"/>""" for line in paths)}</g>'
-    if port.reference == "gnd":
+    if port.reference == GROUND:
         down = 6.0 if dx else 0.0
         bars = f"M{ex:g},{ey:g}v{down:g}m-7,0h14m-11,3.5h8m-5.5,3.5h3"
         return f'<g class="gnd">{lead}<path d="{bars}"/></g>'

@@ -28,6 +28,7 @@ from kinode.model.circuit_topology import (
     find_circuit_topology,
 )
 from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.network.domains.domain import BASE
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class CircuitGraph:
     """The boxes and links of a system."""
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system = system = system.as_declared()
         self.boxes: dict[str, Box] = {}
         self.links: dict[str, Connection] = {}
         self.topology = find_circuit_topology(system)
@@ -138,7 +139,7 @@ class CircuitGraph:
             self._add(name, component.role, component.kind, symbol, name, self._shown_value(component, model, symbol))
             return
         assert isinstance(model, Joint)
-        field_name = name.removeprefix(f"{component.owner}.")
+        field_name = component.field
         given = getattr(model, field_name)
         if component.role == "E":
             quantity = _effort_word(model) if field_name == "effort" else f"{component.kind}_{_turns(model)}"
@@ -172,7 +173,7 @@ class CircuitGraph:
         elif link.kind == VECTOR:
             self._vector_link(box, link, node)
         elif node.reference:
-            box.port(link.port, ENERGY, reference=WORLD if node.name.startswith(f"{WORLD}.") else "gnd")
+            box.port(link.port, ENERGY, reference=link.words.symbol)
         elif link.freedom is None:
             self._connect(link.node, ENERGY, box, link.port, label=link.node)
         else:
@@ -181,7 +182,7 @@ class CircuitGraph:
     def _vector_link(self, box: Box, link: CircuitLink, node: CircuitNode) -> None:
         """A vector link to a body, or to the world."""
         if any(other.component == WORLD for other in node.links):
-            box.port(link.port, VECTOR, reference=WORLD)
+            box.port(link.port, VECTOR, reference=BASE)
             return
         other = next(x for x in node.links if x.component != box.name)
         owner = other.component if box.role == "SB" and other.component in self.system.joints else ""

@@ -6,6 +6,7 @@ seen along their common axis, others from the front, the right and above; up is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from kinode.views.mechanism.drawn_scene import (
     solids,
     tips,
 )
+from kinode.views.mechanism.frame_symbols import Triad, arrow_tips, draw_triads, find_triads
 from kinode.views.mechanism.label_placement import place_labels
 from kinode.views.mechanism.mechanism_symbols import (
     Paper,
@@ -33,6 +35,7 @@ from kinode.views.mechanism.mechanism_symbols import (
     draw_margin,
     draw_springs,
     glyph_of,
+    halo,
     mix,
 )
 from kinode.views.style import INK, MUTED, new_figure, save_figure, style
@@ -46,11 +49,13 @@ if TYPE_CHECKING:
 LINK_WIDTH = 6.0  # points
 MOST_NAMES = 14  # in a picture
 PATH_POINTS = 400  # points of a path
+FITTINGS = 12  # steps in which the scale is fitted to arrows
 
 
 def draw(
     run: Trajectory, *, time: float | None = None, view: Any = "auto", file: Any = None, paths: bool = True,
     ghosts: int = 2, names: bool = True, size: tuple[float, float] | None = None, seen_from: str | None = None,
+    frames: Sequence[str] = (),
 ) -> Figure:  # fmt: skip
     """A picture of the mechanism at one time.
 
@@ -73,6 +78,8 @@ def draw(
         Width and height in inches; if left out, 8 inches wide and as high as the mechanism needs.
     seen_from : str, optional
         A body or frame that stands still in the picture, such as a vehicle; the ground is then left out.
+    frames : sequence of str, optional
+        Bodies, places and frames whose axes are drawn.
 
     Returns
     -------
@@ -84,7 +91,7 @@ def draw(
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         draw_mechanism(
             axes, run, time=time, view=view, paths=paths, ghosts=ghosts, names=names, grow=size is None,
-            seen_from=seen_from,
+            seen_from=seen_from, frames=frames,
         )  # fmt: skip
         if file is not None:
             save_figure(figure, file)
@@ -93,7 +100,7 @@ def draw(
 
 def draw_mechanism(
     axes: Axes, run: Trajectory, *, time: float | None = None, view: Any = "auto", paths: bool = True,
-    ghosts: int = 2, names: bool = True, grow: bool = False, seen_from: str | None = None,
+    ghosts: int = 2, names: bool = True, grow: bool = False, seen_from: str | None = None, frames: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """The same picture in the whole of an axes; with ``grow`` the height of the figure is changed to suit."""
     first = 0 if time is None else int(np.argmin(np.abs(np.asarray(run.t) - time)))
@@ -105,29 +112,34 @@ def draw_mechanism(
     known = [d for d in directions if d is not None]
     camera = find_camera(system, view, known if len(known) == len(directions) else ())
     paper = Paper(axes, camera)
-    frames = link_frames(system) | ({} if seen_from is None else {"world": []})
+    places = link_frames(system) | ({} if seen_from is None else {"world": []})
+    triads = find_triads(run, frames, first, seen_from) if frames else []
     rows = np.unique(np.linspace(first, last, PATH_POINTS).astype(int))
     moving = find_scene(run, rows, seen_from) if paths and last > first else None
-    trails = {name: camera.project(moving.path(tip)) for name, tip in tips(system, frames).items()} if moving else {}
-    fit(paper, still, frames, trails, grow)
+    trails = {name: camera.project(moving.path(tip)) for name, tip in tips(system, places).items()} if moving else {}
+    fit(paper, still, places, trails, grow, triads)
     colors = {name: TINTS[k % len(TINTS)] for k, name in enumerate(system.bodies)}
     for name, trail in trails.items():
         paper.line(trail, color=colors[name], linewidth=1.2, alpha=0.75, zorder=2)
     for k in range(len(later), 0, -1):
         paper.faint = True
-        draw_bodies(paper, still, frames, colors, k)
+        draw_bodies(paper, still, places, colors, k)
     paper.faint = False
     if seen_from is None:
         draw_ground(paper, still, find_up(system))
     draw_springs(paper, still)
-    draw_bodies(paper, still, frames, colors, 0)
+    draw_bodies(paper, still, places, colors, 0)
     draw_joints(paper, still)
     draw_margin(paper, system)
     if names:
-        draw_names(paper, still, frames, colors)
+        draw_names(paper, still, places, colors)
+    draw_triads(paper, triads)
 
 
-def fit(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], trails: dict[str, Array], grow: bool) -> None:
+def fit(
+    paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], trails: dict[str, Array], grow: bool,
+    triads: Sequence[Triad] = (),
+) -> None:  # fmt: skip
     """Limits that show everything, with one scale for both directions and room for names."""
     axes = paper.axes
     points = [
@@ -142,22 +154,34 @@ def fit(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], trails:
             ends = rod_ends(scene, body, k)
             points += [] if ends is None else [paper.camera.project(ends)]
     cloud = np.concatenate([np.atleast_2d(p) for p in points])
-    low, high = np.nanmin(cloud, axis=0), np.nanmax(cloud, axis=0)
-    span = np.maximum(high - low, 1e-9 + 0.02 * float((high - low).max()))
     margin = np.array([46.0, 40.0])
     figure: Any = axes.get_figure(root=True)
     size = np.array(figure.get_size_inches())
     if grow:
+        span = _span(cloud)[1]
         size[1] = np.clip((size[0] * 72 - 2 * margin[0]) * span[1] / span[0] / 72 + 2 * margin[1] / 72, 2.6, 5.4)
         figure.set_size_inches(size)
     box = axes.get_position()
     width, height = size * (box.width, box.height) * 72.0
-    scale = float(min((width - 2 * margin[0]) / span[0], (height - 2 * margin[1]) / span[1]))
+    room = np.array([width, height]) - 2 * margin
+    scale = float((room / _span(cloud)[1]).min())
+    for _ in range(FITTINGS if triads else 0):  # arrows have their length on paper
+        whole = np.concatenate([cloud, *(arrow_tips(paper, triads, scale))])
+        scale = 0.5 * scale + 0.5 * float((room / _span(whole)[1]).min())
+    if triads:
+        cloud = np.concatenate([cloud, *(arrow_tips(paper, triads, scale))])
+    (low, high), _ = _span(cloud)
     middle = (low + high) / 2
     axes.set_xlim(middle[0] - width / scale / 2, middle[0] + width / scale / 2)
     axes.set_ylim(middle[1] - height / scale / 2, middle[1] + height / scale / 2)
     axes.set_axis_off()
     paper.scale = scale
+
+
+def _span(cloud: Array) -> tuple[tuple[Array, Array], Array]:
+    """The corners of a cloud of points, and its width and height, which are not zero."""
+    low, high = np.nanmin(cloud, axis=0), np.nanmax(cloud, axis=0)
+    return (low, high), np.maximum(high - low, 1e-9 + 0.02 * float((high - low).max()))
 
 
 def draw_bodies(
@@ -259,11 +283,5 @@ def draw_names(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], 
             paper.line([anchor, middle], color=MUTED, linewidth=0.5, zorder=6.9)
         paper.axes.text(
             middle[0], middle[1], text, color=color, fontsize=8.5, ha="center", va="center", zorder=8,
-            fontweight="bold" if bold else "normal", path_effects=_halo(),
+            fontweight="bold" if bold else "normal", path_effects=halo(),
         )  # fmt: skip
-
-
-def _halo() -> list[Any]:
-    from matplotlib.patheffects import withStroke
-
-    return [withStroke(linewidth=2.4, foreground="white", alpha=0.9)]

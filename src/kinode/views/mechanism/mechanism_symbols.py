@@ -151,13 +151,22 @@ def draw_springs(paper: Paper, scene: DrawnScene, coil: CoilGlyph = COIL_GLYPH) 
             paper.axes.plot(*end, marker="o", markersize=3, color=INK, zorder=6.4)
 
 
+def halo() -> list[Any]:
+    """A white edge around letters."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.4, foreground="white", alpha=0.9)]
+
+
 def draw_margin(paper: Paper, system: Any) -> None:
     """In the corners: the directions of the axes and of gravity, and a bar that gives the scale."""
     axes, unit = paper.axes, 1.0 / paper.scale
     x0, y0 = axes.get_xlim()[0], axes.get_ylim()[0]
-    origin = np.array([x0 + 24 * unit, y0 + 24 * unit])
-    for k, name in enumerate("xyz"):
-        direction = paper.camera.see(np.eye(3)[k])[:2]
+    directions = [paper.camera.see(axis)[:2] for axis in np.eye(3)]
+    # a letter below an axis that points downwards, or left of one that points to the left, needs room too
+    room = [max(24.0, 12.0 - 24.0 * min(direction[k] for direction in directions)) for k in (0, 1)]
+    origin = np.array([x0, y0]) + np.array(room) * unit
+    for name, direction in zip("xyz", directions, strict=True):
         if np.linalg.norm(direction) < 0.1:
             continue
         tip = origin + direction * 18 * unit

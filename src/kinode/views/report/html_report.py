@@ -28,6 +28,7 @@ from kinode.results.load_summary import (
     is_negligible,
 )
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
+from kinode.simulation.absolute.absolute_drift import PREFIX as DRIFT
 from kinode.symbolic.markup import Markup, escape, join, tag
 from kinode.version import __version__
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
@@ -326,7 +327,8 @@ def _energy(run: Trajectory) -> Markup:
     words = "The change of energy is compared with the work that was done; what is left is the error of the run."
     plots = tag("div", _small(run, lines, "Energy", "energy"), sums, class_="plots")
     verdict = tag("p", tag("strong", f"{sentence[:1].upper()}{sentence[1:]}."))
-    return join([tag("h2", "Energy audit"), tag("p", words), verdict, plots])
+    drift = Markup("") if audit.drift is None else tag("p", f"{str(audit.drift).capitalize()}.")
+    return join([tag("h2", "Energy audit"), tag("p", words), verdict, drift, plots])
 
 
 def _signed(value: float) -> str:
@@ -371,7 +373,7 @@ def _facts(run: Trajectory) -> Markup:
         pairs += [(word, f"{number(float(t))} s") for word, t in (("from", run.t[0]), ("until", run.t[-1]))]
         pairs.append(("times stored", f"{len(run)}"))
     for key, value in known.items():
-        if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        if value is None or (isinstance(value, float) and not np.isfinite(value)) or key.startswith(DRIFT):
             continue
         shown = f"{value:g}" if isinstance(value, float) else str(value)
         pairs.append((FACTS.get(key, key.replace("_", " ")), f"{number(value, 3)} s" if key == "seconds" else shown))

@@ -51,6 +51,7 @@ class Observer(Component):
     section: ClassVar[str] = "frames"
     kind_registry: ClassVar[Registry[Any]] = FRAMES
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension, beside those of every frame
+    follows_velocity: ClassVar[bool] = False  # whether its axes need velocities, and its angular velocity accelerations
 
     on: Frame = special("base", "what it stands on: a body, a place on one, another frame", WORLD)
 
@@ -69,6 +70,14 @@ class Observer(Component):
     def placed(self, world: Frame) -> Observer:
         """The observer with the frame ``world`` in place of its world: its directions in world axes turn with it."""
         return self
+
+    def within(self, system: Any) -> Observer:
+        """The observer as part of a larger system: what it takes from its whole system is written out."""
+        return self
+
+    def undefined(self, scene: VelocityScene) -> str:
+        """Why it is not defined at a state of plain numbers; nothing if it is."""
+        return ""
 
     # -- relative to the base frame, in its axes -------------------------------------------------------
     def place(self, scene: PositionScene) -> Pose:
@@ -105,6 +114,14 @@ class Observer(Component):
         eps_rel, a_rel = (X.R @ part for part in self.change(scene))
         a = a + cross(eps, r) + cross(w, cross(w, r)) + 2.0 * cross(w, v_rel) + a_rel
         return eps + eps_rel + cross(w, w_rel), a
+
+    def origin_velocity(self, scene: VelocityScene) -> Array:
+        """Velocity of the origin, also where the angular velocity needs accelerations."""
+        return self.velocity(scene)[1]
+
+    def origin_acceleration(self, scene: AccelerationScene) -> Array:
+        """Acceleration of the origin, also where the angular acceleration is not known."""
+        return self.acceleration(scene)[1]
 
 
 @register("fixed")
@@ -286,6 +303,11 @@ class FixedPlane(_Rolled):
         _, l, m = self._triad(scene)
         S, size = skew(self.axis_in(scene)), inverse(sqrt(l * l + m * m))
         return Pose(IDENTITY3 - (l * size) * S + (1.0 - m * size) * (S @ S), ZERO3)
+
+    def undefined(self, scene: PositionScene) -> str:
+        _, l, m = self._triad(scene)
+        words = f"{self.on} points its axis {self.axis} along the upright axis {self.upright}: no axis is level"
+        return words if float(l) == float(m) == 0.0 else ""
 
     def _about(self, scene: PositionScene, w: Array) -> tuple[Scalar, Scalar, Scalar]:
         """Components of a vector in world axes along e, along the level axis and along the third axis of this frame."""

@@ -1,8 +1,7 @@
 """Frames of their own: what they see, how they are described, and what is refused.
 
-Independent of the formulas in model/base/moving_frames.py are here the derivatives of what a frame sees along the
-motion (dual numbers, differences in runs).  Tolerances: 1e-9 of the scale for exact derivatives, as in
-test_identities.py.
+Independent of the formulas in moving_frames.py are here the derivatives of what a frame sees along the motion (dual
+numbers, differences in runs).  Tolerances: 1e-9 of the scale for exact derivatives, as in test_identities.py.
 """
 
 from __future__ import annotations

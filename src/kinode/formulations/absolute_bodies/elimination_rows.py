@@ -1,0 +1,232 @@
+"""The rows L'v = (given velocities) of all joints, drives, gears and constraints, on the velocities of all bodies.
+
+A row is the power of a unit multiplier: its column of L holds the moment and the force that it exerts on each body, in
+body axes about the body's origin (T-10.1).  Its time derivative while v stays as it is gives L'v_dot = gamma.
+
+Joints of the tree react along constant directions in the axes of their parent side (``reaction_directions``); their
+rows are differentiated exactly, so that L'v keeps its value along the motion.  Cut joints and constraints have the rows
+of their residuals, of which ``topology.rows`` are independent: the others are left out.  So are no rows of the tree,
+which cannot be redundant.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, is_zero, tidy, value_and_rate
+from kinode.algebra.sparse_ldl import Row
+from kinode.algebra.spatial import cross, skew
+from kinode.formulations.absolute_bodies.reaction_directions import ReactionDirections, find_directions
+from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import Joint
+from kinode.model.system import joint_frame
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.loop_constraints import CutJointConstraint, LoopConstraint
+from kinode.structure.spanning_tree import Cut
+from kinode.structure.topology import Topology
+
+DRIVE, GEAR, MULTIPLIER = "drive", "gear", "lam"
+
+
+class RowName(NamedTuple):
+    """A row by its joint or constraint, and its part: X ... MZ, drive, gear, lam; ``number`` from 1 where several."""
+
+    owner: str
+    part: str
+    number: int = 0
+
+
+class EliminationRow(NamedTuple):
+    """One row: its name, its entries by column (six for each body), and gamma of L'v_dot = gamma.
+
+    ``rates`` are those of the entries; None where the row is that of a closure, whose gamma is found without them.
+    """
+
+    name: RowName
+    entries: Row
+    gamma: Scalar
+    rates: Row | None = None
+
+
+def find_row_names(topology: Topology) -> list[RowName]:
+    """The names of all rows, in their order: joints as they are declared, gears, loop constraints."""
+    names: list[RowName] = []
+    for joint in topology.system.joints.values():
+        if joint.name not in topology.cut_names:
+            directions = find_directions(topology.system, joint)
+            if directions is None:
+                names += [RowName(joint.name, MULTIPLIER, k + 1) for k in range(6 - joint.n_u)]
+            else:
+                names += [RowName(joint.name, part) for part in directions.parts]
+            if joint.driven and joint.name not in topology.couplings:
+                names += [RowName(joint.name, DRIVE, k + 1 if joint.n_u > 1 else 0) for k in range(joint.n_u)]
+    names += [RowName(follower, GEAR) for follower in topology.couplings]
+    return names + [name for name, _ in _loop_rows(topology)]
+
+
+def _loop_rows(topology: Topology) -> list[tuple[RowName, LoopConstraint]]:
+    """The independent rows of cut joints and constraints."""
+    rows = [
+        (RowName(constraint.name, MULTIPLIER, k + 1), constraint)
+        for constraint in loop_constraints.loop_constraints_of(topology)
+        for k in range(len(constraint.units))
+    ]
+    return rows if topology.rows is None else [rows[k] for k in topology.rows]
+
+
+class EliminationRows:
+    """The rows of one instant.
+
+    ``u_dot`` are given accelerations of the state: their joints have rows as driven ones do.
+    """
+
+    def __init__(self, absolute: Absolute, u_dot: Array | None = None) -> None:
+        self.absolute, self.given = absolute, u_dot
+        self.topology, self.system = absolute.topology, absolute.system
+        self.snapshot = absolute.snapshot
+
+    @cached_property
+    def directions(self) -> dict[str, ReactionDirections | None]:
+        """The constant directions of each tree joint; None where they are those of its closure."""
+        joints = [joint for joint in self.system.joints.values() if joint.name not in self.topology.cut_names]
+        return {joint.name: find_directions(self.system, joint) for joint in joints}
+
+    @cached_property
+    def rows(self) -> list[EliminationRow]:
+        """All rows."""
+        rows: list[EliminationRow] = []
+        for name, directions in self.directions.items():
+            rows += self._reaction_rows(self.system.joints[name], directions)
+            wanted = self._wanted(name)
+            if wanted is not None:
+                rows += self._drive_rows(self.absolute.joint_constraints[name], wanted)
+        rows += [self._gear_row(follower) for follower in self.topology.couplings]
+        by_constraint: dict[str, list[EliminationRow]] = {}
+        for loop_row, constraint in _loop_rows(self.topology):
+            if loop_row.owner not in by_constraint:
+                by_constraint[loop_row.owner] = self._closure_rows(constraint)
+            rows.append(by_constraint[loop_row.owner][loop_row.number - 1])
+        return rows
+
+    @cached_property
+    def named(self) -> dict[str, list[int]]:
+        """The indices of the rows of each joint and constraint, without drives and gears."""
+        indices: dict[str, list[int]] = {}
+        for k, row in enumerate(self.rows):
+            if row.name.part not in (DRIVE, GEAR):
+                indices.setdefault(row.name.owner, []).append(k)
+        return indices
+
+    def index(self, owner: str, part: str) -> list[int]:
+        """The rows of one part of an owner: drive or gear."""
+        return [k for k, row in enumerate(self.rows) if row.name[:2] == (owner, part)]
+
+    def _wanted(self, name: str) -> Array | None:
+        """The acceleration that is prescribed along a joint's freedoms; None if it is unknown."""
+        if self.given is not None and name in self.topology.u_of:
+            return self.given[self.topology.u_of[name]]
+        return self.absolute.prescribed(name)
+
+    # -- kinds of rows -----------------------------------------------------------------------------
+    def _reaction_rows(self, joint: Joint, directions: ReactionDirections | None) -> list[EliminationRow]:
+        if directions is None:
+            return self._closure_rows(CutJointConstraint(Cut(joint, ())))
+        if not len(directions.parts):
+            return []
+        L, L_dot, bodies = self._turning_columns(joint, directions)
+        v = np.concatenate([self.absolute.velocity(body) for body in bodies])
+        columns = [6 * k + i for k in (self.absolute.bodies[body] // 6 for body in bodies) for i in range(6)]
+        gamma = tidy(-(L_dot.T @ v))
+        return [
+            EliminationRow(
+                RowName(joint.name, part), _entries(columns, L[:, k]), gamma[k], _entries(columns, L_dot[:, k])
+            )
+            for k, part in enumerate(directions.parts)
+        ]
+
+    def _turning_columns(self, joint: Joint, directions: ReactionDirections) -> tuple[Array, Array, list[str]]:
+        """The columns of constant directions in the parent's axes, their rates, and the bodies that they act on.
+
+        The force acts on b at its joint point; on a at the same point, or at its own where the two stay together.
+        """
+        s, N = self.snapshot, directions.N
+        F, M = (joint_frame(joint, side) for side in ("parent", "child"))
+        sides = [(body, sign) for body, sign in ((joint.a.body, -1.0), (joint.b.body, 1.0)) if body in self._bodies]
+        frames = [F, M, *(Frame(body) for body, _ in sides)]
+        poses, velocities = [s.pose(frame) for frame in frames], [s.velocity(frame) for frame in frames]
+        x = np.concatenate([np.concatenate([X.R.ravel(), X.p]) for X in poses])
+        x_dot = [np.concatenate([(skew(w) @ X.R).ravel(), v]) for X, (w, v) in zip(poses, velocities, strict=True)]
+
+        def columns(x: Array) -> Array:
+            (R_F, p_F), (_, p_M), *carriers = [(y[:9].reshape(3, 3), y[9:]) for y in x.reshape(-1, 12)]
+            m, f = R_F @ N[:3], R_F @ N[3:]
+            blocks = []
+            for (_, sign), (R, p) in zip(sides, carriers, strict=True):
+                arm = (p_M if sign > 0.0 or directions.slides else p_F) - p
+                about = np.column_stack([m[:, k] + cross(arm, f[:, k]) for k in range(N.shape[1])])
+                blocks += [sign * (R.T @ about), sign * (R.T @ f)]
+            return np.vstack(blocks)
+
+        L, L_dot = value_and_rate(columns, x, np.concatenate(x_dot))
+        return L, L_dot, [body for body, _ in sides]
+
+    @property
+    def _bodies(self) -> dict[str, int]:
+        return self.absolute.bodies
+
+    def _drive_rows(self, constraint: JointConstraint, wanted: Array) -> list[EliminationRow]:
+        gamma = tidy(wanted + constraint.T.T @ constraint.bias)
+        entries, several = self._acting(constraint, constraint.T), len(gamma) > 1
+        return [
+            EliminationRow(RowName(constraint.joint.name, DRIVE, (k + 1) * several), entries[k], gamma[k])
+            for k in range(len(gamma))
+        ]
+
+    def _gear_row(self, follower: str) -> EliminationRow:
+        coupling, at = self.topology.couplings[follower], self.absolute.joint_constraints
+        ratio = self.snapshot.resolve(coupling.ratio)
+        (one,), (two,) = (self._acting(at[name], at[name].T) for name in (follower, coupling.leader))
+        entries = {k: one.get(k, 0.0) - ratio * two.get(k, 0.0) for k in {**one, **two}}
+        gamma_one, gamma_two = (at[name].T.T @ at[name].bias for name in (follower, coupling.leader))
+        gamma = tidy(gamma_one - ratio * gamma_two)[0]
+        return EliminationRow(RowName(follower, GEAR), {k: x for k, x in entries.items() if not is_zero(x)}, gamma)
+
+    def _acting(self, constraint: JointConstraint, directions: Array) -> list[Row]:
+        """The entries of the wrenches of unit efforts on b, and their opposites on a."""
+        rows: list[Row] = [{} for _ in range(directions.shape[1])]
+        for body, L in self.absolute.acting(constraint, directions).items():
+            for k, row in enumerate(rows):
+                row.update(_entries([self._bodies[body] + i for i in range(6)], L[:, k]))
+        return rows
+
+    def _closure_rows(self, constraint: LoopConstraint) -> list[EliminationRow]:
+        """The rows of a residual, or of slips."""
+        L, gamma = self.absolute.element_rows(constraint)
+        rows = []
+        for k in range(len(constraint.units)):
+            entries: Row = {}
+            for body, values in L.items():
+                entries.update(_entries([self._bodies[body] + i for i in range(6)], values[:, k]))
+            rows.append(EliminationRow(RowName(constraint.name, MULTIPLIER, k + 1), entries, gamma[k]))
+        return rows
+
+    # -- wrenches ----------------------------------------------------------------------------------
+    def reaction(self, name: str, lam: Array) -> tuple[Array, Array]:
+        """Moment about b's joint point and force of a tree joint's multipliers on b, in world axes."""
+        joint, directions = self.system.joints[name], self.directions[name]
+        F, M = (joint_frame(joint, side) for side in ("parent", "child"))
+        if directions is not None:
+            wrench = directions.N @ lam if len(lam) else np.zeros(6)
+            R = self.snapshot.pose(F).R
+            return R @ wrench[:3], R @ wrench[3:]
+        loads = self.snapshot.constraints.loads_of(CutJointConstraint(Cut(joint, ())), lam)
+        on_b = next(load for load in loads if load.on == M)
+        return on_b.moment, on_b.force
+
+
+def _entries(columns: list[int], values: Array) -> Row:
+    return {k: x for k, x in zip(columns, values, strict=True) if not is_zero(x)}

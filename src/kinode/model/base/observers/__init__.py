@@ -1,0 +1,1 @@
+"""Frames to look from, which are no part of a body; one class is one kind."""

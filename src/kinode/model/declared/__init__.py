@@ -1,0 +1,1 @@
+"""What a system declares as data, beside its components."""

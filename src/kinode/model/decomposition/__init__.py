@@ -1,0 +1,1 @@
+"""Joints with several freedoms taken apart into hinges and slides: ``System.decomposed``."""

@@ -1,0 +1,1 @@
+"""Balances of force and moment about the origin of a frame, over a run."""

@@ -1,0 +1,1 @@
+"""The steps of ``kn.explain`` for circuits."""

@@ -1,0 +1,1 @@
+"""The elimination of constraint forces in matrices: symbols, and values at a state."""

@@ -1,0 +1,1 @@
+"""Square roots in formulas: lengths that do not pass zero are written without."""

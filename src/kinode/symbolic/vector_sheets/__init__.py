@@ -1,0 +1,1 @@
+"""Reactions in vectors: the formulas of quasi-base vectors and of rotators, for any tree."""
