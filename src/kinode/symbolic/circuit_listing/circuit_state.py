@@ -220,7 +220,7 @@ def evaluate_circuit(circuit: Circuit, state: State | None, inputs: Mapping[str,
         values = dynamics.evaluate(names, state.t, state.q, state.u, z=state.z, inputs=inputs)
     else:
         values = {name: snapshot.quantity(name) for name in names}
-    V = {name: np.atleast_1d(np.asarray(values[name], dtype=float)) for name in names}
+    V = {name: np.atleast_1d(np.asarray(values[name], dtype=float)) + 0.0 for name in names}  # no zero has a sign
     return CircuitState(circuit, float(state.t), V, snapshot)
 
 
