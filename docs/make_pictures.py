@@ -18,6 +18,7 @@ from PIL import Image
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
+from kinode.views.mechanism.flow_chart import draw_chart
 from kinode.views.mechanism.mechanism_drawing import draw, draw_mechanism
 from kinode.views.mechanism.vector_scheme import draw_scheme
 from kinode.views.plots.mode_strips import draw_strips, find_strips
@@ -242,7 +243,14 @@ def make_scheme() -> Path:
     """The vectors of the camera on a ship."""
     path = PICTURES / "scheme.png"
     figure = draw_scheme(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False)
-    save(figure, path, 90)
+    save(figure, path, 120)
+    return path
+
+
+def make_chart() -> Path:
+    """The algorithm, and what it came to for the camera on a ship."""
+    path = PICTURES / "chart.png"
+    save(draw_chart(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False), path, 110)
     return path
 
 
@@ -378,6 +386,7 @@ def main() -> None:
             make_causes(),
             make_pressure(),
             make_scheme(),
+            make_chart(),
             make_shaking(),
             make_frames(),
             *make_circuits(),

@@ -30,6 +30,7 @@ HOOKS = {
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",
+    "draw_chart": "kinode.views.mechanism.flow_chart",
 }
 
 

@@ -275,6 +275,20 @@ def test_show(model, tmp_path):
     assert wrong.returncode == 2 and "a diagram is written as .svg" in wrong.stderr
 
 
+def test_explain_draws_scheme_and_chart(model, tmp_path):
+    scheme, chart, words = tmp_path / "scheme.svg", tmp_path / "chart.svg", tmp_path / "chart.txt"
+    done = kinode("explain", model, "--scheme", scheme, "--chart", chart)
+    assert (done.returncode, done.stdout) == (0, f"wrote {scheme}\nwrote {chart}\n")
+    assert "Decompose" not in done.stdout
+    for file, word in ((scheme, "rod"), (chart, "Take the system apart")):
+        text = file.read_text(encoding="utf-8")
+        assert "</svg>" in text and word in text
+    assert kinode("explain", model, "--chart", words).returncode == 0
+    assert "11. Check against other derivations" in words.read_text(encoding="utf-8")
+    wrong = kinode("explain", model, "--chart", tmp_path / "chart.docx")
+    assert wrong.returncode == 2 and "docx" in wrong.stderr
+
+
 @pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema", "bench"])
 def test_help_teaches_by_examples(command):
     done = process(*command.split(), "--help", COLUMNS="60")

@@ -173,4 +173,4 @@ def system_energy(snapshot, sign):
     s = snapshot
     point = s.point.replaced(t=s.t + h, q=s.q + h * s.q_dot, u=s.u + h * s.u_dot, z=s.z + h * s.z_dot)
     there = snapshot.at(point)
-    return float(sum(there.energies))
+    return float(sum(there.energies.values()))

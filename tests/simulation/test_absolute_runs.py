@@ -40,6 +40,13 @@ def test_the_drift_is_that_of_the_tolerance():
     assert kn.simulate(system, 0.1, samples=3).audit.drift is None
 
 
+def test_a_joint_that_comes_apart_ends_the_run_as_a_failure():
+    system = kn.load("examples/double_pendulum.yaml")
+    with pytest.raises(kn.SimulationError, match=r"elbow came apart, by .* m .*shorten the step") as caught:
+        kn.simulate(system, 5.0, samples=3, formulation="newton_euler", method="rk4", step=0.03)
+    assert caught.value.run.audit.drift.length > 5e-3
+
+
 def test_a_four_bar_turns_as_by_the_recursion():
     """Redundant rows are left out, and the crank's angle counts full turns."""
     system = kn.load("examples/four_bar.yaml")

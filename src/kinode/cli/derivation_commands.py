@@ -12,6 +12,7 @@ from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+    from kinode.symbolic.explanation import Explanation
 
 
 @reporting_errors
@@ -37,7 +38,7 @@ def equations(
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
     values: Annotated[
-        bool, typer.Option("--values", help="With vectors: the value of every symbol at the start.")
+        bool, typer.Option("--values", help="Of vectors or an elimination: values at the start.")
     ] = False,
     base: Base = "fixed",
     debug: Debug = False,
@@ -64,29 +65,30 @@ def equations(
     if frame is not None:
         _print_balances(load_model(model, base), frame, formulation, shape, names, latex, {"python": python, "c": c})
         return
-    derived: Any = derive(
-        load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names
-    )
-    if elimination:
-        derived = find_elimination(derived)
-    files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
+    derived = derive(load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names)
+    printed: Any = find_elimination(derived) if elimination else derived
+    files = {latex: lambda: printed.latex(document=True), python: printed.python, c: printed.c}
     for path, write in files.items():
         if path is not None:
             write_text(path, write())
             typer.echo(f"wrote {path}")
     width = max(console().width, 40)
     if not any(files):
-        typer.echo(derived.text(width))
+        typer.echo(printed.text(width))
     if values:
-        print_values(derived, width)
+        print_values(printed, width)
 
 
 def print_values(derived: object, width: int) -> None:
-    """The values of all symbols of reactions in vectors, at the start."""
+    """The values of all symbols of reactions in vectors, or of the matrices of an elimination, at the start."""
+    from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
     from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
 
+    if isinstance(derived, EliminationMatrices):
+        typer.echo(f"\nValues at the start, {derived.at().text(width)}")
+        return
     if not isinstance(derived, VectorEquations):
-        raise typer.BadParameter("is for --shape vectors", param_hint="--values")
+        raise typer.BadParameter("is for --shape vectors and --elimination", param_hint="--values")
     start = derived.dynamics.initial
     at_start = derived.values(start.t, start.q, start.u, z=start.z)
     typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
@@ -120,6 +122,9 @@ def explain(
     scheme: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the vector scheme: .svg, .png or .pdf.")
     ] = None,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the flow chart: .svg, .png, .pdf, or .txt.")
+    ] = None,
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
@@ -131,6 +136,7 @@ def explain(
     \b
     kinode explain pendulum.yaml
     kinode explain ship_gimbal.yaml --scheme scheme.svg
+    kinode explain ship_gimbal.yaml --chart chart.svg
     """
     from kinode.cli.terminal_tables import console
 
@@ -140,15 +146,28 @@ def explain(
 
         draw_scheme(system, file=scheme)
         typer.echo(f"wrote {scheme}")
-    if latex is not None or scheme is None:
+    if latex is not None or chart is not None or scheme is None:
         from kinode.symbolic.explain import explain as derive
 
         derivation = derive(system)
-        if latex is None:
-            typer.echo(derivation.text(max(console().width, 40)))
-        else:
+        if chart is not None:
+            _write_chart(derivation, chart)
+        if latex is not None:
             write_text(latex, derivation.latex(document=True))
             typer.echo(f"wrote {latex}")
+        if latex is None and chart is None:
+            typer.echo(derivation.text(max(console().width, 40)))
+
+
+def _write_chart(derivation: Explanation, path: Path) -> None:
+    """The flow chart, as text where the file says so."""
+    from kinode.views.mechanism.flow_chart import FlowChart, draw_chart
+
+    if path.suffix == ".txt":
+        write_text(path, f"{FlowChart(derivation)}\n")
+    else:
+        draw_chart(derivation, file=path)
+    typer.echo(f"wrote {path}")
 
 
 @reporting_errors

@@ -10,7 +10,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import constraint_change, first_parameters, transform_change
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch
 from kinode.kernels.kernel_options import ReactionOptions
-from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
+from kinode.model.circuit_links.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.quantity_names import QuantityName, find_quantity
 

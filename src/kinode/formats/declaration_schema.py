@@ -11,9 +11,11 @@ from kinode.model.network.declared_parts import FIELDS as DECLARATION
 from kinode.model.network.domains.declared_domains import FIELDS as DOMAIN
 from kinode.model.network.domains.domain import ENERGIES, SYMBOLS
 from kinode.model.network.domains.vector_ports import AXES
+from kinode.model.network.part import LINK
 
 Schema = dict[str, Any]
 PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
+LINK_PATTERN = "^" + LINK.pattern.removesuffix(r"\Z") + "$"
 
 
 def ref(name: str, description: str | None = None) -> Schema:

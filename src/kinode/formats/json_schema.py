@@ -10,7 +10,16 @@ import dataclasses
 from collections.abc import Mapping
 
 from kinode.expressions.lookup_tables import METHODS, MOST_AXES, OUTSIDE
-from kinode.formats.declaration_schema import PATTERN, Schema, declaration_schema, domain_schema, named, object_of, ref
+from kinode.formats.declaration_schema import (
+    LINK_PATTERN,
+    PATTERN,
+    Schema,
+    declaration_schema,
+    domain_schema,
+    named,
+    object_of,
+    ref,
+)
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_files import VERSION
 from kinode.model.base.bodies import ENTRIES, Body
@@ -285,7 +294,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "choice": {"enum": list(spec.choices)},
         "text": {"type": "string"},
         "joint": {"type": "string"},
-        "port": {"type": "string", "pattern": PATTERN},
+        "port": {"type": "string", "pattern": LINK_PATTERN},
         "flag": {"type": "boolean"},
         "base": ref("frame"),
         "bodies": {"oneOf": [ref("frame"), _array(ref("frame"), 1)]},

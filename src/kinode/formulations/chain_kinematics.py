@@ -319,6 +319,20 @@ class ChainKinematics(Kinematics):
                 efforts[link.freedom] = turned + link.slide * dot(link.axis, force) if link.slides else turned
         return tidy(efforts)
 
+    def unit_effort(self, link: ChainLink) -> Spatial:
+        """The wrench of a unit effort of a pair on the last link of its joint, about that link's pole."""
+        assert link.freedom is not None
+        series, T = self.links_of_node[link.node], self.effort_wrenches(link.joint)[:, link.freedom]
+        if not link.reversed:
+            return T[:3], T[3:]
+        return -T[:3] - cross(series[0].mount - series[-1].pole, T[3:]), -T[3:]  # the opposite acts on a
+
+    def effort_wrenches(self, joint: Joint) -> Array:
+        """The wrenches of unit efforts of a joint on b, about b's joint point, in world axes, as columns."""
+        T = joint.effort_wrench(self.joint_state(joint.name)[0], joint.form(self.resolve))
+        R = self.pose(joint_frame(joint, "child")).R @ joint.axis_rotation(self.resolve, self.system.nominal)
+        return np.vstack([R @ T[:3], R @ T[3:]])
+
     def as_given(self, link: ChainLink, wrench: Spatial) -> tuple[Spatial, Spatial]:
         """A wrench on a link about its pole, as a wrench by a on b of the joint: whole, and without its efforts."""
         (moment, force), joint, series = wrench, link.joint, self.links_of_node[link.node]
@@ -327,10 +341,8 @@ class ChainKinematics(Kinematics):
             moment, force = -moment - cross(link.pole - series[0].mount, force), -force
         whole = reaction = moment, force
         if joint.n_u:
-            q, form = self.joint_state(joint.name)[0], joint.form(self.resolve)
-            own = joint.effort_wrench(q, form) @ efforts
-            R_M = self.pose(joint_frame(joint, "child")).R @ joint.axis_rotation(self.resolve, self.system.nominal)
-            reaction = moment - R_M @ own[:3], force - R_M @ own[3:]
+            own = self.effort_wrenches(joint) @ efforts
+            reaction = moment - own[:3], force - own[3:]
         R = self.pose(joint_frame(joint, "parent")).R
         (M, F), (M_R, F_R) = whole, reaction
         return (R.T @ M, R.T @ F), (R.T @ M_R, R.T @ F_R)

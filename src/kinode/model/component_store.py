@@ -196,7 +196,8 @@ class ComponentStore:
 
     def fill(self, components: Iterable[Component]) -> None:
         """Replace all components by others, in this order; bodies then belong to this system."""
-        self._sections, self._prefixes, self.declared, self.motion_sources = {}, set(), {}, {}
+        self._sections, self._prefixes, self.declared = {}, set(), {}
+        self.motion_sources, self._applied = {}, None
         for component in components:
             owned = replace(component, system=self) if isinstance(component, Body) else component
             self.add_component(owned)

@@ -73,13 +73,6 @@ JOINT_WRENCHES = {
     "wrench.force": ("force", XYZ),
     "wrench.moment": ("moment", XYZ),
 }
-# Of a vector link of the component circuit, in the axes of the body that it is on.
-VECTOR_LINK_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
-    "velocity": ("velocity", XYZ, "velocity"),
-    "angular_velocity": ("angular_velocity", XYZ, "velocity"),
-    "force": ("force", XYZ, "acceleration"),
-    "moment": ("moment", XYZ, "acceleration"),
-}
 LINK_NUMBER = re.compile(r"(?<![^.])[1-9]\d*(?![^.])")
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
@@ -124,7 +117,9 @@ def find_quantity(system: System, text: str) -> QuantityName:
         return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
     owner, rest = split_owner(system, head, text)
     if LINK_NUMBER.search(rest):
-        return _link_quantity(system, text, owner, rest, axes)
+        from kinode.model.circuit_links.link_names import find_link_quantity
+
+        return find_link_quantity(system, text, owner, rest, axes)
     if owner not in system and owner in system.nodes:
         return _network_quantity(text, "node", owner, rest, system.nodes[owner].domain.across, axes)
     if owner == "system":
@@ -185,35 +180,6 @@ def _quantity_at_joint(system: System, text: str, joint: Joint, rest: str, axes:
     return _joint_quantity(text, joint, link_quantity(joint, rest), axes, _effort_needs(system, joint))
 
 
-def _link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame | None) -> QuantityName:
-    """A link variable by the number of the link: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``."""
-    from kinode.model.circuit_topology import find_circuit_topology
-
-    number = LINK_NUMBER.search(rest)
-    assert number is not None
-    component = ".".join(x for x in (owner, rest[: number.start()].rstrip(".")) if x)
-    quantity, _, part = rest[number.end() :].lstrip(".").partition(".")
-    components, position = find_circuit_topology(system).components, len(owner) + 1
-    if component not in components:
-        raise LawError(unknown("no component of the circuit is called", component, components), text=text, position=0)
-    links = {str(link.number): link for link in components[component].links if link.kind != "information"}
-    if number.group() not in links:
-        count = f"has {len(links) or 'no'} link{'s' * (len(links) != 1)}"
-        raise LawError(f"{component} {count}, and none has the number {number.group()}", text=text, position=position)
-    link = links[number.group()]
-    if link.kind == "vector":
-        table = VECTOR_LINK_QUANTITIES
-    else:
-        table = {word: (unit, (), "acceleration") for word, unit in link.words.units.items()}
-        if axes is not None:
-            raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
-    if quantity not in table:
-        raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
-    unit, parts, needs = table[quantity]
-    index, name = _part(text, part, parts), f"{link.number}.{quantity}"
-    return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
-
-
 def link_quantity(joint: Joint, rest: str) -> str:
     """The quantity behind a network name of a joint: ``elbow.speed`` and ``slide.angle.speed`` are speeds u."""
     several = len(joint.coordinates) > 1
@@ -251,7 +217,7 @@ def _constraint_quantity(
         if axes is not None:
             raise LawError(f"{head} has no axes to be expressed in", text=text, position=text.index("@"))
         parts = _parts(constraint.labels)
-        index = _part(text, tail, parts)
+        index = part_number(text, tail, parts)
         unit = _units(tables[head], "length")
         unit = unit[index] if index is not None and isinstance(unit, tuple) else unit
         needs = "acceleration" if head == "reaction" else "velocity"
@@ -262,7 +228,7 @@ def _constraint_quantity(
         if rest.startswith(f"on.{body}."):
             what, _, part = rest.removeprefix(f"on.{body}.").partition(".")
             if what in ("force", "moment"):
-                index = _part(text, part, XYZ)
+                index = part_number(text, part, XYZ)
                 quantity = f"on.{what}"
                 return QuantityName(
                     text, constraint.name, "constraint", quantity, XYZ, index, point, axes, what, "acceleration"
@@ -323,10 +289,10 @@ def _pick(
             raise LawError(explain_owner(owner, what.get(sort, f"an {sort}"), table), text=text, position=0)
         raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=position)
     unit, parts, needs = table[quantity]
-    return QuantityName(text, owner, sort, quantity, parts, _part(text, part, parts), frame, axes, unit, needs)
+    return QuantityName(text, owner, sort, quantity, parts, part_number(text, part, parts), frame, axes, unit, needs)
 
 
-def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
+def part_number(text: str, part: str, parts: tuple[str, ...]) -> int | None:
     if not part:
         return None
     if part not in parts:
@@ -362,7 +328,7 @@ def _joint_quantity(
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:
             raise LawError(f"{quantity} has no axes to be expressed in", text=text, position=text.index("@"))
-        index = _part(text, part, parts)
+        index = part_number(text, part, parts)
         if index is not None and isinstance(unit, tuple):
             unit = unit[index]
         return QuantityName(text, joint.name, "joint", quantity, parts, index, None, axes, unit, needs)

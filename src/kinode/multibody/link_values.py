@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
-from kinode.model.circuit_topology import VECTOR, WORLD, CircuitComponent, CircuitLink, find_circuit_topology
+from kinode.model.circuit_links.circuit_topology import (
+    VECTOR,
+    WORLD,
+    CircuitComponent,
+    CircuitLink,
+    find_circuit_topology,
+)
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.restraints import loop_constraints
 

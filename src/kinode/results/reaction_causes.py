@@ -21,7 +21,7 @@ from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
-from kinode.formulations.reaction_contributions import check_breakdown, contributions
+from kinode.formulations.reaction_contributions import MOST_BODIES_BY_CAUSE, check_breakdown, contributions
 from kinode.hooks import hook
 from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
 from kinode.multibody.restraints.loop_statics import INERTIA_OF
@@ -182,9 +182,10 @@ def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: An
     return Causes(record.name, by, run.t, forces, moments, record.b.body, at, frame, left_out)
 
 
-def causes_or_bodies(run: RunQuantities, joint: str, hold: Any = None) -> Causes:
-    """The breakdown by cause if the system allows it, else by body."""
+def causes_or_bodies(run: RunQuantities, joint: str, hold: Any = None, most: int = MOST_BODIES_BY_CAUSE) -> Causes:
+    """The breakdown by cause if the system allows it and has at most so many bodies, else by body."""
     try:
-        return compute_causes(run, joint, "cause", hold, None, None)
+        by = "cause" if len(run.system.bodies) <= most else "body"
+        return compute_causes(run, joint, by, hold, None, None)
     except ArgumentError:
         return compute_causes(run, joint, "body", hold, None, None)

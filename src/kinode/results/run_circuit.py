@@ -11,7 +11,7 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink, is_outlet
+from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR, CircuitLink, is_outlet
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit

@@ -57,6 +57,7 @@ READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
 LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
+Names = Sequence[str] | str
 READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation
 READABLE_BODIES = 4  # bodies up to which shape="auto" expands the equations of newton_euler
 
@@ -72,16 +73,14 @@ class ConstraintEquation(NamedTuple):
 
 @overload
 def equations(
-    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
-    frame: None = None,
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Names = (), frame: None = None
 ) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit: ...  # fmt: skip
 @overload
 def equations(
-    system: System, formulation: None = None, shape: str = "auto", reactions: Sequence[str] | str = (), *, frame: Any
+    system: System, formulation: None = None, shape: str = "auto", reactions: Names = (), *, frame: Any
 ) -> FrameEquations: ...
 def equations(
-    system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = (),
-    frame: Any = None,
+    system: System, formulation: str | None = None, shape: str = "auto", reactions: Names = (), frame: Any = None
 ) -> Equations | BodyEquations | HamiltonEquations | VectorEquations | Circuit | FrameEquations:  # fmt: skip
     """The equations of motion of a system as SymPy expressions, its reactions in vectors, or balances about a frame.
 
@@ -124,9 +123,8 @@ def equations(
         raise ArgumentError(f"reactions: names of joints are expected, not {short(reactions)}") from None
     for name in names:
         if name not in system.joints:
-            raise ArgumentError(
-                f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
-            )
+            known = ", ".join(system.joints)
+            raise ArgumentError(f"reactions: {system.name} has no joint {short(name)}; it has {known}")
     if frame is not None:
         from kinode.symbolic.balances.frame_equations import frame_equations
 
@@ -140,13 +138,11 @@ def equations(
             raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
         return find_circuit(system)
     topology = _independent(find_topology(system))
-    method = formulation or (
-        "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"
-    )
+    readable = shape != "named" and _is_readable_by(topology, "lagrange")
+    method = formulation or ("lagrange" if readable else "recursive")
     if method not in WRITTEN:
         raise ArgumentError(f"formulation: {short(method)} is none of {', '.join((*WRITTEN, CIRCUIT))}")
-    reason = FORMULATIONS[method].applies(topology)
-    if reason:
+    if reason := FORMULATIONS[method].applies(topology):
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
     if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
@@ -159,7 +155,7 @@ def equations(
         return _written(topology, method, shape, names, formulation is not None)
 
 
-def find_elimination(derived: Any) -> EliminationMatrices:
+def find_elimination(derived: object) -> EliminationMatrices:
     """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
     if not isinstance(derived, BodyEquations):
         raise ArgumentError("elimination: it is part of the formulation newton_euler alone")

@@ -46,10 +46,8 @@ fetch floor fma fmax fmin fmod functools hypot interval len log log10 log1p log2
 tan tanh trunc"""
 RESERVED_WORDS = frozenset([*keyword.kwlist, *f"{C_WORDS} {C_MACROS} {CALLED}".split()])
 RESERVED_FAMILY = re.compile(r"(?:M|FP|HUGE|MATH|table)_[A-Z0-9_]*[A-Z0-9]\Z")  # macros, and tables of the code itself
-GREEK = {
-    "lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε"), "psi": (r"\psi", "ψ"),
-    "theta": (r"\theta", "θ"), "phi": (r"\varphi", "φ"), "mu": (r"\mu", "μ"),
-}  # fmt: skip
+GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε"), "psi": (r"\psi", "ψ"),
+         "theta": (r"\theta", "θ"), "phi": (r"\varphi", "φ"), "mu": (r"\mu", "μ")}  # fmt: skip
 
 
 class SymbolStyle(NamedTuple):

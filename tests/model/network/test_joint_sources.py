@@ -164,3 +164,15 @@ def test_inertia_on_a_quasi_velocity_is_condensed():
     extra = dynamics.mass_matrix(0.0, q) - plain.mass_matrix(0.0, q)
     assert extra == pytest.approx(np.diag([0.0, 0.1, 0.0]), abs=1e-12)
     assert "all agree" in str(kn.verify(system, 2, compiled=False))
+
+
+def test_sources_follow_the_freedoms_of_a_joint_that_is_taken_apart():
+    system = one_body("cylindrical")
+    system.speed_source("turn", "KN.3.angle", speed="cos(t)")
+    system.velocity_source("push", "KN.travel", velocity="0.2*t")
+    run, apart = (kn.simulate(x, 1.0, samples=5, **TIGHT) for x in (system, system.decomposed()))
+    assert np.allclose(run["turn.moment"], apart["turn.moment"], atol=1e-9)
+    ball = one_body("spherical")
+    ball.shaft_damper("rub", "KN.x", damping=1)
+    with pytest.raises(kn.ModelError, match=r"rub.a: acts on KN.x, which is no freedom of KN.yaw"):
+        ball.decomposed()

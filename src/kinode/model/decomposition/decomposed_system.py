@@ -20,6 +20,7 @@ from kinode.model.base.fields import Component
 from kinode.model.base.parameters import Parameter, Signal, TableRecord
 from kinode.model.decomposition.pair_series import PairSeries
 from kinode.model.joints.joint import Joint
+from kinode.model.network.joint_sources import find_freedom
 from kinode.model.quantity_names import split_owner
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def decompose(system: System, sequences: Mapping[str, str]) -> System:
         if not joint.has_pairs:
             message = f"a {joint.kind} joint does not say which hinges and slides it is made of"
             raise ModelError(message, component=joint.name)
+    system = system.as_declared()
     series = {
         name: PairSeries(system, joint, sequences.get(name)) for name, joint in system.joints.items() if joint.n_u > 1
     }
@@ -82,9 +84,20 @@ class Decomposition:
                 message = f"names {value}, which is taken apart into {pairs}"
                 raise ModelError(message, component=old.name, field=field.name)
             new = self._value(value, old, field.name, old.local.get(field.name, ()))
+            new = self._port(value, old, field.name) if spec.shape == "port" else new
             if new is not value:
                 changed[field.name] = new
         return dataclasses.replace(old, **changed) if changed else old
+
+    def _port(self, node: str, old: Component, field: str) -> str:
+        """What a port is connected to: a freedom of a joint is a pair of its own, but for quasi-velocities."""
+        joint, freedom = find_freedom(self.system.joints, node) or (None, None)
+        if joint is None or joint.name not in self.series:
+            return node
+        if joint.quaternion is None and f"{joint.name}.{freedom}" in self.series[joint.name].names:
+            return f"{joint.name}.{freedom}"
+        pairs = ", ".join(self.series[joint.name].names)
+        raise ModelError(f"acts on {node}, which is no freedom of {pairs}", component=old.name, field=field)
 
     def _value(self, value: Any, old: Component, field: str, local: Collection[str]) -> Any:
         """A value of a field with its laws rewritten; the same object if there is nothing to rewrite."""

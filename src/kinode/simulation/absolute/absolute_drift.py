@@ -6,13 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from kinode.algebra.scalars import Array
-from kinode.formulations.absolute_bodies.absolute_kinematics import drift_sizes
-from kinode.model.constraints.constraint import ANGULAR
-from kinode.structure.topology import Topology
-
 PREFIX = "drift."  # of the facts of a run
 
 
@@ -87,20 +80,3 @@ class Drift:
                 name, _, part = key.removeprefix(PREFIX).rpartition(".")
                 joints.setdefault(name, {})[part] = float(value)
         return cls({name: JointDrift(**values) for name, values in joints.items()}) if joints else None
-
-
-def summarize_drift(topology: Topology, values: Array) -> Drift:
-    """The drift of a run from the violations at all its times, in the order of ``drift_sizes``."""
-    joints, start = {}, 0
-    largest = np.abs(values).max(axis=0, initial=0.0)
-    for name, (positions, rates) in drift_sizes(topology).items():
-        both = (*positions, *rates)
-        part, start = largest[start : start + len(both)], start + len(both)
-        fields = ("length",) * len(positions) + ("velocity",) * len(rates)
-        angular = {"length": "angle", "velocity": "angular_velocity"}
-        sums = dict.fromkeys(("length", "angle", "velocity", "angular_velocity"), 0.0)
-        for unit, field, value in zip(both, fields, part, strict=True):
-            key = angular[field] if unit in ANGULAR else field
-            sums[key] = max(sums[key], float(value))
-        joints[name] = JointDrift(**sums)
-    return Drift(joints)

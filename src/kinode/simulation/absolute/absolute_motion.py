@@ -22,22 +22,28 @@ from kinode.formulations.absolute_bodies.absolute_kinematics import (
     POSE_SIZE,
     SPEEDS,
     AbsoluteLayout,
+    drift_sizes,
     trace_measurement,
     trace_rate,
 )
+from kinode.formulations.newton_euler import characteristic_length
 from kinode.jit import compiler, kernel_call
 from kinode.jit.compiler import Machine
 from kinode.jit.program import Block, Program
 from kinode.kernels.state import State
+from kinode.model.constraints.constraint import ANGULAR
+from kinode.model.system import System
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS
-from kinode.simulation.absolute.absolute_drift import Drift, summarize_drift
+from kinode.simulation.absolute.absolute_drift import Drift, JointDrift
 from kinode.simulation.run_length import check_lengths
 from kinode.simulation.solver import OnProgress, Options, StateHistory, check_start
 from kinode.simulation.time_events import find_law_times
 from kinode.structure.topology import Topology
+
+LARGEST_DRIFT = 1e-2  # share of the mechanism's size, or rad: a joint that is farther apart ends the run as a failure
 
 
 class AbsoluteSolver:
@@ -99,6 +105,22 @@ def _ending(solver: AbsoluteSolver, ending: Ending, t_end: float) -> Ending:
     return replace(ending, entry=None, component=layout.bodies[k], message=f"{message} became not finite")
 
 
+def _open_joint(system: System, drift: Drift, ending: Ending, step: float | None) -> Ending:
+    """The ending, or that of a run whose joints came so far apart that its results are of no use."""
+    if ending.failed:
+        return ending
+    size = characteristic_length(system)
+    shares = {name: max(joint.length / size, joint.angle) for name, joint in drift.joints.items()}
+    name = max(shares, key=shares.__getitem__, default="")
+    if not shares or shares[name] <= LARGEST_DRIFT:
+        return ending
+    apart = drift.joints[name]
+    message = f"{name} came apart, by {apart.length:.1e} m and {apart.angle:.1e} rad until t = {ending.time:.9g} s"
+    finer = "tighten rtol and atol" if step is None else "shorten the step"
+    advice = f"nothing corrects the drift of absolute coordinates: {finer}, or leave newton_euler out"
+    return Ending(EndKind.LOOP_OPEN, ending.time, f"{message}; {advice}", name)
+
+
 def compute_absolute_motion(
     dynamics: Dynamics, start: State, until: float, *, times: Array | None, options: Options, p: Array, inputs: Array,
     stop_when: Any = None, on_progress: OnProgress | None = None,
@@ -133,9 +155,27 @@ def compute_absolute_motion(
     y, violations = solver.measure(
         np.append(solution.t, solution.t_end), np.vstack([solution.y, solution.y_end]), p, inputs
     )
-    ending = _ending(solver, solution.ending, solution.t_end)
+    drift = _summarize_drift(solver.topology, violations)
+    ending = _open_joint(dynamics.system, drift, _ending(solver, solution.ending, solution.t_end), options.step)
     history = StateHistory(
         solution.t, y[:-1], p, inputs, ending, solution.t_end, y[-1], solution.steps, solution.evaluations,
         dynamics=dynamics,
     )  # fmt: skip
-    return history, summarize_drift(solver.topology, violations)
+    return history, drift
+
+
+def _summarize_drift(topology: Topology, values: Array) -> Drift:
+    """The drift of a run from the violations at all its times, in the order of ``drift_sizes``."""
+    joints, start = {}, 0
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    for name, (positions, rates) in drift_sizes(topology).items():
+        both = (*positions, *rates)
+        part, start = largest[start : start + len(both)], start + len(both)
+        fields = ("length",) * len(positions) + ("velocity",) * len(rates)
+        angular = {"length": "angle", "velocity": "angular_velocity"}
+        sums = dict.fromkeys(("length", "angle", "velocity", "angular_velocity"), 0.0)
+        for unit, field, value in zip(both, fields, part, strict=True):
+            key = angular[field] if unit in ANGULAR else field
+            sums[key] = max(sums[key], float(value))
+        joints[name] = JointDrift(**sums)
+    return Drift(joints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinode.model.circuit_topology import INFORMATION, CircuitComponent
+from kinode.model.circuit_links.circuit_topology import INFORMATION, CircuitComponent
 from kinode.symbolic.circuit_listing import link_symbols
 from kinode.symbolic.circuit_listing.circuit_analysis import symbols_of
 from kinode.symbolic.circuit_listing.circuit_variables import FLOW, INTERNAL, POTENTIAL, unit_of

@@ -16,7 +16,7 @@ from kinode.expressions.syntax_tree import symbol as named
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.base.frames import Frame
-from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink, is_outlet
+from kinode.model.circuit_links.circuit_topology import VECTOR, WORLD, CircuitLink, is_outlet
 from kinode.multibody.link_values import other_loads, summed
 from kinode.multibody.restraints import loop_constraints
 from kinode.symbolic.circuit_listing import link_symbols as s

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink, CircuitTopology
+from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR, CircuitLink, CircuitTopology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System

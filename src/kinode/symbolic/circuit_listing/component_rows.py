@@ -14,7 +14,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitComponent, CircuitLink, CircuitTopology
+from kinode.model.circuit_links.circuit_topology import (
+    INFORMATION,
+    VECTOR,
+    WORLD,
+    CircuitComponent,
+    CircuitLink,
+    CircuitTopology,
+)
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System

@@ -10,7 +10,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitLink, CircuitNode, CircuitTopology
+from kinode.model.circuit_links.circuit_topology import (
+    INFORMATION,
+    VECTOR,
+    WORLD,
+    CircuitLink,
+    CircuitNode,
+    CircuitTopology,
+)
 
 
 @dataclass(frozen=True, eq=False)

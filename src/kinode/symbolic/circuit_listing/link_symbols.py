@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinode.model.circuit_topology import VECTOR, CircuitLink
+from kinode.model.circuit_links.circuit_topology import VECTOR, CircuitLink
 from kinode.model.network.domains.domain import Domain
 from kinode.symbolic.formulas.vector_terms import Family, IndexedSymbol
 

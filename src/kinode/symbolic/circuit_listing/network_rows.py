@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinode.expressions.equation_parser import rate_name, split_rate
-from kinode.model.circuit_topology import CircuitTopology
+from kinode.model.circuit_links.circuit_topology import CircuitTopology
 from kinode.structure.network_equations import NetworkEquations
 from kinode.structure.network_records import INTEGRAL, SPEED, NetworkEquation
 from kinode.symbolic.circuit_listing import link_symbols as s

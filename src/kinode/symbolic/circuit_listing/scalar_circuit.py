@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.circuit_topology import VECTOR
+from kinode.model.circuit_links.circuit_topology import VECTOR
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection

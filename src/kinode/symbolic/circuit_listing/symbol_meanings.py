@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.circuit_topology import VECTOR, CircuitTopology
+from kinode.model.circuit_links.circuit_topology import VECTOR, CircuitTopology
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 from kinode.symbolic.circuit_listing import link_symbols as s

@@ -13,7 +13,7 @@ from kinode.atomic_files import write_text
 from kinode.errors import ArgumentError
 from kinode.hooks import hook
 from kinode.model.base.fields import short
-from kinode.model.circuit_topology import (
+from kinode.model.circuit_links.circuit_topology import (
     INFORMATION,
     VECTOR,
     WORLD,

@@ -18,7 +18,6 @@ from kinode.symbolic.formulas.vector_terms import (
     Cases,
     Cross,
     Definition,
-    Direction,
     Dot,
     Family,
     Grid,
@@ -35,6 +34,7 @@ from kinode.symbolic.formulas.vector_terms import (
     Sum,
     SumOver,
     Transposed,
+    UnitVector,
     VectorTerm,
 )
 
@@ -173,7 +173,7 @@ _EVALUATORS: dict[type[VectorTerm], Callable[[TermValues, Any, Bindings], Any]] 
     Inverse: lambda e, t, b: np.linalg.inv(e(t.term, b)),
     Power: lambda e, t, b: _power(e(t.term, b), t.exponent),
     Quotient: lambda e, t, b: e(t.above, b) / e(t.below, b),
-    Direction: lambda e, t, b: _direction(e(t.vector, b), e(t.size, b)),
+    UnitVector: lambda e, t, b: _direction(e(t.vector, b), e(t.size, b)),
     Norm: lambda e, t, b: sqrt(np.dot(*(e(t.vector, b),) * 2)),
     Call: lambda e, t, b: apply(t.function, *(e(x, b) for x in (t.argument, *t.others))),
 }

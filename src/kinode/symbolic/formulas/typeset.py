@@ -13,7 +13,6 @@ from kinode.symbolic.formulas.vector_terms import (
     Call,
     Cases,
     Cross,
-    Direction,
     Dot,
     Family,
     Grid,
@@ -30,6 +29,7 @@ from kinode.symbolic.formulas.vector_terms import (
     Sum,
     SumOver,
     Transposed,
+    UnitVector,
     VectorTerm,
 )
 
@@ -193,7 +193,7 @@ _WRITERS: dict[type[VectorTerm], Any] = {
     Inverse: lambda t, face: face.raised(_grouped(t.term, 3, face), "-1"),
     Power: lambda t, face: face.raised(_grouped(t.term, 3, face), str(t.exponent)),
     Quotient: lambda t, face: face.quotient(written(t.above, face), written(t.below, face)),
-    Direction: lambda t, face: face.quotient(written(t.vector, face), face.norm(written(t.vector, face))),
+    UnitVector: lambda t, face: face.quotient(written(t.vector, face), face.norm(written(t.vector, face))),
     Norm: lambda t, face: face.norm(written(t.vector, face)),
     Call: lambda t, face: face.call(t.function, *(written(x, face) for x in (t.argument, *t.others))),
     Grid: lambda t, face: face.grid([[written(x, face) for x in row] for row in t.rows]),

@@ -274,7 +274,7 @@ class Norm(VectorTerm):
 
 
 @dataclass(frozen=True)
-class Direction(VectorTerm):
+class UnitVector(VectorTerm):
     """The unit vector along a vector; zero where the vector is, compared with ``size``, which does not vanish with it.
 
     So a product of a length and a direction is the vector, also where it vanishes.

@@ -15,6 +15,7 @@ from kinode.symbolic.formulas.indices import Index, IndexCondition, IndexFunctio
 
 i, j, k = Index("i"), Index("j"), Index("k")
 alpha, beta = Index("alpha"), Index("beta")
+J = Index("J")  # a joint of several pairs
 
 
 class ChainNumbers:
@@ -36,6 +37,14 @@ class ChainNumbers:
     def of_joint(self, name: str) -> list[int]:
         """The numbers of the pairs of a joint, in the order of the tree."""
         return [link.index + 1 for link in self.links if link.joint.name == name]
+
+    @cached_property
+    def joints_of_pairs(self) -> dict[str, list[int]]:
+        """The joints of several pairs, by name."""
+        series: dict[str, list[int]] = {}
+        for link in self.links:
+            series.setdefault(link.joint.name, []).append(link.index + 1)
+        return {name: pairs for name, pairs in series.items() if len(pairs) > 1}
 
     # -- sets --------------------------------------------------------------------------------------
     def carrier(self, k: int) -> int:
@@ -107,6 +116,16 @@ class ChainNumbers:
         pattern, upper = ("{0} = {1}", str(len(self.links))) if self.is_chain else ("{0} behind {1}", "")
         return IndexSet(index, pattern, (pair,), lambda number: self.behind_each[number], upper)
 
+    def pairs_of(self, index: Index, joint: Index) -> IndexSet:
+        """The pairs with a freedom of a joint."""
+        return IndexSet(
+            index, "{0} of {1}", (joint,), lambda name: [at for at in self.joints_of_pairs[name] if at in self.moving]
+        )
+
+    def last(self, joint: Index) -> IndexFunction:
+        """The number of the body that a joint of several pairs carries."""
+        return IndexFunction("l({0})", (joint,), lambda name: self.joints_of_pairs[name][-1])
+
     # -- conditions --------------------------------------------------------------------------------
     def on_way(self, pair: Index, link: Index) -> IndexCondition:
         """A pair on the way to a link."""
@@ -141,6 +160,14 @@ class ChainNumbers:
     def freedoms(self) -> Iterator[tuple[int, ...]]:
         """Every pair with a freedom."""
         return ((number,) for number in sorted(self.moving))
+
+    def of_pairs(self) -> Iterator[tuple[str]]:
+        """Every joint of several pairs."""
+        return ((name,) for name in self.joints_of_pairs)
+
+    def pairs_in_series(self) -> Iterator[tuple[int, ...]]:
+        """Every pair with a freedom of a joint of several."""
+        return ((at,) for pairs in self.joints_of_pairs.values() for at in pairs if at in self.moving)
 
     def carried(self) -> Iterator[tuple[int, ...]]:
         """Every pair with the one that carries it: (p(k), k)."""

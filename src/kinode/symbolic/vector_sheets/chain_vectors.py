@@ -18,7 +18,7 @@ from kinode.symbolic.formulas.formula_sheet import SheetSection
 from kinode.symbolic.formulas.vector_terms import Call, Cases, Definition, Family, Skew, VectorTerm
 from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, i, k
 
-Domain = Callable[[], Iterable[tuple[int, ...]]]
+Domain = Callable[[], Iterable[tuple[Any, ...]]]
 TO_NULL_BASE = "From the base of each link to the null base (0); S is the matrix of a vector product, S(a) b = a x b."
 MASS, INERTIA, LENGTH, FORCE, MOMENT = "kg", "kg*m^2", "m", "N", "N*m"
 
@@ -31,7 +31,7 @@ class Listed:
     domain: Domain
     unit: Callable[..., str] | None = None
 
-    def unit_of(self, *places: int) -> str:
+    def unit_of(self, *places: Any) -> str:
         """The unit of one symbol."""
         return self.family.unit if self.unit is None else self.unit(*places)
 
@@ -86,6 +86,8 @@ class ChainVectors:
         )
         self.load = Family("F", "{0}", rank=1, unit=FORCE, above="a", words="applied force on body i, without weight")
         self.load_moment = Family("M", "C{0}", rank=1, unit=MOMENT, above="a", words="applied moment about C_i")
+        self.unit_force = Family("f", "{0}", rank=1, words="force of a unit effort of pair k in a joint of several")
+        self.unit_moment = Family("t", "{0}", rank=1, words="its moment about the pole of the joint's body")
         self.A_step = Family("A", "{0},{1}", rank=2, unit="1")
         self.A = Family("A", "0,{0}", rank=2, unit="1")
         self.e = Family(axis, "{0}", rank=1, unit="1")
@@ -142,6 +144,12 @@ class ChainVectors:
         for family in (self.A_step, self.rho):
             form.list(family, n.carried)
 
+    def list_efforts(self, form: VectorForm) -> None:
+        """The wrenches of unit efforts, for joints of several pairs."""
+        n = self.numbers
+        form.list(self.unit_force, n.pairs_in_series, lambda at: "1/m" if at in n.turning else "1")
+        form.list(self.unit_moment, n.pairs_in_series, lambda at: "1" if at in n.turning else "m")
+
     def _slide_unit(self, at: int) -> str:
         return "m/rad" if at in self.numbers.turning & self.numbers.sliding else "1"
 
@@ -174,6 +182,8 @@ class ChainVectors:
             self.arm_local: numeric(lambda at: reference[at].center - reference[at].pole),
             self.J_local: numeric(lambda at: reference[at].J),
             self.placing: numeric(lambda at: turned[at]),
+            self.unit_moment: lambda at: plain(kinematics.unit_effort(links[at - 1])[0]),
+            self.unit_force: lambda at: plain(kinematics.unit_effort(links[at - 1])[1]),
             self.load: numeric(lambda at: -static[at][1] - links[at].mass * kinematics.gravity),
             self.load_moment: numeric(lambda at: -static[at][0]),
         }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinode.symbolic.formulas.vector_terms import Cases, Definition, Family, Number, VectorTerm
-from kinode.symbolic.vector_sheets.chain_numbers import k
+from kinode.symbolic.formulas.vector_terms import Cases, Definition, Family, Number, SumOver, VectorTerm
+from kinode.symbolic.vector_sheets.chain_numbers import J, alpha, k
 from kinode.symbolic.vector_sheets.chain_vectors import FORCE, MOMENT, ChainVectors, VectorForm
 
 
@@ -20,6 +20,22 @@ class JointForces:
         self.M_u = form.list(Family("M", "u{0}", unit=MOMENT, words="moment of the drive of a hinge"), singles)
         self.F_R = form.list(Family("F", "R{0}", rank=1, unit=FORCE, words="reaction force"), singles)
         self.M_R = form.list(Family("M", "R{0}", rank=1, unit=MOMENT, words="reaction moment about O_k"), singles)
+
+        if numbers.joints_of_pairs:
+            vectors.list_efforts(form)
+            self.F_J = form.list(Family("F", "R,{0}", rank=1, unit=FORCE, words="reaction force"), numbers.of_pairs)
+            self.M_J = form.list(Family("M", "R,{0}", rank=1, unit=MOMENT, words="reaction moment"), numbers.of_pairs)
+
+    def of_joints(self) -> list[Definition]:
+        """The reaction of joints of several pairs: without the efforts of all of them."""
+        c, n = self.vectors, self.vectors.numbers
+        if not n.joints_of_pairs:
+            return []
+        F, M = (SumOver((n.pairs_of(alpha, J),), self.Q[alpha] * unit[alpha]) for unit in (c.unit_force, c.unit_moment))
+        return [
+            Definition(self.F_J[J], self.F[n.last(J)] - F, "", "of a joint J of several pairs"),
+            Definition(self.M_J[J], self.M[n.last(J)] - M, "", "about the pole of body l(J)"),
+        ]
 
     def along(self) -> list[Definition]:
         """What acts along the freedom: efforts, drives, springs and friction of the joint together."""

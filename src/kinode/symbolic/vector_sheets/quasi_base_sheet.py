@@ -143,6 +143,7 @@ class QuasiBaseForm(VectorForm):
             f.force(force, "(3), (30)", "reaction force"),
             f.force(SumOver((self.numbers.links_behind(i, k),), self._needed(self.acceleration())), "(34)"),
             f.moment(moment, "(19), (37)", "reaction moment"),
+            *f.of_joints(),
         )
 
     def _needed(self, acceleration: VectorTerm) -> VectorTerm:

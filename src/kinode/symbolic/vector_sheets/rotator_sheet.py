@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from kinode.symbolic.formulas.vector_terms import (
     Definition,
-    Direction,
     Family,
     Norm,
     Number,
@@ -16,6 +15,7 @@ from kinode.symbolic.formulas.vector_terms import (
     Skew,
     Sum,
     SumOver,
+    UnitVector,
     VectorTerm,
     parts_of,
 )
@@ -150,19 +150,21 @@ class RotatorForm(VectorForm):
             return 2 * w[alpha] * w[beta] * c.e[alpha].cross(u)
 
         def of_segment(axis: VectorTerm) -> VectorTerm:
-            return Direction(axis.cross(r), r)
+            return UnitVector(axis.cross(r), r)
 
-        def of_mass(axis: VectorTerm, S: VectorTerm) -> VectorTerm:
-            return Direction(S, c.m[i] * c.arm[i])
+        def of_mass(S: VectorTerm) -> VectorTerm:
+            return UnitVector(S, c.m[i] * c.arm[i])
+
+        of_deviation = UnitVector(self.D[alpha, i], self.J[alpha, i])
 
         self.add(
             "Vector rotators",
             "Of one axis, and of two (alpha < beta); a rotator of a vector that vanishes is zero.",
             Definition(self.R_r[alpha, j], rotator(of_segment(c.e[alpha])), "(53)", "of a segment"),
             Definition(self.R_rr[alpha, beta, j], coupled(of_segment(c.e[beta])), "(53)"),
-            Definition(self.R_S[alpha, i], rotator(of_mass(c.e[alpha], self.S[alpha, i])), "(53)", "of a mass moment"),
-            Definition(self.R_SS[alpha, beta, i], coupled(of_mass(c.e[beta], self.S[beta, i])), "(53)"),
-            Definition(self.R_D[alpha, i], rotator(Direction(self.D[alpha, i], self.J[alpha, i])), "(56)", "deviation"),
+            Definition(self.R_S[alpha, i], rotator(of_mass(self.S[alpha, i])), "(53)", "of a mass moment"),
+            Definition(self.R_SS[alpha, beta, i], coupled(of_mass(self.S[beta, i])), "(53)"),
+            Definition(self.R_D[alpha, i], rotator(of_deviation), "(56)", "deviation"),
         )
 
     # -- derivatives of the momentum ---------------------------------------------------------------
@@ -250,4 +252,5 @@ class RotatorForm(VectorForm):
             *f.along(),
             f.force(force, "(57), (59)", "reaction force"),
             f.moment(moment, "(58), (60)", "reaction moment"),
+            *f.of_joints(),
         )

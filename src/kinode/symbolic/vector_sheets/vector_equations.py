@@ -27,7 +27,7 @@ from kinode.symbolic.formulas.term_values import TermValues
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
 from kinode.symbolic.formulas.vector_terms import Definition, Family, IndexedSymbol
-from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, k
+from kinode.symbolic.vector_sheets.chain_numbers import ChainNumbers, J, k
 from kinode.symbolic.vector_sheets.chain_vectors import VectorForm
 from kinode.symbolic.vector_sheets.quasi_base_sheet import QuasiBaseForm
 from kinode.symbolic.vector_sheets.rotator_sheet import RotatorForm
@@ -217,7 +217,10 @@ def _bodies(numbers: ChainNumbers) -> SheetSection:
         rows.append((str(at), link.body or "-", f"{link.name}{way}", _pair_word(link), str(carrier)))
     words = "Pair k carries body k; 0 is the world, whose axes are the null base."
     if any(not link.body for link in numbers.links):
-        words += " Joints with several freedoms are pairs in series, with massless links (-) between them."
+        words += (
+            " Joints with several freedoms are pairs in series, with massless links (-) between them; "
+            "l(J) is the body of such a joint J."
+        )
     if not numbers.is_chain:
         words += (
             " p(k) is the body that carries pair k; alpha to i: the pairs on the way from the world to body i; "
@@ -256,13 +259,18 @@ def _letters(family: Family, form: VectorForm) -> tuple[str, ...]:
 
 
 def _joint_section(form: VectorForm, name: str) -> SheetSection:
-    """The force and moment of one joint: its pairs, each with its number in the place of k."""
-    lines = []
-    for at in form.numbers.of_joint(name):
-        if at in form.numbers.moving or len(form.numbers.of_joint(name)) == 1:
-            section = form.sections[-1]
-            lines += [substituted(line, {k.letter: at}) for line in section.lines if _is_reaction(line)]
-    last = form.numbers.of_joint(name)[-1]
+    """The force and moment of one joint, with its number in the place of k; of several pairs, without all efforts."""
+    pairs, lines = form.numbers.of_joint(name), list[Definition]()
+    last = pairs[-1]
+    for line in form.sections[-1].lines:
+        assert isinstance(line.left, IndexedSymbol)
+        letters = [place.letter for place in line.left.places if isinstance(place, Index)]
+        if len(pairs) == 1 and letters == [k.letter] and _is_reaction(line):
+            lines.append(substituted(line, {k.letter: last}))
+        elif len(pairs) > 1 and letters == [J.letter]:
+            lines.append(substituted(line, {J.letter: name}))
+        elif len(pairs) > 1 and letters == [k.letter] and line.left.family.below == "{0}" and line.left.rank:
+            lines.append(substituted(line, {k.letter: last}))
     behind = form.numbers.behind_each[last]
     bodies = [form.numbers.links[at - 1].body for at in behind]
     listed = ", ".join(f"{at} {body}" for at, body in zip(behind, bodies) if body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinode.model.base.symbols import Outline
-from kinode.model.circuit_topology import INFORMATION
+from kinode.model.circuit_links.circuit_topology import INFORMATION
 from kinode.views.diagram.circuit_graph import GRID, Box
 
 LETTER_WIDTH = 6.4  # largest width of a letter in names

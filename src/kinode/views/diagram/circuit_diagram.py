@@ -17,7 +17,7 @@ from typing import NamedTuple
 from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
-from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
+from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.network.domains.domain import GROUND
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model

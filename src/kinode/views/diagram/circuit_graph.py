@@ -17,7 +17,7 @@ from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.fields import Component
 from kinode.model.base.parameters import Signal
 from kinode.model.base.symbols import Outline, Symbol, find_symbol, symbol_of
-from kinode.model.circuit_topology import (
+from kinode.model.circuit_links.circuit_topology import (
     ENERGY,
     INFORMATION,
     VECTOR,

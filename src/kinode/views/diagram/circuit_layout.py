@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from kinode.model.circuit_topology import ENERGY, VECTOR
+from kinode.model.circuit_links.circuit_topology import ENERGY, VECTOR
 from kinode.views.diagram.box_extents import STUB, find_room, find_size, is_grounded, snap, words_width
 from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph
 from kinode.views.diagram.port_sides import Sides

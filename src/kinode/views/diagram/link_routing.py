@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from kinode.model.circuit_topology import INFORMATION, VECTOR
+from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
 from kinode.views.diagram.box_extents import STUB, words_at
 from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph, Connection, Port
 

@@ -6,7 +6,7 @@ toward it, and information enters from the left or from below.  A circuit withou
 
 from __future__ import annotations
 
-from kinode.model.circuit_topology import INFORMATION, VECTOR
+from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
 from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph, Connection, Port
 
 

@@ -1,202 +1,242 @@
-"""The symbols of the vector scheme: ground, poles, arrows, mass centers, velocities, moments, drive units, words.
+"""The symbols of the vector scheme: ground, earth, poles, vectors, axes, mass centers, turning, moments, drive units.
 
-Lengths are in points.  Words do not cover each other; a white background keeps them readable upon lines.
+Every vector has its letter with the number of its tier as an index.  Lengths are in points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from itertools import chain
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.model.base.symbols.joint_glyphs import EFFORT_MARKS, VELOCITY_MARKS, ArcArrow, PoleMark
+from kinode.views.mechanism.clear_space import along, beside
+from kinode.views.mechanism.paper_sketch import Sketch, block_size, indexed, symbol, words
 from kinode.views.style import COLORS, INK, MUTED
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-LETTER_SIZE = 8.0  # of letters
-LINE_HEIGHT = 11.0  # from line to line
 RADIUS_COLOR = COLORS[0]
 CENTER_COLOR = COLORS[2]
 VELOCITY_COLOR = COLORS[3]
 EFFORT_COLOR = COLORS[1]
+AXES_COLORS = ("#b03030", "#2e7d32", "#2b5fb0")
 BULGE = 36.0  # of a line that closes a loop
-
-
-@lru_cache(maxsize=4096)
-def width_of(text: str, bold: bool = False, size: float = LETTER_SIZE) -> float:
-    """How wide a text is."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")
-    return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
+AXIS_LENGTH = 14.0
+AXES_LETTER = 6.5
+ROUND = tuple(range(0, 360, 30))
+AXES_PLACES = ((42, 36, 50, 58), (180, 165, 195, 150, 210), ROUND)  # beside a pole, in degrees
+LEGEND = (
+    ("arrow", RADIUS_COLOR, "R_k: radius vector of the pole of tier k"),
+    ("arrow", CENTER_COLOR, "R_Ck: of its mass center"),
+    ("arc", VELOCITY_COLOR, "\u03c9_k, \u03b3_k: turning and its angle"),
+    ("both", VELOCITY_COLOR, "v_k, s_k: sliding and its travel"),
+    ("under", EFFORT_COLOR, "M_k, F_k: moment, force along it"),
+    ("poles", INK, "pole: free, prescribed, fixed"),
+    ("triad", INK, "x_k, y_k, z_k: axes of the body"),
+)
+DRIVE_LEGEND = (
+    ("gear", INK, "R_Dk: pole of the drive unit of tier k"),
+    ("arrow", CENTER_COLOR, "R_CDk: mass center of its rotor"),
+    ("arc", VELOCITY_COLOR, "\u03c9_Dk, M_Dk: its turning and moment"),
+)
+EARTH_LEGEND = (("arrow", RADIUS_COLOR, "O, R_O, \u03c9_O: the earth's center, turning"),)
+# How the axes of bodies are seen: from the right, behind and above.
+_AZIMUTH, _ELEVATION = np.deg2rad(-65.0), np.deg2rad(25.0)
+VIEW = np.array([
+    [-np.sin(_AZIMUTH), np.cos(_AZIMUTH), 0.0],
+    [-np.cos(_AZIMUTH) * np.sin(_ELEVATION), -np.sin(_AZIMUTH) * np.sin(_ELEVATION), np.cos(_ELEVATION)],
+])  # fmt: skip
 
 
 class Pen:
-    """Draws into an axes whose unit is a point; keeps the boxes of its words in ``boxes``."""
+    """Draws the symbols of the scheme into a sketch; labels come after all lines."""
 
-    def __init__(self, axes: Axes) -> None:
-        self.axes = axes
-        self.boxes: list[tuple[str, Array, Array]] = []
-
-    # -- words -------------------------------------------------------------------------------------
-    def text(
-        self, at: Array, text: str, *, align: str = "left", bold: bool = False, muted: bool = False, color: str = ""
-    ) -> None:
-        """A line of text beside a point, shifted up or down if it would cover another."""
-        width = width_of(text, bold)
-        start = {"left": 0.0, "right": -width, "center": -0.5 * width}[align]
-        low = np.array([at[0] + start, at[1] - 0.5 * LINE_HEIGHT])
-        size = np.array([width, LINE_HEIGHT - 1.0])
-        low = self._free(low, size)
-        self.boxes.append((text, low, low + size))
-        halo = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
-        self.axes.text(
-            low[0], low[1] + 0.5 * LINE_HEIGHT, text, fontsize=LETTER_SIZE, ha="left", va="center", zorder=6, bbox=halo,
-            fontweight="bold" if bold else "normal", color=color or (MUTED if muted else INK),
-        )  # fmt: skip
-
-    def _free(self, low: Array, size: Array) -> Array:
-        """The nearest position above or below that covers no other label."""
-        for k in range(60):
-            shifted: Array = low + np.array([0.0, (k + 1) // 2 * 4.0 * (-1.0) ** k])
-            if not any(np.all(shifted < b) and np.all(a < shifted + size) for _, a, b in self.boxes):
-                return shifted
-        return low
-
-    def lines(self, at: Array, lines: Sequence[str], *, align: str) -> None:
-        """Lines of text centered at a height, the first one bold."""
-        top = at[1] + 0.5 * LINE_HEIGHT * (len(lines) - 1)
-        for k, line in enumerate(lines):
-            self.text(np.array([at[0], top - k * LINE_HEIGHT]), line, align=align, bold=not k, muted=bool(k))
+    def __init__(self, sketch: Sketch) -> None:
+        self.sketch = sketch
 
     # -- vectors -----------------------------------------------------------------------------------
-    def arrow(self, a: Array, b: Array, color: str, *, style: str = "-|>", curve: float = 0.0, **more: Any) -> None:
-        """An arrow from a to b, bent where ``curve`` is not zero."""
-        from matplotlib.patches import FancyArrowPatch
+    def radius(self, a: Array, b: Array, *, thin: bool = False, cut: float = 5.5) -> None:
+        """A radius vector from pole to pole."""
+        self.sketch.arrow(a, b, RADIUS_COLOR, 1.1 if thin else 1.6, cut=(5.5, cut))
 
-        given = {"linewidth": 1.5, "shrinkA": 5.0, "shrinkB": 5.0, "mutation_scale": 10.0, "zorder": 3, **more}
-        bend = f"arc3,rad={curve}"
-        patch = FancyArrowPatch(tuple(a), tuple(b), arrowstyle=style, connectionstyle=bend, color=color, **given)
-        self.axes.add_patch(patch)
-
-    def radius(self, a: Array, b: Array) -> None:
-        """From pole to pole."""
-        self.arrow(a, b, RADIUS_COLOR)
-
-    def center(self, pole: Array, center: Array) -> None:
+    def center(self, pole: Array, center: Array, *, small: bool = False) -> None:
         """From a pole to the mass center, whose sign is a disk in quarters."""
-        from matplotlib.patches import Circle, Wedge
+        size = 4.0 if small else 5.5
+        self.sketch.arrow(pole, center, CENTER_COLOR, 1.1 if small else 1.5, cut=(9.0 if small else 5.5, size + 1.0))
+        self.sketch.disk(center, size, "white", width=1.0, layer=4)
+        for start in (0.0, 180.0):
+            angle = np.deg2rad(np.linspace(start, start + 90.0, 8))
+            wedge = center + size * np.vstack([[0.0, 0.0], np.column_stack([np.cos(angle), np.sin(angle)])])
+            self.sketch.face(wedge, INK, INK, 0.0)
 
-        self.arrow(pole, center, CENTER_COLOR, shrinkB=6.5)
-        self.axes.add_patch(Circle(tuple(center), 5.5, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=4))
-        for start in (0, 180):
-            self.axes.add_patch(Wedge(tuple(center), 5.5, start, start + 90, facecolor=INK, linewidth=0, zorder=5))
+    def name_vector(self, a: Array, b: Array, letter: str, index: str, color: str, middle: float = 0.5) -> None:
+        """The symbol beside a vector."""
+        line = symbol(letter, index, color)
+        shares = [middle, *(x for x in (0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82) if x != middle)]
+        self.sketch.label([line], along(a, b, block_size([line]), shares, (3.0, 6.0, 10.0)))
 
     # -- joints ------------------------------------------------------------------------------------
-    def pole(self, at: Array, kinds: Sequence[str], *, driven: bool, moment: bool) -> None:
+    def pole(self, at: Array, motions: Sequence[str], *, driven: bool, effort: bool) -> None:
         """A pole with its freedoms: an arc for turning, a double arrow for sliding, a square where there is none."""
-        if not kinds:
+        if not motions:
             self._square(at, 4.0)
             return
-        self._dot(at, 4.5, INK if driven else "white")
+        self.sketch.disk(at, 4.5, INK if driven else "white")
         for kind, mark in VELOCITY_MARKS.items():
-            if kind in kinds:
+            if kind in motions:
                 self._mark(at, mark, VELOCITY_COLOR)
-        if moment:
-            self._mark(at, EFFORT_MARKS["angle" if "angle" in kinds else "length"], EFFORT_COLOR)
+        if effort:
+            self._mark(at, EFFORT_MARKS["angle" if "angle" in motions else "length"], EFFORT_COLOR)
 
     def _mark(self, at: Array, mark: PoleMark, color: str) -> None:
-        """An arrow at a pole, and its letter."""
-        if isinstance(mark.arrow, ArcArrow):
-            self._arc(at, mark.arrow.radius, mark.arrow.start, mark.arrow.end, color)
-        else:
-            self.arrow(at + mark.arrow.start, at + mark.arrow.end, color, style="<|-|>", shrinkA=0.0, shrinkB=0.0)
-        self.text(at + mark.letter_at, mark.letter, color=color)
+        arrow = mark.arrow
+        if isinstance(arrow, ArcArrow):
+            self.sketch.arc(at, arrow.radius, arrow.start, arrow.end, color)
+            return
+        a, b = at + arrow.start, at + arrow.end
+        self.sketch.arrow(a, b, color, head=5.6, layer=4)
+        if arrow.both_ways:
+            self.sketch.head(a, (a - b) / np.linalg.norm(b - a), color, 5.6, 4)
 
-    def _arc(self, at: Array, radius: float, start: float, end: float, color: str) -> None:
-        angle = np.deg2rad(np.linspace(start, end, 24))
-        x, y = at[0] + radius * np.cos(angle), at[1] + radius * np.sin(angle)
-        self.axes.plot(x[:-2], y[:-2], color=color, linewidth=1.5, zorder=4)
-        tail = np.array([x[-4], y[-4]])
-        self.arrow(tail, np.array([x[-1], y[-1]]), color, shrinkA=0.0, shrinkB=0.0, mutation_scale=9.0, zorder=4)
+    def name_motion(self, at: Array, motions: Sequence[str], index: str, *, angles: bool, effort: bool) -> None:
+        """The symbols at a pole; ``angles`` says whether its rotations have angles, or a quaternion in their place."""
+        if "length" in motions:
+            arrow, (rate, way) = VELOCITY_MARKS["length"]
+            self._name_mark(at + arrow[1], rate, index, VELOCITY_COLOR, 0.0, 3.0)
+            self._name_mark(at + arrow[0], way, index, VELOCITY_COLOR, 180.0, 3.0)
+        if "angle" in motions:
+            rate, angle = VELOCITY_MARKS["angle"].letters
+            self._name_mark(at, rate, index, VELOCITY_COLOR, 32.0, 14.5)
+            if angles:
+                self._name_mark(at, angle, index, VELOCITY_COLOR, 160.0, 14.5)
+        if effort:
+            (letter,) = EFFORT_MARKS["angle" if "angle" in motions else "length"].letters
+            self._name_mark(at, letter, index, EFFORT_COLOR, -34.0, 18.0)
 
-    def drive(self, carrier: Array, rotor: Array, pole: Array) -> None:
-        """A drive unit: its radius vector from the carrier, its rotor, and the gear to the joint that it drives."""
-        self.arrow(carrier, rotor, RADIUS_COLOR, linewidth=1.0, shrinkB=9.0, mutation_scale=8.0)
-        self.axes.plot(*zip(rotor, pole), color=MUTED, linewidth=1.1, linestyle=(0, (4, 2.5)), zorder=2)
-        self.gear(rotor)
-        self._dot(rotor, 1.5, INK)
+    def _name_mark(self, at: Array, letter: str, index: str, color: str, degrees: float, near: float) -> None:
+        """A symbol in a direction from a point; elsewhere only where there is no room in any distance."""
+        line = symbol(letter, index, color)
+        size, distances = block_size([line]), (near, near + 3, near + 6, near + 10, near + 15)
+        turns = [degrees + turn for turn in (0, 10, -10, 20, -20, 32, -32)]
+        self.sketch.label([line], chain(beside(at, size, turns, distances), beside(at, size, ROUND, distances)))
+
+    def axes(self, at: Array, rotation: Array, index: str) -> None:
+        """The axes of a body, with their directions at the initial state, beside its pole."""
+        triad = Sketch()
+        tips = AXIS_LENGTH * (VIEW @ rotation).T
+        for tip, color in zip(tips, AXES_COLORS):
+            if np.linalg.norm(tip) > 3.0:
+                triad.arrow(np.zeros(2), tip, color, 1.1, head=min(4.4, 0.6 * float(np.linalg.norm(tip))))
+            else:  # toward the viewer
+                triad.disk(np.zeros(2), 1.8, color, color, 0.5)
+        for tip, letter, color in zip(tips, "xyz", AXES_COLORS):
+            line = symbol(letter, index, color, AXES_LETTER)
+            outward = float(np.rad2deg(np.arctan2(tip[1], tip[0])))
+            turns = [outward + turn for turn in (0, 20, -20, 45, -45, 70, -70, 100, -100, 140, -140, 180)]
+            triad.label([line], beside(tip, block_size([line]), turns, (0.5, 3.0, 6.0, 10.0)))
+        low, high = triad.bounds()
+        size = high - low
+        places = (beside(at, size, turns, (22.0, 27.0, 32.0, 38.0, 46.0, 56.0)) for turns in AXES_PLACES)
+        corner, beside_it = self.sketch.space.find_room(size, chain.from_iterable(places))
+        self.sketch.unplaced += not beside_it
+        self.sketch.insert(triad, corner - low)
+
+    # -- drive units, loops ------------------------------------------------------------------------
+    def drive(self, carrier: Array, drive_pole: Array, center: Array | None, pole: Array) -> None:
+        """A drive unit: radius vectors of its pole and mass center, its rotor, and the gear to the joint it turns."""
+        self.radius(carrier, drive_pole, thin=True, cut=10.0)
+        way = (pole - drive_pole) / np.linalg.norm(pole - drive_pole)
+        self.sketch.line(np.array([drive_pole + 9.0 * way, pole - 5.0 * way]), MUTED, 1.1, dashed=True, layer=2)
+        self.gear(drive_pole)
+        self.sketch.disk(drive_pole, 1.5, INK)
+        if center is not None:
+            self.center(drive_pole, center, small=True)
+        self.sketch.arc(drive_pole, 12.5, 40.0, 140.0, VELOCITY_COLOR, 1.2)
+        self.sketch.arc(drive_pole, 12.5, 220.0, 320.0, EFFORT_COLOR, 1.2)
+
+    def name_drive(self, drive_pole: Array, index: str) -> None:
+        """The symbols of a drive unit's turning and moment."""
+        self._name_mark(drive_pole, "ω", index, VELOCITY_COLOR, 115.0, 15.0)
+        self._name_mark(drive_pole, "M", index, EFFORT_COLOR, -115.0, 15.0)
 
     def gear(self, at: Array) -> None:
         """A wheel with teeth."""
-        from matplotlib.patches import Polygon
+        angle = np.linspace(0.0, 2 * np.pi, 49)[:-1]
+        radius = np.where(np.arange(48) // 2 % 2, 8.5, 6.8)
+        teeth = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+        self.sketch.face(at + teeth, "white", width=1.0, layer=4)
 
-        angle = np.linspace(0.0, 2 * np.pi, 49)
-        radius = np.where(np.arange(49) // 2 % 2, 8.5, 6.8)
-        outline = at + np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-        self.axes.add_patch(Polygon(outline, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=4))
-
-    def loop_closure(self, a: Array, b: Array, name: str) -> None:
-        """A cut joint or a constraint: a broken line with its name."""
+    def loop_closure(self, a: Array, b: Array) -> Array:
+        """A cut joint or a constraint: a broken line; returns its points."""
         a, b = (a, b) if a[0] < b[0] else (b, a)
-        curve = -2.0 * BULGE / max(float(np.linalg.norm(b - a)), 4.0 * BULGE)  # upwards
-        line = {"linestyle": (0, (5, 3)), "linewidth": 1.1, "zorder": 1}
-        self.arrow(a, b, MUTED, style="-", curve=curve, **line)
-        self.text(_middle(a, b, curve), name, align="center", color=MUTED)
+        bend = -2.0 * BULGE / max(float(np.linalg.norm(b - a)), 4.0 * BULGE)  # upwards
+        top = 0.5 * (a + b) + bend * np.array([b[1] - a[1], a[0] - b[0]])
+        share = np.linspace(0.0, 1.0, 25)[:, None]
+        points: Array = (1 - share) ** 2 * a + 2 * share * (1 - share) * top + share**2 * b
+        self.sketch.line(points, MUTED, 1.1, dashed=True, layer=1)
+        return points
 
-    def ground(self, at: Array, name: str) -> None:
+    def name_loop(self, points: Array, name: str) -> None:
+        """The name beside a broken line."""
+        line = words(name, muted=True)
+        size = block_size([line])
+        places = (
+            low
+            for k in (12, 10, 14, 8, 16, 6, 18, 4, 20, 2)
+            for low in along(points[k - 1], points[k + 1], size, (0.5,), (2.5, 6.0, 12.0))
+        )
+        self.sketch.label([line], places)
+
+    # -- ground ------------------------------------------------------------------------------------
+    def ground(self, at: Array) -> None:
         """The world, and its origin."""
-        x = np.array([-20.0, 20.0])
-        self.axes.plot(at[0] + x, [at[1] - 7.0] * 2, color=INK, linewidth=1.3, zorder=3)
+        self.sketch.line(at + np.array([[-20.0, -7.0], [20.0, -7.0]]), INK, 1.3)
         for k in range(6):
-            self.axes.plot(at[0] - 20.0 + 8.0 * k + np.array([0.0, -5.0]), at[1] + np.array([-7.0, -13.0]),
-                           color=INK, linewidth=0.9, zorder=3)  # fmt: skip
-        self._dot(at, 2.5, INK)
-        self.text(at + [26.0, 0.0], name, bold=True)
+            self.sketch.line(at + [-20.0 + 8.0 * k, -7.0] + np.array([[0.0, 0.0], [-5.0, -6.0]]), INK, 0.9)
+        self.sketch.disk(at, 2.5, INK)
 
-    def legend(self, at: Array) -> None:
-        """The legend."""
-        entries = (
-            ("arrow", RADIUS_COLOR, "radius vector d of a pole"),
-            ("arrow", CENTER_COLOR, "mass center, c from the pole"),
-            ("arc", VELOCITY_COLOR, "angular velocity ω, sliding v"),
-            ("arc", EFFORT_COLOR, "moment M or force F of drives and laws"),
-            ("poles", INK, "pole: free, prescribed, fixed"),
-            ("gear", INK, "drive unit: rotor and gear"),
-        )  # fmt: skip
-        for k, (sign, color, words) in enumerate(entries):
-            here = at + np.array([(k % 2) * 178.0, -(k // 2) * 17.0])
-            match sign:
-                case "arrow":
-                    self.arrow(here, here + [24.0, 0.0], color, shrinkA=0.0, shrinkB=0.0)
-                case "arc":
-                    self._arc(here + [12.0, -5.0], 9.0, 25.0, 155.0, color)
-                case "gear":
-                    self.gear(here + [12.0, 0.0])
-                case "poles":
-                    for x, face in ((3.0, "white"), (13.0, INK)):
-                        self._dot(here + [x, 0.0], 3.4, face)
-                    self._square(here + [22.0, 0.0], 3.0)
-            self.text(here + [30.0, 0.0], words, muted=True)
-
-    def _dot(self, at: Array, radius: float, face: str) -> None:
-        from matplotlib.patches import Circle
-
-        self.axes.add_patch(Circle(tuple(at), radius, facecolor=face, edgecolor=INK, linewidth=1.3, zorder=5))
+    def earth(self, at: Array, *, turning: bool) -> None:
+        """The earth's center O: a globe with its axis, and an arc about that if it turns."""
+        self.sketch.disk(at, 15.0, "white", RADIUS_COLOR, 1.0, layer=2)
+        angle = np.linspace(np.pi, 2 * np.pi, 16)
+        self.sketch.line(at + np.column_stack([15.0 * np.cos(angle), 4.5 * np.sin(angle)]), RADIUS_COLOR, 0.8)
+        self.sketch.disk(at, 2.5, INK)
+        if turning:
+            self.sketch.line(at + np.array([[0.0, -15.0], [0.0, -24.0]]), VELOCITY_COLOR, 1.0)
+            self.sketch.arc(at + [0.0, -21.0], 8.0, 200.0, 340.0, VELOCITY_COLOR)
 
     def _square(self, at: Array, half: float) -> None:
-        from matplotlib.patches import Rectangle
+        self.sketch.face(at + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]), INK)
 
-        self.axes.add_patch(Rectangle(tuple(at - half), 2 * half, 2 * half, facecolor=INK, edgecolor=INK, zorder=5))
+    # -- legend ------------------------------------------------------------------------------------
+    def legend(self, at: Array, *, drives: bool, earth: bool) -> float:
+        """What the signs mean, in two columns; returns the height."""
+        entries = [*LEGEND, *(DRIVE_LEGEND if drives else ()), *(EARTH_LEGEND if earth else ())]
+        for k, (sign, color, meaning) in enumerate(entries):
+            here = at + np.array([(k % 2) * 200.0, -(k // 2) * 17.0])
+            self._sign(sign, color, here)
+            self.sketch.put([indexed(meaning)], here + [30.0, -5.5])
+        return 17.0 * ((len(entries) + 1) // 2)
 
-
-def _middle(a: Array, b: Array, bend: float) -> Array:
-    """The middle of a bent arrow."""
-    middle: Array = 0.5 * (a + b) + 0.5 * bend * np.array([b[1] - a[1], a[0] - b[0]])
-    return middle
+    def _sign(self, sign: str, color: str, here: Array) -> None:
+        sketch = self.sketch
+        match sign:
+            case "arrow":
+                sketch.arrow(here, here + [24.0, 0.0], color)
+            case "both":
+                sketch.arrow(here + [2.0, 0.0], here + [24.0, 0.0], color, head=5.6)
+                sketch.head(here, np.array([-1.0, 0.0]), color, 5.6)
+            case "arc":
+                sketch.arc(here + [12.0, -5.0], 9.0, 25.0, 155.0, color)
+            case "under":
+                sketch.arc(here + [12.0, 5.0], 9.0, 205.0, 335.0, color)
+            case "gear":
+                self.gear(here + [12.0, 0.0])
+            case "triad":
+                for tip, own in zip(9.0 * VIEW.T, AXES_COLORS):
+                    sketch.arrow(here + [8.0, -3.0], here + [8.0, -3.0] + tip, own, 1.0, head=3.6)
+            case "poles":
+                for x, face in ((3.0, "white"), (13.0, INK)):
+                    sketch.disk(here + [x, 0.0], 3.4, face)
+                self._square(here + [22.0, 0.0], 3.0)

@@ -1,81 +1,95 @@
-"""The graphic-vector scheme of a system: poles, radius vectors, mass centers, turning, moments, drive units.
+"""The graphic-vector scheme of a system: poles, radius vectors, axes, mass centers, turning, moments, drive units.
 
 It shows the vectors of a mechanism, not its shape, and is not to scale, so that coincident poles stay apart.  Each tier
-is above the one that carries it, with its joint to the left of its pole and its body to the right.  Branches are side
-by side.  A body that a gear couples to another joint on the same carrier is that joint's drive unit, and is drawn
-beside it.  Cut joints, which close loops, are broken lines.
+is above the one that carries it, with its drive unit to the left of its pole, its body and axes to the right.
+Branches are side by side.  Every vector has the number of its tier as an index; a table says what stands at each
+number.  Cut joints, which close loops, are broken lines.  Labels cross no line and no other label: where one finds no
+room, the whole scheme takes more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compiled_system import Dynamics
-from kinode.model.base.frames import axis_vector
-from kinode.model.joints.joint import Joint
-from kinode.multibody.given import Given
-from kinode.structure.link_geometry import WORLD, TreeLink
-from kinode.views.mechanism.scheme_symbols import BULGE, Pen, width_of
-from kinode.views.style import new_figure, number, save_figure, style
+from kinode.views.mechanism.clear_space import beside
+from kinode.views.mechanism.paper_sketch import (
+    LINE_HEIGHT,
+    Line,
+    Sketch,
+    block_size,
+    indexed,
+    line_width,
+    symbol,
+    words,
+)
+from kinode.views.mechanism.scheme_symbols import CENTER_COLOR, RADIUS_COLOR, VELOCITY_COLOR, Pen
+from kinode.views.mechanism.scheme_tiers import (
+    TIMES_SIGN,
+    SchemeTiers,
+    Tier,
+    drive_table,
+    tier_table,
+)
+from kinode.views.style import INK, MUTED, new_figure, number, save_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kinode.model.system import System
 
-TIMES_SIGN = "\u00d7"
-TIER_HEIGHT = 96.0  # points from tier to tier
-SLANT = 26.0  # to the right with every tier
-ARM = 58.0  # from a pole to its mass center
-TEXT_GAP = 28.0  # between text and what it belongs to
-DRIVE_UNIT_OFFSET = -66.0  # from a pole to the left, where its drive unit stands
+TIER_HEIGHT = 84.0  # points from tier to tier
+SLANT = 22.0  # to the right with every tier
+ARM = 60.0  # from a pole to its mass center
+TEXT_GAP = 18.0  # between text and what it belongs to
+ANGLE_ROOM = 34.0  # to the left of a pole
+DRIVE_X = -64.0  # of a drive unit from the pole that it turns
+ROTOR_ARM = 30.0  # from the pole of a drive unit to its mass center
+EARTH_DEPTH = 62.0  # of the earth's center below the world
 MARGIN = 18.0
 LEAST_STEEPNESS = 0.3  # height of a radius vector over its width, within the next bound
 MOST_TIER_HEIGHT = 230.0
+GROWTH = 1.12  # of all distances, until every label has room
+MOST_TRIES = 14
 
 
-@dataclass
+@dataclass(eq=False)
 class SchemeCell:
-    """A tier of the scheme: its labels, its position, and the tiers that it carries."""
+    """The place of a tier: its pole, and the room that it needs to the left and right."""
 
-    node: TreeLink
-    body: str
-    joint: tuple[str, ...]  # lines to the left of the pole
-    words: tuple[str, ...]  # lines to the right of the mass center
-    d: str
-    massive: bool = True
+    tier: Tier
+    name: Sequence[Line]
+    drive: Sequence[Line]
+    spread: float
     children: list[SchemeCell] = field(default_factory=list)
-    unit: SchemeCell | None = None  # the drive unit of the joint
-    ratio: str = ""
     depth: int = 0
-    x: float = 0.0
-    y: float = 0.0
+    at: Array = field(default_factory=lambda: np.zeros(2))
 
     @property
     def left(self) -> float:
-        """Width of the labels of the joint and its drive unit, in points."""
-        own = max(width_of(line, bold=not k) for k, line in enumerate(self.joint)) + TEXT_GAP
-        if self.unit is None:
-            return own
-        return max(own, TEXT_GAP - DRIVE_UNIT_OFFSET + max(map(width_of, self.unit.words)))
+        """Room of the angle and the drive unit, in points."""
+        if self.tier.unit is None:
+            return ANGLE_ROOM * self.spread
+        return -DRIVE_X * self.spread + ROTOR_ARM + TEXT_GAP + float(block_size(self.drive)[0])
 
     @property
     def arm(self) -> float:
-        """Distance from the pole to the labels of the body, which are behind its mass center, if there is one."""
-        return ARM + TEXT_GAP / 2 if self.massive else TEXT_GAP
+        """Distance from the pole to the name of the body, which is behind its mass center, if there is one."""
+        return ARM * self.spread + 11.0 if self.tier.has_center else TEXT_GAP + 19.0
 
     @property
     def right(self) -> float:
-        """Width of the labels of the body and of its radius vector, in points."""
-        words = max(width_of(line, bold=not k) for k, line in enumerate(self.words))
-        return max(self.arm + words, TEXT_GAP + width_of(self.d))
+        """Room of the mass center and the name, in points."""
+        return self.arm + float(block_size(self.name)[0])
 
 
-def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: bool = True) -> Figure:
+def draw_scheme(
+    system: System, *, file: Any = None, scale: float = 1.0, shown: bool = True, table: bool = True
+) -> Figure:
     """The vector scheme of a system, as large as it needs to be.
 
     Parameters
@@ -87,219 +101,210 @@ def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: 
         Enlarges the figure.
     shown : bool, default True
         Whether an interactive session displays it; with a file it does not.
+    table : bool, default True
+        Whether the tables of tiers and drive units stand below it.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    scheme = Scheme(system)
     with style():
-        size = scheme.high - scheme.low
-        figure = new_figure(tuple(scale * size / 72.0), shown=shown and file is None, layout="none")
-        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        axes.set(xlim=(scheme.low[0], scheme.high[0]), ylim=(scheme.low[1], scheme.high[1]))
-        axes.axis("off")
-        scheme.draw(Pen(axes))
+        figure = Scheme(system, table=table).figure(scale, shown=shown and file is None)
         if file is not None:
             save_figure(figure, file)
     return figure
 
 
 class Scheme:
-    """The tiers of a system with their positions."""
+    """The drawing of a system's tiers: ``sketch``, and its ``low`` corner and ``size`` in points."""
 
-    def __init__(self, system: System) -> None:
-        self.dynamics = Dynamics(system)
-        self.system, self.topology = self.dynamics.system, self.dynamics.topology
-        self.snapshot = self.dynamics.snapshot(self.dynamics.initial).again(Given(), full=True)
-        nodes = self.topology.full.nodes
-        self.cells = [self._cell(node) for node in nodes]
-        self.roots = [cell for cell in self.cells if cell.node.parent == WORLD]
-        self._pair_drives()
-        for cell in self.cells:
-            if cell.node.parent != WORLD and not self._is_unit(cell):
-                self.cells[cell.node.parent].children.append(cell)
-        self.roots = [cell for cell in self.roots if not self._is_unit(cell)]
-        edge = 0.0
-        for root in self.roots:
-            edge = self._layout(root, edge, 1) + TEXT_GAP
-        middle = [cell.x for cell in self.roots] or [SLANT]
-        self.origin = np.array([0.5 * (min(middle) + max(middle)) - SLANT, 0.0])
-        self._raise()
-        self._measure()
+    def __init__(self, system: System, *, table: bool = True) -> None:
+        self.model = SchemeTiers(system)
+        self.spread = 1.0
+        for _ in range(MOST_TRIES):
+            self.cells = [self._cell(tier) for tier in self.model.tiers]
+            self._lay_out()
+            self.sketch = Sketch()
+            self._draw()
+            if not self.sketch.unplaced:
+                break
+            self.spread *= GROWTH
+        self._draw_legend(table=table)
+        low, high = self.sketch.bounds()
+        self.low, self.size = low - MARGIN, high - low + 2 * MARGIN
 
-    # -- words -------------------------------------------------------------------------------------
-    def _cell(self, node: TreeLink) -> SchemeCell:
-        body, joint = node.bodies[0], node.joint
-        mass = float(self.system.bodies[body].rigid_inertia(self.snapshot.resolve).mass)
-        pose, below = self._pole(node.index), self._pole(node.parent)
-        d = self._axes(node.parent).T @ (pose - below)
-        center = self.snapshot.pose(self.system.find_frame(f"{body}.com")).p
-        c = self._axes(node.index).T @ (center - pose)
-        words = [body, f"{number(mass)} kg" if mass else "no mass"]
-        words += [f"c = {_vector(c)}"] if mass and np.abs(c).max() > 1e-12 else []
-        words += self._loads(body)
-        kind = f"{joint.kind}{_axis(joint)}"
-        lines = (joint.name, kind, *self._role(joint))
-        return SchemeCell(node, body, lines, tuple(words), f"d = {_vector(d)}", massive=bool(mass))
-
-    def _pole(self, i: int) -> Array:
-        return np.zeros(3) if i == WORLD else np.asarray(self.snapshot.kinematics.link_poses[i].p, dtype=float)
-
-    def _axes(self, i: int) -> Array:
-        """Rotation from a body's axes to the world's."""
-        if i == WORLD:
-            return np.eye(3)
-        body = self.topology.full.nodes[i].bodies[0]
-        R: Array = self.snapshot.kinematics.link_poses[i].R @ self.snapshot.kinematics.geometry.bodies[body].R
-        return R.astype(float)
-
-    def _role(self, joint: Joint) -> tuple[str, ...]:
-        if joint.driven:
-            return ("prescribed",)
-        relation = self.topology.couplings.get(joint.name)
-        if relation is not None:
-            return (f"geared to {relation.leader}",)
-        words = {"effort": "effort law", "stiffness": "spring", "damping": "damper", "friction": "friction",
-                 "stop": "stop", "backlash": "backlash"}  # fmt: skip
-        own = [word for name, word in words.items() if getattr(joint, name) is not None]
-        return (", ".join(own),) if own else ()
-
-    def _loads(self, body: str) -> list[str]:
-        """The elements that act on a body."""
-        names = [name for name, element in self.system.elements.items()
-                 if any(load.on.body == body for load in element.wrenches(self.snapshot))]  # fmt: skip
-        shown = names[:2] + ([f"{len(names) - 2} more"] if len(names) > 2 else [])
-        return [f"loads: {', '.join(shown)}"] if names else []
+    def figure(self, scale: float = 1.0, *, shown: bool = False) -> Figure:
+        """The sketch as a figure, in the size that it has."""
+        figure = new_figure(tuple(scale * self.size / 72.0), shown=shown, layout="none")
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        high = self.low + self.size
+        axes.set(xlim=(self.low[0], high[0]), ylim=(self.low[1], high[1]))
+        axes.axis("off")
+        self.sketch.draw(axes)
+        return figure
 
     # -- layout ------------------------------------------------------------------------------------
-    def _pair_drives(self) -> None:
-        """Give each joint its drive unit: a leaf on the same carrier that a gear couples to the joint."""
-        by_joint = {cell.node.joint.name: cell for cell in self.cells}
-        carriers = {cell.node.parent for cell in self.cells}
-        self.units: set[int] = set()
-        for follower, relation in self.topology.couplings.items():
-            unit, leader = by_joint.get(follower), by_joint.get(relation.leader)
-            if unit is None or leader is None or leader.unit is not None or unit.node.index in carriers:
-                continue
-            if unit.node.parent == leader.node.parent:
-                ratio = float(self.snapshot.resolve(relation.ratio))
-                leader.unit, leader.ratio = unit, f"{TIMES_SIGN} {ratio:.4g}"
-                self.units.add(unit.node.index)
+    def _cell(self, tier: Tier) -> SchemeCell:
+        name = [words(f"{tier.k}  {tier.body}", bold=True), words(tier.joint.name, muted=True)]
+        unit = tier.unit
+        drive = [words(unit.body, bold=True), words(f"{TIMES_SIGN} {number(unit.ratio)}", muted=True)] if unit else []
+        return SchemeCell(tier, name, drive, self.spread)
 
-    def _is_unit(self, cell: SchemeCell) -> bool:
-        return cell.node.index in self.units
+    def _lay_out(self) -> None:
+        by_body = {cell.tier.body: cell for cell in self.cells}
+        for cell in self.cells:
+            cell.children = [by_body[child.body] for child in cell.tier.children]
+        self.roots = [by_body[tier.body] for tier in self.model.roots]
+        edge = 0.0
+        for root in self.roots:
+            edge = self._place(root, edge, 1) + TEXT_GAP
+        middle = [root.at[0] for root in self.roots] or [SLANT]
+        self.origin = np.array([0.5 * (min(middle) + max(middle)) - SLANT, 0.0])
+        self._raise()
 
-    def _layout(self, cell: SchemeCell, edge: float, depth: int) -> float:
+    def _place(self, cell: SchemeCell, edge: float, depth: int) -> float:
         """Position a cell and the cells above it to the right of an edge; return their right edge."""
         cell.depth = depth
         right = edge
         for k, child in enumerate(sorted(cell.children, key=lambda child: -_depth(child))):
-            right = self._layout(child, right + TEXT_GAP * bool(k), depth + 1)
-        above = [child.x for child in cell.children]
-        cell.x = 0.5 * (min(above) + max(above)) - SLANT if above else edge + cell.left
-        missing = edge + cell.left - cell.x
+            right = self._place(child, right + TEXT_GAP * bool(k), depth + 1)
+        above = [child.at[0] for child in cell.children]
+        cell.at[0] = 0.5 * (min(above) + max(above)) - SLANT if above else edge + cell.left
+        missing = edge + cell.left - cell.at[0]
         if missing > 0:
             _shift(cell, missing)
             right += missing
-        return max(right, cell.x + cell.right)
+        return float(max(right, cell.at[0] + cell.right))
 
     def _raise(self) -> None:
         """Heights of the tiers: higher where branches lead far to the side."""
-        cells = [cell for cell in self.cells if not self._is_unit(cell)]
         height = 0.0
-        for depth in range(1, max((cell.depth for cell in cells), default=0) + 1):
-            tier = [cell for cell in cells if cell.depth == depth]
-            far = max(abs(cell.x - self._below(cell)[0]) for cell in tier)
-            height += min(max(TIER_HEIGHT, LEAST_STEEPNESS * far), MOST_TIER_HEIGHT)
+        for depth in range(1, max((cell.depth for cell in self.cells), default=0) + 1):
+            tier = [cell for cell in self.cells if cell.depth == depth]
+            far = max(abs(cell.at[0] - self._below(cell)[0]) for cell in tier)
+            height += self.spread * min(max(TIER_HEIGHT, LEAST_STEEPNESS * far), MOST_TIER_HEIGHT)
             for cell in tier:
-                cell.y = height
+                cell.at[1] = height
 
     def _below(self, cell: SchemeCell) -> Array:
         """The pole that a cell's radius vector starts from."""
-        parent = cell.node.parent
-        return self.origin if parent == WORLD else np.array([self.cells[parent].x, self.cells[parent].y])
-
-    def _measure(self) -> None:
-        cells = [cell for cell in self.cells if not self._is_unit(cell)]
-        low = min([c.x - c.left for c in cells] + [self.origin[0] - 80.0])
-        high = max([c.x + c.right for c in cells] + [low + 390.0])
-        top = max([c.y for c in cells] + [0.0]) + (BULGE if self.topology.cuts else 0.0)
-        self.low = np.array([low - MARGIN, -92.0])
-        self.high = np.array([high + MARGIN, top + 34.0 + MARGIN])
+        carrier = self.model.carrier(cell.tier)
+        return self.origin if carrier is None else self.cells[carrier.k - 1].at
 
     # -- drawing -----------------------------------------------------------------------------------
-    def draw(self, pen: Pen) -> None:
-        """Draw vectors first, then symbols upon them, words last."""
-        pen.ground(self.origin, "world")
+    def _draw(self) -> None:
+        """All lines first, then the labels between them: names, symbols, axes."""
+        pen = Pen(self.sketch)
+        pen.ground(self.origin)
+        earth = self.model.earth
+        center = self.origin - [0.0, EARTH_DEPTH]
+        if earth is not None:
+            pen.earth(center, turning=earth.turning is not None)
+            self.sketch.arrow(center, self.origin, RADIUS_COLOR, 1.6, cut=(4.0, 17.0))
         for cell in self.cells:
-            if not self._is_unit(cell):
-                self._draw_tier(pen, cell)
-        poles = {cell.body: np.array([cell.x, cell.y]) for cell in self.cells if not self._is_unit(cell)}
-        for cut in self.topology.cuts:
-            a, b = (poles.get(side.body, self.origin) for side in (cut.joint.a, cut.joint.b))
-            pen.loop_closure(a, b, cut.joint.name)
-        for constraint in self.topology.constraints:
-            bodies = [f.body for f in constraint.frames() if f.body in poles] if hasattr(constraint, "frames") else []
-            if len(bodies) == 2:
-                pen.loop_closure(poles[bodies[0]], poles[bodies[1]], constraint.name)
-        self._draw_gears(pen)
-        pen.legend(np.array([self.low[0] + MARGIN, -34.0]))
+            self._draw_tier(pen, cell)
+        poles = {cell.tier.body: cell.at for cell in self.cells}
+        loops = [(name, pen.loop_closure(poles.get(a, self.origin), poles.get(b, self.origin)))
+                 for name, a, b in self.model.dashed()]  # fmt: skip
+        self._name_world(center)
+        for cell in self.cells:
+            self._name_tier(cell)
+        for cell in self.cells:
+            self._name_vectors(pen, cell)
+        for name, points in loops:
+            pen.name_loop(points, name)
+        for cell in self.cells:
+            pen.axes(cell.at, cell.tier.axes, str(cell.tier.k))
+
+    def _drive_place(self, cell: SchemeCell) -> tuple[Array, Array | None]:
+        """The pole of a drive unit, and its mass center, if that is apart."""
+        pole = np.array([cell.at[0] + DRIVE_X * self.spread, 0.5 * (cell.at[1] + self._below(cell)[1])])
+        unit = cell.tier.unit
+        apart = unit is not None and bool(np.abs(unit.R_CD).max() > 1e-12)
+        return pole, pole - [ROTOR_ARM, 0.0] if apart else None
 
     def _draw_tier(self, pen: Pen, cell: SchemeCell) -> None:
-        pole = np.array([cell.x, cell.y])
-        below, joint = self._below(cell), cell.node.joint
-        pen.radius(below, pole)
-        if cell.massive:
-            pen.center(pole, pole + np.array([ARM, 0.0]))
-        pen.pole(pole, [kind for _, kind in joint.coordinates], driven=joint.driven, moment=_has_moment(joint))
-        pen.lines(pole - np.array([TEXT_GAP, 0.0]), cell.joint, align="right")
-        pen.lines(pole + np.array([cell.arm, 0.0]), cell.words, align="left")
-        pen.text(0.5 * (pole + below) + np.array([9.0, 2.0]), cell.d, muted=True)
-        if cell.unit is not None:
-            rotor = np.array([pole[0] + DRIVE_UNIT_OFFSET, 0.5 * (pole[1] + below[1])])
-            pen.drive(below, rotor, pole)
-            pen.lines(rotor - np.array([14.0, 0.0]), (cell.unit.body, *cell.unit.words[1:2], cell.ratio), align="right")
+        tier = cell.tier
+        pen.radius(self._below(cell), cell.at)
+        if tier.has_center:
+            pen.center(cell.at, cell.at + [ARM * self.spread, 0.0])
+        pen.pole(cell.at, tier.motions, driven=tier.joint.driven, effort=tier.has_effort)
+        if tier.unit is not None:
+            pen.drive(self._below(cell), *self._drive_place(cell), cell.at)
 
-    def _draw_gears(self, pen: Pen) -> None:
-        """Gears between joints of which none is a drive unit."""
-        poles = {cell.node.joint.name: np.array([cell.x, cell.y]) for cell in self.cells}
-        units = {self.cells[i].node.joint.name for i in self.units}
-        for follower, relation in self.topology.couplings.items():
-            if follower not in units and follower in poles and relation.leader in poles:
-                pen.loop_closure(poles[relation.leader], poles[follower], relation.constraint)
+    def _name_world(self, center: Array) -> None:
+        name = [words("world", bold=True)]
+        self.sketch.label(name, beside(self.origin, block_size(name), (-8, 8, -20, 188, 172, 200), (25.0, 32.0, 40.0)))
+        if self.model.earth is None:
+            return
+        lines = [words(f"O  {self.model.earth.name}", bold=True)]
+        self.sketch.label(lines, beside(center, block_size(lines), (0, -15, 15, 180), (20.0, 26.0, 34.0)))
+        radius = [symbol("R", "O", RADIUS_COLOR)]
+        self.sketch.label(radius, beside(center + [0.0, 26.0], block_size(radius), (0, 20, 180), (4.0, 8.0, 14.0)))
+        if self.model.earth.turning is not None:
+            rate = [symbol("ω", "O", VELOCITY_COLOR)]
+            self.sketch.label(rate, beside(center - [0.0, 25.0], block_size(rate), (0, -20, 180), (11.0, 15.0, 20.0)))
+
+    def _name_tier(self, cell: SchemeCell) -> None:
+        size = block_size(cell.name)
+        self.sketch.label(cell.name, self._name_places(cell, size))
+        if cell.tier.unit is not None:
+            pole, center = self._drive_place(cell)
+            from_here = pole if center is None else center
+            own = block_size(cell.drive)
+            nearest = 18.0 if center is None else 10.0
+            places = beside(from_here, own, (180, 172, 188, 160, 200, 150, 210), (nearest, 24.0))
+            self.sketch.label(cell.drive, places, "right")
+
+    def _name_places(self, cell: SchemeCell, size: Array) -> Iterator[Array]:
+        """To the right of the mass center; then higher, lower, and farther."""
+        for way in (0.0, 8.0, 20.0):
+            for height in (0.0, -6.0, 6.0, -12.0, 12.0, -18.0, 18.0):
+                yield cell.at + [cell.arm + way, height - 0.5 * float(size[1])]
+
+    def _name_vectors(self, pen: Pen, cell: SchemeCell) -> None:
+        tier, k, below = cell.tier, str(cell.tier.k), self._below(cell)
+        pen.name_motion(cell.at, tier.motions, k, angles=tier.joint.quaternion is None, effort=tier.has_effort)
+        pen.name_vector(below, cell.at, "R", k, RADIUS_COLOR)
+        if tier.has_center:
+            pen.name_vector(cell.at, cell.at + [ARM * self.spread, 0.0], "R", f"C{k}", CENTER_COLOR, 0.62)
+        if tier.unit is not None:
+            drive_pole, center = self._drive_place(cell)
+            pen.name_drive(drive_pole, f"D{k}")
+            pen.name_vector(below, drive_pole, "R", f"D{k}", RADIUS_COLOR)
+            if center is not None:
+                pen.name_vector(drive_pole, center, "R", f"CD{k}", CENTER_COLOR, 0.66)
+
+    # -- below the scheme --------------------------------------------------------------------------
+    def _draw_legend(self, *, table: bool) -> None:
+        low, _ = self.sketch.bounds()
+        at = np.array([low[0], low[1] - 24.0])
+        drives = any(tier.unit is not None for tier in self.model.tiers)
+        at = at - [0.0, Pen(self.sketch).legend(at, drives=drives, earth=self.model.earth is not None) + 8.0]
+        if table and self.model.tiers:
+            at = self._draw_table(at, *tier_table(self.model))
+            if drives:
+                self._draw_table(at - [0.0, 8.0], *drive_table(self.model))
+
+    def _draw_table(self, at: Array, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Array:
+        """A table with its upper left corner; returns its lower left one."""
+        lines = [[indexed(cell, INK) for cell in head], *([words(cell, muted=True) for cell in row] for row in rows)]
+        widths = [max(line_width(line[k]) for line in lines) for k in range(len(head))]
+        starts = np.concatenate([[0.0], np.cumsum(np.array(widths) + 12.0)])
+        for k, line in enumerate(lines):
+            for start, cell in zip(starts, line):
+                self.sketch.put([cell], at + [start, -(k + 1) * (LINE_HEIGHT + 1.5) - 3.0 * bool(k)])
+        rule = at[1] - LINE_HEIGHT - 2.5
+        self.sketch.line(np.array([[at[0], rule], [at[0] + starts[-1] - 12.0, rule]]), MUTED, 0.6)
+        bottom: Array = at - [0.0, len(lines) * (LINE_HEIGHT + 1.5) + 4.0]
+        return bottom
 
 
 def _shift(cell: SchemeCell, way: float) -> None:
-    cell.x += way
+    cell.at[0] += way
     for child in cell.children:
         _shift(child, way)
 
 
 def _depth(cell: SchemeCell) -> int:
     return 1 + max((_depth(child) for child in cell.children), default=0)
-
-
-def _has_moment(joint: Joint) -> bool:
-    return joint.driven or any(
-        x is not None for x in (joint.effort, joint.stiffness, joint.damping, joint.friction, joint.ends)
-    )
-
-
-def _vector(values: Array) -> str:
-    """Three numbers as text; what is rounding is written as zero."""
-    size = float(np.abs(values).max(initial=0.0))
-    shown = [0.0 if abs(x) < 1e-9 * max(size, 1.0) else float(x) for x in values]
-    return "0" if not any(shown) else f"({', '.join(f'{x:.4g}' for x in shown)}) m"
-
-
-def _axis(joint: Joint) -> str:
-    axis = getattr(joint, "axis", None)
-    if axis is None:
-        return ""
-    word = "along" if joint.coordinates and joint.coordinates[0][1] == "length" and joint.n_u == 1 else "about"
-    if isinstance(axis, str):
-        return f" {word} {axis}"
-    values = axis_vector(axis)
-    texts = [f"{x:.3g}" if isinstance(x, float) else str(x) for x in values]
-    return f" {word} ({', '.join(texts)})" if all(len(text) < 7 for text in texts) else ""

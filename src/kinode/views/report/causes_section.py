@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_JOINTS = 3  # with the largest kinetic forces
 MOST_ROWS = 12  # of a table
+MOST_BY_CAUSE = 12  # bodies; of more the causes take seconds to compile
 MOST_SHARED = 3000  # times and bodies up to which loads that are not unique are shared for a picture
 TURN = 2.0 * np.pi
 FIGURE_SIZE = (5.0, 2.8)  # inches
@@ -43,7 +44,7 @@ def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = M
     with style():
         sheet = SmallSheet(FIGURE_SIZE)
     for name in _by_kinetic_force(run, wrenches)[:count]:
-        causes = causes_or_bodies(run, name)
+        causes = causes_or_bodies(run, name, most=MOST_BY_CAUSE)
         if causes.shares:
             sections.append(_joint(run, causes, sheet))
     return join([tag("h2", "Who loads the joints"), tag("p", INTRODUCTION), *sections]) if sections else Markup("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,11 @@ from kinode.symbolic.explanation import Explanation, Step, number_text
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.symbolic.mathml import printer_of, symbol_markup
 from kinode.symbolic.worksheet import Item
-from kinode.views.mechanism.vector_scheme import draw_scheme
+from kinode.views.mechanism.flow_chart import FlowChart
+from kinode.views.mechanism.scheme_tiers import drive_table, tier_table
+from kinode.views.mechanism.vector_scheme import Scheme
 from kinode.views.report.html_markup import picture, table
-from kinode.views.style import MINUS, pretty_unit
+from kinode.views.style import MINUS, pretty_unit, style
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -19,29 +22,50 @@ if TYPE_CHECKING:
 MINUS_SIGN = f"<mo>{MINUS}</mo>"
 MOST_BODIES = 16  # of a scheme that a page has room for
 SCHEME = (
-    "Not to scale: each tier stands above the body that carries it. Radius vectors are in the axes of the body that "
-    "they start from, at the initial state."
+    "Not to scale: each tier stands above the body that carries it. Radius vectors and axes are those at the initial "
+    "state; a vector is in the axes of the body that it starts from."
 )
 
 
 def describe_scheme(system: System) -> Markup:
-    """The vector scheme, as long as it fits a page."""
+    """The vector scheme with its tables, as long as it fits a page."""
     if len(system.bodies) > MOST_BODIES:
         return Markup("")
-    figure = draw_scheme(system, shown=False)
+    scheme = Scheme(system, table=False)
+    with style():
+        figure = scheme.figure()
+    head, rows = tier_table(scheme.model)
+    drive_head, drives = drive_table(scheme.model)
     return join(
         [
             tag("h3", "Vector scheme"),
             picture(figure, f"Vector scheme of {system.name}", caption=SCHEME, class_="scheme"),
+            table([_indexed(cell) for cell in head], rows) if rows else "",
+            table([_indexed(cell) for cell in drive_head], drives) if drives else "",
         ]
     )
+
+
+def _indexed(words: str) -> Markup:
+    """A head of a table: R_Ck is R with the index Ck."""
+    pieces = re.split(r"(\w_\w+)", words)
+    return join(join([x[0], tag("sub", x[2:])]) if k % 2 else x for k, x in enumerate(pieces))
 
 
 def describe_steps(system: System) -> Markup:
     """A section with all steps, each folded."""
     from kinode.symbolic.explain import explain
 
-    return join([tag("h2", "How the equations come about"), compose_steps(explain(system))])
+    explanation = explain(system)
+    with style():
+        chart = FlowChart(explanation).figure()
+    return join(
+        [
+            tag("h2", "How the equations come about"),
+            picture(chart, f"Flow chart of the steps for {system.name}", class_="scheme"),
+            compose_steps(explanation),
+        ]
+    )
 
 
 def compose_steps(explanation: Explanation) -> Markup:

@@ -100,7 +100,7 @@ class MassCenter(_Followed):
         return self.center_acceleration(scene)
 
 
-class Direction:
+class DirectedAxes:
     """The axes along a vector d whose next axis is at right angles to n, and their rates as far as those of d go."""
 
     @QUIET
@@ -192,14 +192,14 @@ class AlongVelocity(_Directed, _Followed):
 
     def pose(self, scene: VelocityScene) -> Pose:  # type: ignore[override]
         origin = self.center(scene) if self.point is None else scene.pose(self.point).p
-        return Pose(Direction(self._along(scene), self._upright(scene)).R, origin)
+        return Pose(DirectedAxes(self._along(scene), self._upright(scene)).R, origin)
 
     def velocity(self, scene: AccelerationScene) -> Rates:  # type: ignore[override]
         if not hasattr(scene, "acceleration"):
             raise ModelError("its angular velocity needs accelerations", component=self.name)
         v, n = self._along(scene), self._upright(scene)
         turning = cross(scene.velocity(self.on)[0], n)
-        return Direction(v, n, self.origin_acceleration(scene), turning).rates()[2], v
+        return DirectedAxes(v, n, self.origin_acceleration(scene), turning).rates()[2], v
 
     def origin_velocity(self, scene: VelocityScene) -> Array:
         return self._along(scene)
@@ -232,12 +232,12 @@ class AlongLine(_Directed):
         return f"{self.start} and {self.end} are in one place: no line goes from one to the other"
 
     def pose(self, scene: PositionScene) -> Pose:
-        return Pose(Direction(self._along(scene), self._upright(scene)).R, scene.pose(self.start).p)
+        return Pose(DirectedAxes(self._along(scene), self._upright(scene)).R, scene.pose(self.start).p)
 
-    def _moving(self, scene: VelocityScene) -> Direction:
+    def _moving(self, scene: VelocityScene) -> DirectedAxes:
         n = self._upright(scene)
         d1 = scene.velocity(self.end)[1] - scene.velocity(self.start)[1]
-        return Direction(self._along(scene), n, d1, cross(scene.velocity(self.on)[0], n))
+        return DirectedAxes(self._along(scene), n, d1, cross(scene.velocity(self.on)[0], n))
 
     def velocity(self, scene: VelocityScene) -> Rates:
         return self._moving(scene).rates()[2], scene.velocity(self.start)[1]

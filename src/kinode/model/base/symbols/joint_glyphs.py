@@ -148,26 +148,26 @@ class ArcArrow(NamedTuple):
 
 
 class StraightArrow(NamedTuple):
-    """An arrow with two heads beside a pole, in points, up positive."""
+    """A straight arrow beside a pole, in points, up positive; with two heads if it goes both ways."""
 
     start: Point
     end: Point
+    both_ways: bool = True
 
 
 class PoleMark(NamedTuple):
-    """What the vector scheme shows at a pole: an arrow, and a letter beside it, in points, up positive."""
+    """What the vector scheme shows at a pole: an arrow, and the letters of what it stands for."""
 
     arrow: ArcArrow | StraightArrow
-    letter: str
-    letter_at: Point
+    letters: tuple[str, ...]
 
 
 # By the type of a coordinate: the velocity along it, and the moment or force that acts along it.
 VELOCITY_MARKS: Mapping[str, PoleMark] = {
-    "angle": PoleMark(ArcArrow(11.0, 25.0, 155.0), "ω", (14.0, 12.0)),
-    "length": PoleMark(StraightArrow((-15.0, 17.0), (15.0, 17.0)), "v", (18.0, 17.0)),
+    "angle": PoleMark(ArcArrow(11.0, 25.0, 155.0), ("ω", "\u03b3")),
+    "length": PoleMark(StraightArrow((-15.0, 17.0), (15.0, 17.0)), ("v", "s")),
 }
 EFFORT_MARKS: Mapping[str, PoleMark] = {
-    "angle": PoleMark(ArcArrow(15.0, 205.0, 335.0), "M", (17.0, -13.0)),
-    "length": PoleMark(ArcArrow(15.0, 205.0, 335.0), "F", (17.0, -13.0)),
+    "angle": PoleMark(ArcArrow(15.0, 205.0, 335.0), ("M",)),
+    "length": PoleMark(StraightArrow((-13.0, -13.0), (13.0, -13.0), both_ways=False), ("F",)),
 }

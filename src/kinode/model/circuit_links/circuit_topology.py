@@ -302,6 +302,7 @@ def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
     return node.reference and link.carries is not None and not link.carries.product_is_power
 
 
+# -- names of link variables ------------------------------------------------------------------------
 # -- what a component of the model refers to -------------------------------------------------------
 def frames_of(component: Component) -> Iterator[tuple[str, Frame]]:
     """The frames on bodies that a component acts on, by the names of their fields."""

@@ -1,0 +1,49 @@
+"""Names of link variables: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinode.errors import LawError
+from kinode.model.base.fields import unknown
+from kinode.model.base.frames import Frame
+from kinode.model.circuit_links.circuit_topology import find_circuit_topology
+from kinode.model.quantity_names import LINK_NUMBER, XYZ, QuantityName, part_number
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+# Of a vector link of the component circuit, in the axes of the body that it is on.
+VECTOR_LINK_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "velocity": ("velocity", XYZ, "velocity"),
+    "angular_velocity": ("angular_velocity", XYZ, "velocity"),
+    "force": ("force", XYZ, "acceleration"),
+    "moment": ("moment", XYZ, "acceleration"),
+}
+
+
+def find_link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame | None) -> QuantityName:
+    """A link variable by the number of the link: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``."""
+    number = LINK_NUMBER.search(rest)
+    assert number is not None
+    component = ".".join(x for x in (owner, rest[: number.start()].rstrip(".")) if x)
+    quantity, _, part = rest[number.end() :].lstrip(".").partition(".")
+    components, position = find_circuit_topology(system).components, len(owner) + 1
+    if component not in components:
+        raise LawError(unknown("no component of the circuit is called", component, components), text=text, position=0)
+    links = {str(link.number): link for link in components[component].links if link.kind != "information"}
+    if number.group() not in links:
+        count = f"has {len(links) or 'no'} link{'s' * (len(links) != 1)}"
+        raise LawError(f"{component} {count}, and none has the number {number.group()}", text=text, position=position)
+    link = links[number.group()]
+    if link.kind == "vector":
+        table = VECTOR_LINK_QUANTITIES
+    else:
+        table = {word: (unit, (), "acceleration") for word, unit in link.words.units.items()}
+        if axes is not None:
+            raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
+    if quantity not in table:
+        raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
+    unit, parts, needs = table[quantity]
+    index, name = part_number(text, part, parts), f"{link.number}.{quantity}"
+    return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
