@@ -248,3 +248,103 @@ def test_what_is_typed_wrongly_is_named():
         run["pivot.3.moment@world"]
     with pytest.raises(kn.ArgumentError, match=r"run\.circuit has V and power"):
         run.circuit["flows"]
+
+
+# -- the kinematic problem -------------------------------------------------------------------------
+@pytest.mark.parametrize("basis", ["body", "global"])
+def test_the_kinematic_problem_is_square_with_its_free_speeds_given(basis):
+    """Of the manipulator 39 equations for 40 unknowns: the speed of the second joint is free."""
+    circuit = kn.circuit(paper(), basis, "kinematic")
+    assert circuit.counts == {
+        "potential": 32, "flow": 0, "internal": 8, "component equations": 39, "node equations": 0
+    }  # fmt: skip
+    assert circuit.analysis.open_variables == ("two.3.speed",)
+    assert circuit.index == 1 and not any("force" in name for name in circuit.variables)
+    assert {x for e in circuit.equations for x in e.differentiated} == {0}
+    solved = [x for e in circuit.equations for x in e.solved_for]
+    assert len(set(solved)) == len(solved) == 39
+    assert "Nothing prescribes two.3.speed" in " ".join(circuit.text().split())
+    assert json.loads(circuit.to_json())["mode"] == "kinematic"
+    assert len(circuit.scalar().equations) == 39 and circuit.scalar().links[0].flow == ""
+
+
+def test_kinematic_problem_of_loops_and_prescribed_positions():
+    loop = kn.circuit(kn.load("examples/four_bar.yaml"), mode="kinematic")
+    assert loop.analysis.open_variables == ("left.3.speed",)
+    assert sum(x < 0 for e in loop.equations for x in e.differentiated) == 3
+    driven = kn.circuit(manipulator(motion=known.LAW), mode="kinematic")
+    assert driven.index == 2
+    assert "no bodies" in str(kn.circuit(kn.load("examples/rlc.yaml"), mode="kinematic"))
+
+
+# -- redundancy in every basis ---------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_redundant_rows_are_the_same_in_world_axes(name):
+    system = kn.load(f"examples/{name}.yaml")
+    own, world = (kn.circuit(system, basis).analysis.open_variables for basis in ("body", "global"))
+    assert len(own) == 3
+    assert [f"{x}@world" for x in own] == list(world)
+
+
+@pytest.mark.parametrize("basis", ["body", "global"])
+def test_a_rod_beside_a_rod_is_redundant(basis):
+    system = kn.System("rods", gravity=(0, -9.81, 0))
+    ends = []
+    for k in range(2):
+        body = system.body(f"arm{k}", mass=1, com=(0.3, 0, 0), inertia=(1, 1, 1))
+        system.revolute(f"pin{k}", system.world.at(k, 0, 0), body)
+        ends.append(body.at(0, 1, 0))
+    for k in range(2):
+        system.constraint(f"rod{k}", "distance", a=ends[0], b=ends[1], distance=1.0)
+    circuit = kn.circuit(system, basis)
+    assert circuit.analysis.open_variables == ("rod1.reaction",)
+    assert circuit.evaluate().worst[0] < HOLDS
+
+
+# -- small numbers, narrow lines, names ------------------------------------------------------------
+def test_scalar_equations_keep_small_masses():
+    """A micro-mechanism: coefficients far below 1 are not rounding."""
+    system = kn.System("small", gravity=(0, 0, 0))
+    body = system.body("dot", mass=1e-17, inertia=(1e-24, 1e-24, 1e-24))
+    system.revolute("pin", system.world, body, axis=(1, 1, 0))
+    texts = {(e.owner, e.name): str(e.left) for e in kn.circuit(system).scalar().equations}
+    assert "1.0e-17*der(dot.com.velocity.z@dot)" in texts["dot", "balance of forces, z"]
+    assert "1.0e-24*der(pin.2.angular_velocity.z)" in texts["dot", "balance of moments, z"]
+
+
+@pytest.mark.parametrize("width", [50, 80])
+@pytest.mark.parametrize("basis", ["body", "global"])
+def test_no_line_is_wider_than_asked(width, basis):
+    circuit = kn.circuit(kn.load("examples/spinning_top.yaml"), basis)
+    for text in (circuit.text(width), circuit.scalar().text(width)):
+        assert max(map(len, text.splitlines())) <= width
+
+
+def test_symbols_are_explained():
+    rows = {row[0]: row[1:] for row in kn.circuit(paper())["Symbols"].table[1]}
+    assert rows["J_segment1"] == ("inertia about the mass center", "kg*m^2")
+    assert rows["M_one.3"] == ("moment", "N*m")
+
+
+def test_values_of_links_by_name_at_an_instant():
+    now = kn.circuit(paper()).evaluate()
+    assert now["two.1.force.y"] == now["two.1.force"][1]
+    np.testing.assert_array_equal(now["segment1.2.velocity"], now["two.1.velocity"])
+    with pytest.raises(kn.ArgumentError, match=r"'two\.1\.force\.w' is no variable"):
+        now["two.1.force.w"]
+
+
+def test_wrong_states_and_times_are_named():
+    system = kn.load("examples/pendulum.yaml")
+    with pytest.raises(kn.ArgumentError, match="state: a State is expected, not 3"):
+        kn.circuit(system).evaluate(3)
+    run = kn.simulate(system, 0.1)
+    for t in (9.0, -1.0, float("nan")):
+        with pytest.raises(kn.ArgumentError, match=r"is not in the run, 0 to 0\.1 s"):
+            run.circuit.at(t)
+    with pytest.raises(kn.ArgumentError, match="a time in seconds is expected, not 'end'"):
+        run.circuit.at("end")
+    alone = kn.System("alone")
+    alone.body("stone", mass=1, inertia=(1, 1, 1))
+    with pytest.raises(kn.ModelError, match="stone: is not joined to anything"):
+        kn.circuit(alone)

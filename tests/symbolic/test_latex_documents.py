@@ -50,6 +50,8 @@ DOCUMENTS = {
     "balances with hostile names": lambda: kn.equations(hostile(), frame="a_body"),
     "equations with hostile names": lambda: kn.equations(hostile()),
     "circuit with hostile names": lambda: kn.circuit(hostile()),
+    "scalar circuit with hostile names": lambda: kn.circuit(hostile()).scalar(),
+    "kinematic circuit": lambda: kn.circuit(example("four_bar"), mode="kinematic"),
     "explanation with hostile names": lambda: kn.explain(hostile()),
 }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
 ARRAYS = ("V", "power")
+OUTSIDE = 1e-9  # s: a time beyond the end by no more is the end
 
 
 class RunCircuit:
@@ -110,7 +111,12 @@ class RunCircuit:
 
     def at(self, t: float) -> CircuitState:
         """The circuit at the stored time nearest to t, with the residual of every equation."""
-        k = int(np.argmin(np.abs(self.run.t - float(t))))
+        times = self.run.t
+        if isinstance(t, bool) or not isinstance(t, int | float | np.number):
+            raise ArgumentError(f"run.circuit.at: a time in seconds is expected, not {short(t)}")
+        if not times[0] - OUTSIDE <= t <= times[-1] + OUTSIDE:
+            raise ArgumentError(f"run.circuit.at: {t:g} s is not in the run, {times[0]:g} to {times[-1]:g} s")
+        k = int(np.argmin(np.abs(times - float(t))))
         state = State(float(self.run.t[k]), self.run.q[k], self.run.u[k], self.run.z[k])
         return self.circuit.evaluate(state, inputs=self.run.input_values)
 

@@ -56,19 +56,21 @@ def wrapped(text: str, width: int) -> list[str]:
     for term in _pieces(text, deepest=0):
         whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
         for piece in [x for part in whole for x in _words(part, width - INDENT)]:
-            if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
+            space = "" if lines[-1].endswith("*") else " "
+            if lines[-1] and len(lines[-1]) + len(space) + len(piece) > width:
                 lines.append(" " * INDENT + piece)
             else:
-                lines[-1] = f"{lines[-1]} {piece}" if lines[-1] else piece
+                lines[-1] = f"{lines[-1]}{space}{piece}" if lines[-1] else piece
     return lines
 
 
 def _words(text: str, width: int) -> list[str]:
-    """A text that is too long, split after the indices of sums and before conditions; else at any blanks."""
+    """A text that is too long, split after the indices of sums and before conditions; else at blanks, or factors."""
     if len(text) <= width:
         return [text]
     parts = re.split(r"(?<=\]) |  (?=if )", text)
-    return [x for part in parts for x in ([part] if len(part) <= width else re.split(r" (?![^\[]*\])", part))]
+    words = [x for part in parts for x in ([part] if len(part) <= width else re.split(r" (?![^\[]*\])", part))]
+    return [x for word in words for x in ([word] if len(word) <= width else re.split(r"(?<=[^*]\*)(?!\*)", word))]
 
 
 def _pieces(text: str, deepest: int) -> list[str]:

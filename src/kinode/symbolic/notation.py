@@ -65,7 +65,7 @@ class SymbolStyle(NamedTuple):
 
     @property
     def latex(self) -> str:
-        whole = rf"\mathit{{{self.letter}}}" if len(self.letter) > 1 else self.letter
+        whole = rf"\mathit{{{self.letter}}}".replace("_", r"\_") if len(self.letter) > 1 else self.letter
         letter = whole if self.plain else GREEK.get(self.letter, (whole,))[0]
         letter = rf"\tilde{{{letter}}}" if self.tilde else letter
         letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter

@@ -6,9 +6,9 @@ rows repeat each other, are set aside together with the flows that they leave op
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from kinode.symbolic.circuit_listing.network_rows import NetworkRow
 from kinode.symbolic.circuit_listing.symbol_meanings import Order, SymbolMeanings
 from kinode.symbolic.formulas.term_values import SymbolValues
 from kinode.symbolic.formulas.vector_terms import IndexedSymbol, VectorTerm
+
+if TYPE_CHECKING:
+    from kinode.symbolic.circuit_listing.whole_circuit import Circuit
 
 VANISHING = 1e-9  # an exact derivative below this is a rounding error of zero
 DEPENDENT = 1e-8  # of its length: what is left of a row that depends on others
@@ -39,7 +42,8 @@ class CircuitAnalysis:
     index : int
         Structural index.
     open_variables : tuple of str
-        Scalar variables that the equations leave open: flows of redundant loops.
+        Scalar variables that the equations leave open: flows of redundant loops; in the kinematic problem speeds that
+        nothing prescribes.
     """
 
     differentiated: tuple[int, ...]
@@ -53,12 +57,14 @@ class IncidenceWriter:
     """Which scalar variables occur in which scalar equations, with the highest order of their derivatives."""
 
     def __init__(
-        self, meanings: SymbolMeanings, variables: Mapping[str, CircuitVariable], known: Mapping[Order, Array]
-    ) -> None:
+        self, meanings: SymbolMeanings, variables: Mapping[str, CircuitVariable], known: Mapping[Order, Array],
+        geometry: Callable[[IndexedSymbol], Any] = lambda symbol: None,
+    ) -> None:  # fmt: skip
         self.meanings, self.variables = meanings, variables
         self.rng = np.random.default_rng(11)
         self.samples: dict[Order, Array] = dict(known)
         self.others: dict[IndexedSymbol, Any] = {}
+        self.geometry = geometry
 
     def entries(self, row: ComponentRow) -> list[dict[int, int]]:
         """For each scalar of a row: number of a variable -> order."""
@@ -98,9 +104,11 @@ class IncidenceWriter:
         return self.samples[order]
 
     def _other(self, symbol: IndexedSymbol) -> Any:
-        """A random value for a symbol that is no variable."""
+        """A value for a symbol that is no variable: of the geometry where that is given, else a random one."""
         if symbol not in self.others:
-            self.others[symbol] = self.rng.uniform(0.3, 1.0, (3,) * symbol.family.rank)
+            value = self.geometry(symbol)
+            rank = symbol.family.rank
+            self.others[symbol] = self.rng.uniform(0.3, 1.0, (3,) * rank) if value is None else value
         return self.others[symbol]
 
     def _of_network(self, row: NetworkRow) -> dict[int, int]:
@@ -164,18 +172,29 @@ def analyze(
     return CircuitAnalysis(tuple(differentiated), tuple(solved_for), structure.index, tuple(open_variables), structure)
 
 
+def analyze_motion(
+    entries: Sequence[Mapping[int, int]], circuit: Circuit, repeated: Collection[int], free: Collection[str]
+) -> CircuitAnalysis:
+    """The structural analysis of the kinematic problem, in which speeds that nothing prescribes are given."""
+    numbers = {v.first - 1 + k for v in circuit.variables.values() for k in range(v.size)}
+    names = circuit.unknowns.scalars()
+    absent = [name for j, name in enumerate(names) if j not in numbers]
+    others = {i for i, entry in enumerate(entries) if not entry}
+    return replace(analyze(entries, names, {*repeated, *others}, {*absent, *free}), open_variables=tuple(free))
+
+
 def find_repeated(rows: Array, order: Sequence[int]) -> list[int]:
     """The rows of a matrix that depend on rows before them in the given order."""
-    basis: list[Array] = []
-    repeated = []
+    basis = np.zeros((min(len(order), rows.shape[1]), rows.shape[1]))
+    rank, repeated = 0, []
     for i in order:
-        size = np.linalg.norm(rows[i])
-        rest = rows[i]
+        size, rest = np.linalg.norm(rows[i]), rows[i]
         for _ in range(2):  # twice is enough for rounding
-            for vector in basis:
-                rest = rest - (vector @ rest) * vector
-        if np.linalg.norm(rest) <= DEPENDENT * size:
+            rest = rest - (basis[:rank] @ rest) @ basis[:rank]
+        left = np.linalg.norm(rest)
+        if left <= DEPENDENT * size or rank == len(basis):
             repeated.append(i)
         else:
-            basis.append(rest / np.linalg.norm(rest))
+            basis[rank] = rest / left
+            rank += 1
     return repeated

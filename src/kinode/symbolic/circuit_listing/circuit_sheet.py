@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinode.model.circuit_links.circuit_topology import INFORMATION, CircuitComponent
-from kinode.symbolic.circuit_listing.circuit_variables import FLOW, INTERNAL, POTENTIAL
+from kinode.symbolic.circuit_listing import link_symbols
+from kinode.symbolic.circuit_listing.circuit_analysis import symbols_of
+from kinode.symbolic.circuit_listing.circuit_variables import FLOW, INTERNAL, POTENTIAL, unit_of
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
-from kinode.symbolic.formulas.typefaces import LATEX
+from kinode.symbolic.formulas.typefaces import LATEX, PLAIN
 from kinode.symbolic.formulas.typeset import written
-from kinode.symbolic.formulas.vector_terms import Definition
+from kinode.symbolic.formulas.vector_terms import Definition, Family, IndexedSymbol
 
 if TYPE_CHECKING:
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit, CircuitEquation
@@ -23,12 +25,13 @@ AXES = {
     "body": "Vectors are in the axes of the body that their link is on; a ring marks rates in these axes.",
     "global": "Vectors are in world axes.",
 }
+KINEMATIC = "kinematic"
 SIGNS = "A flow is what acts on the component at that link. "
 
 
 def compose_sheet(circuit: Circuit) -> FormulaSheet:
     """Components, nodes, counts, the equations of each component, nodal laws, and the structural analysis."""
-    sections = [_components(circuit), _nodes(circuit), _counts(circuit)]
+    sections = [_components(circuit), _nodes(circuit), _counts(circuit), _symbols(circuit)]
     by_owner: dict[str, list[CircuitEquation]] = {}
     nodal: list[CircuitEquation] = []
     for equation in circuit.equations:
@@ -85,6 +88,8 @@ def _counts(circuit: Circuit) -> SheetSection:
     """How many unknowns and equations there are, and how the reduced count follows."""
     c = circuit.counts
     total = c[POTENTIAL] + c[FLOW] + c[INTERNAL]
+    if circuit.mode == KINEMATIC:
+        return SheetSection("Unknowns and equations", _motion_words(circuit) + AXES[circuit.basis])
     kinematic = sum(row.size for kind, row in circuit.rows if row.dual and kind == "component")
     rest = c["component equations"] - kinematic
     words = (
@@ -98,6 +103,38 @@ def _counts(circuit: Circuit) -> SheetSection:
     return SheetSection("Unknowns and equations", words)
 
 
+def _motion_words(circuit: Circuit) -> str:
+    """What the kinematic problem has, and which speeds it needs."""
+    c, analysis = circuit.counts, circuit.analysis
+    if not circuit.system.bodies:
+        return "There are no bodies: the kinematic problem has no equations. "
+    repeated = sum(x < 0 for equation in circuit.equations for x in equation.differentiated)
+    words = (
+        f"The kinematic problem, without flows: {c[POTENTIAL] + c[INTERNAL]} unknowns, {c[POTENTIAL]} potentials of "
+        f"nodes and {c[INTERNAL]} internal variables; {c['component equations']} equations. "
+    )
+    words += f"{repeated} of them repeat others. " if repeated else ""
+    free = ", ".join(analysis.open_variables)
+    return (
+        words
+        + (f"Nothing prescribes {free}; with these given, " if free else "All speeds are prescribed: ")
+        + ("the equations determine the motion. Numbers are those of the whole circuit. ")
+    )
+
+
+def _symbols(circuit: Circuit) -> SheetSection:
+    """What the symbols mean: the first of each kind."""
+    first: dict[Family, IndexedSymbol] = {}
+    for _, _, row in circuit.shown:
+        for symbol in (x for side in (row.left, row.right) for x in symbols_of(side)):
+            first.setdefault(symbol.family, symbol)
+    known = [x for x in vars(link_symbols).values() if isinstance(x, Family) and x in first]
+    families = [*known, *(x for x in first if x.words and x not in known)]
+    rows = [(written(first[x], PLAIN), x.words, unit_of(x.unit) or x.unit) for x in families]
+    words = "The first symbol of each kind, its meaning and its SI unit." if rows else ""
+    return SheetSection("Symbols", words, (), (("symbol", "meaning", "unit"), rows) if rows else None)
+
+
 def _structure(circuit: Circuit) -> SheetSection:
     rows = []
     for equation in circuit.equations:
@@ -106,7 +143,7 @@ def _structure(circuit: Circuit) -> SheetSection:
         rows.append((equation.numbers, equation.owner, equation.name, times, _together(equation.solved_for)))
     words = f"Structural index {circuit.index}. How often each equation is differentiated, and what it is solved for."
     left_open = circuit.analysis.open_variables
-    if left_open:
+    if left_open and circuit.mode != KINEMATIC:
         words += f" Redundant loops leave open: {', '.join(left_open)}."
     head = ("number", "owner", "equation", "differentiated", "solved for")
     return SheetSection("Structural analysis", words, (), (head, rows))
@@ -114,9 +151,12 @@ def _structure(circuit: Circuit) -> SheetSection:
 
 def _together(names: Sequence[str]) -> str:
     """Names of scalars; the three components of one vector by its name alone."""
-    heads = {name.replace(f".{axis}", "", 1) for name, axis in zip(names, "xyz", strict=False) if name}
-    vector = len(names) == 3 and all(f".{axis}" in name for name, axis in zip(names, "xyz", strict=True))
-    return heads.pop() if vector and len(heads) == 1 else ", ".join(filter(None, names))
+    heads = set()
+    for name, axis in zip(names, "xyz", strict=False):
+        head, at, axes = name.partition("@")
+        heads.add(f"{head.removesuffix(f'.{axis}')}{at}{axes}" if head.endswith(f".{axis}") else "")
+    vector = len(names) == 3 and len(heads) == 1 and "" not in heads
+    return heads.pop() if vector else ", ".join(filter(None, names))
 
 
 def to_data(circuit: Circuit) -> dict[str, Any]:
@@ -125,6 +165,7 @@ def to_data(circuit: Circuit) -> dict[str, Any]:
     return {
         "name": circuit.system.name,
         "basis": circuit.basis,
+        "mode": circuit.mode,
         "index": circuit.index,
         "counts": circuit.counts,
         "components": [

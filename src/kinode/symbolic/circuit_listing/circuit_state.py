@@ -13,6 +13,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
 from kinode.errors import ArgumentError
 from kinode.expressions.syntax_tree import symbol as named
+from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.base.frames import Frame
 from kinode.model.circuit_links.circuit_topology import VECTOR, WORLD, CircuitLink, is_outlet
@@ -26,7 +27,6 @@ from kinode.symbolic.formulas.vector_terms import IndexedSymbol, Sum, VectorTerm
 NEGLIGIBLE = 1e-6  # of the largest term of all equations: terms of another unit that are smaller are rounding
 
 if TYPE_CHECKING:
-    from kinode.kernels.state import State
     from kinode.multibody.snapshot import Snapshot
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit
 
@@ -49,9 +49,22 @@ class CircuitState:
     snapshot: Snapshot
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self.V:
+        if name in self.V:
+            return self.V[name]
+        value = self._at_link(name) if isinstance(name, str) else None
+        if value is None:
             raise ArgumentError(f"{short(name)} is no variable of the circuit; they are the keys of circuit.variables")
-        return self.V[name]
+        return value
+
+    def _at_link(self, name: str) -> Array | None:
+        """A component of a vector (elbow.1.force.x), or the potential of a link, which is that of its node."""
+        head, at, axes = name.partition("@")
+        vector, _, part = head.rpartition(".")
+        if part in ("x", "y", "z"):
+            value = self.V.get(f"{vector}{at}{axes}", self._at_link(f"{vector}{at}{axes}"))
+            return None if value is None or len(value) != 3 else value[["xyz".index(part)]]
+        link = self.circuit.meanings.link_named.get(vector)
+        return None if link is None else self.V.get(f"{link.node}.{part}{at}{axes}")
 
     @cached_property
     def residuals(self) -> tuple[float, ...]:
@@ -112,9 +125,10 @@ class CircuitState:
         rate = self._rate(family, name)
         if rate is not None:
             return rate
+        geometry = self.geometry(symbol)
+        if geometry is not None:
+            return geometry
         snapshot = self.snapshot
-        if family == s.TURN:
-            return snapshot.pose(Frame(name)).R
         if family in (s.OTHER_FORCE, s.OTHER_MOMENT):
             moment, force = other_loads(snapshot, name)
             return self._in_axes(force if family == s.OTHER_FORCE else moment, name)
@@ -128,9 +142,13 @@ class CircuitState:
         if family == s.DIRECTION:
             one, two = (snapshot.pose(x.frame).p for x in self.circuit.components[name].links if x.frame is not None)
             return (two - one) / np.linalg.norm(two - one)
-        if family in (s.ROW_FORCE, s.ROW_MOMENT):
-            return self._row_load(symbol)
         return self._named_value(symbol)
+
+    def geometry(self, symbol: IndexedSymbol) -> Any:
+        """Orientations, and what unit multipliers of constraints do; None for other symbols."""
+        if symbol.family == s.TURN:
+            return self.snapshot.pose(Frame(str(symbol.places[-1]))).R
+        return self._row_load(symbol) if symbol.family in (s.ROW_FORCE, s.ROW_MOMENT) else None
 
     def _named_value(self, symbol: IndexedSymbol) -> Any:
         """A quantity of a network, or a quantity by its own name."""
@@ -193,14 +211,16 @@ def evaluate_circuit(circuit: Circuit, state: State | None, inputs: Mapping[str,
     from kinode.dynamics.compiled_system import Dynamics
     from kinode.dynamics.redundant_reactions import is_redundant
 
+    if state is not None and not isinstance(state, State):
+        raise ArgumentError(f"state: a State is expected, not {short(state)}; run.circuit.at(t) takes that of a run")
     dynamics = Dynamics(circuit.system)
     state = dynamics.initial if state is None else state
-    names, snapshot = list(circuit.variables), dynamics.snapshot(state, inputs=inputs)
+    names, snapshot = list(circuit.unknowns.variables), dynamics.snapshot(state, inputs=inputs)
     if is_redundant(dynamics):  # loads are shared among joints
         values = dynamics.evaluate(names, state.t, state.q, state.u, z=state.z, inputs=inputs)
     else:
         values = {name: snapshot.quantity(name) for name in names}
-    V = {name: np.atleast_1d(np.asarray(values[name], dtype=float)) for name in names}
+    V = {name: np.atleast_1d(np.asarray(values[name], dtype=float)) + 0.0 for name in names}  # no zero has a sign
     return CircuitState(circuit, float(state.t), V, snapshot)
 
 

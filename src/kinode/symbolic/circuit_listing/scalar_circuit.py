@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit
 
 XYZ = "xyz"
-SMALLEST = 1e-15  # coefficients below it come from rounding
+SMALLEST = 1e-15  # of the largest coefficient of a vector or matrix: what is smaller comes from rounding
 
 
 class ScalarLink(NamedTuple):
@@ -53,35 +53,33 @@ class ScalarCircuit:
 
     @cached_property
     def links(self) -> tuple[ScalarLink, ...]:
-        """All scalar links: six of each vector link, one of each energy link."""
-        links, at = [], self.circuit.axes_suffix
+        """All scalar links: six of each vector link, one of each energy link; kinematic ones have no flow."""
+        links, at, with_flows = [], self.circuit.axes_suffix, self.circuit.mode == "dynamic"
         for link in self.circuit.branches:
             if link.kind == VECTOR:
                 for v, f, letter in (("velocity", "force", "v"), ("angular_velocity", "moment", "w")):
                     for axis in XYZ:
                         name = f"{link.name}.{letter}{axis}"
                         node = f"{link.node}.{letter}{axis}"
-                        links.append(
-                            ScalarLink(name, node, f"{link.node}.{v}.{axis}{at}", f"{link.name}.{f}.{axis}{at}")
-                        )
+                        flow = f"{link.name}.{f}.{axis}{at}" if with_flows else ""
+                        links.append(ScalarLink(name, node, f"{link.node}.{v}.{axis}{at}", flow))
             else:
                 domain = link.words
                 potential, flow = (f"{link.name}.{word}" for word in (domain.potential, domain.flow))
-                links.append(ScalarLink(link.name, link.node, potential, flow))
+                links.append(ScalarLink(link.name, link.node, potential, flow if with_flows else ""))
         return tuple(links)
 
     @cached_property
     def equations(self) -> tuple[ScalarEquation, ...]:
         """All scalar equations, numbered as in the circuit; constants are numbers, q and other variables symbols."""
         evaluate = SymbolValues(self._value)
-        rows, number = [], 0
-        for kind, row in self.circuit.rows:
+        rows = []
+        for number, kind, row in self.circuit.shown:
             owner = f"node {row.owner}" if kind == "node" else row.owner
             left, right = (_expanded(evaluate(side), row.size) for side in (row.left, row.right))
             for k in range(row.size):
-                number += 1
                 axis = f", {XYZ[k]}" if row.size == 3 else f", {k + 1}" if row.size > 1 else ""
-                rows.append(ScalarEquation(number, owner, f"{row.name}{axis}", left[k], right[k]))
+                rows.append(ScalarEquation(number + k + 1, owner, f"{row.name}{axis}", left[k], right[k]))
         return tuple(rows)
 
     def _value(self, symbol: IndexedSymbol) -> Any:
@@ -92,7 +90,7 @@ class ScalarCircuit:
             scalars = scalar_names(self.circuit.system, self.circuit.variables[name])
             marked = [sympy.Symbol(x if not order else f"der({x})") for x in scalars]
             values[name, order] = np.array(marked, dtype=object)
-        return self.circuit.meanings.given(values, _other)(symbol)
+        return _clean(self.circuit.meanings.given(values, _other)(symbol))
 
     def text(self, width: int = 80) -> str:
         """The scalar links and equations as text."""
@@ -136,17 +134,26 @@ def _other(symbol: IndexedSymbol) -> Any:
 
 
 def _expanded(value: Any, size: int) -> list[Any]:
-    """The scalars of a side, written out, without what only rounding put there."""
+    """The scalars of a side, written out."""
     import sympy
 
     flat = list(np.ravel(np.asarray(value, dtype=object)))
     flat = flat * size if len(flat) == 1 else flat
-    written_out = []
-    for x in flat:
-        x = sympy.expand(sympy.sympify(x))
-        terms = [t for t in sympy.Add.make_args(x) if abs(t.as_coeff_Mul()[0]) > SMALLEST]
-        written_out.append(sympy.Add(*[_rounded(t) for t in terms]))
-    return written_out
+    return [
+        sympy.Add(*[_rounded(t) for t in sympy.Add.make_args(sympy.expand(sympy.sympify(x))) if t != 0]) for x in flat
+    ]
+
+
+def _clean(value: Any) -> Any:
+    """A vector or matrix of a component without what only rounding put there: small against its largest entry."""
+    import sympy
+
+    if not np.ndim(value):
+        return value
+    sums = [sympy.Add.make_args(sympy.expand(sympy.sympify(x))) for x in np.ravel(np.asarray(value, dtype=object))]
+    largest = max((abs(term.as_coeff_Mul()[0]) for terms in sums for term in terms), default=0.0)
+    kept = [[term for term in terms if abs(term.as_coeff_Mul()[0]) > SMALLEST * largest] for terms in sums]
+    return np.array([sympy.Add(*terms) for terms in kept], dtype=object).reshape(np.shape(value))
 
 
 def _rounded(term: Any) -> Any:

@@ -24,7 +24,14 @@ from kinode.model.circuit_links.circuit_topology import (
 )
 from kinode.model.system import System
 from kinode.structure.network_equations import NetworkEquations
-from kinode.symbolic.circuit_listing.circuit_analysis import CircuitAnalysis, IncidenceWriter, analyze
+from kinode.structure.topology import find_topology
+from kinode.symbolic.circuit_listing.circuit_analysis import (
+    CircuitAnalysis,
+    IncidenceWriter,
+    analyze,
+    analyze_motion,
+    symbols_of,
+)
 from kinode.symbolic.circuit_listing.circuit_sheet import compose_sheet, to_data
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState, evaluate_circuit
 from kinode.symbolic.circuit_listing.circuit_variables import (
@@ -35,7 +42,7 @@ from kinode.symbolic.circuit_listing.circuit_variables import (
 from kinode.symbolic.circuit_listing.component_rows import ComponentRow, ComponentRows, nodal_rows
 from kinode.symbolic.circuit_listing.incidence_matrix import Incidence, find_incidence, find_pieces
 from kinode.symbolic.circuit_listing.network_rows import NetworkRows
-from kinode.symbolic.circuit_listing.redundant_rows import find_redundant
+from kinode.symbolic.circuit_listing.redundant_rows import find_free_speeds, find_redundant
 from kinode.symbolic.circuit_listing.scalar_circuit import ScalarCircuit
 from kinode.symbolic.circuit_listing.symbol_meanings import SymbolMeanings
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
@@ -179,9 +186,13 @@ class Circuit:
     def unknowns(self) -> CircuitVariables:
         return CircuitVariables(self.system, self._topology, self._network, self.basis)
 
-    @property
+    @cached_property
     def variables(self) -> dict[str, CircuitVariable]:
-        return dict(self.unknowns.variables)
+        if self.mode == DYNAMIC:
+            return dict(self.unknowns.variables)
+        symbols = (x for _, _, row in self.shown for side in (row.left, row.right) for x in symbols_of(side))
+        occurring = {name for symbol in dict.fromkeys(symbols) for name, _ in self.meanings.orders(symbol)}
+        return {name: x for name, x in self.unknowns.variables.items() if name in occurring}
 
     @cached_property
     def meanings(self) -> SymbolMeanings:
@@ -207,12 +218,26 @@ class Circuit:
         rows += [("node", row) for row in nodal_rows(self._topology)]
         return tuple(rows)
 
+    @property
+    def shown(self) -> list[tuple[int, str, ComponentRow]]:
+        """The rows of the circuit's mode, each with the number of its first scalar, from 0, and its kind."""
+        rows, first = [], 0
+        for kind, row in self.rows:
+            rows += [(first, kind, row)] if self.mode == DYNAMIC or row.kinematic else []
+            first += row.size
+        return rows
+
     @cached_property
     def analysis(self) -> CircuitAnalysis:
-        """The structural analysis of all scalar equations."""
+        """The structural analysis of all scalar equations; in the kinematic problem of those without flows."""
         writer = IncidenceWriter(self.meanings, self.unknowns.variables, {})
-        entries = [entry for _, row in self.rows for entry in writer.entries(row)]
-        return analyze(entries, self.unknowns.scalars(), *find_redundant(self))
+        if self.mode == DYNAMIC:
+            entries = [entry for _, row in self.rows for entry in writer.entries(row)]
+            return analyze(entries, self.unknowns.scalars(), *find_redundant(self))
+        entries = [{} for _, row in self.rows for _ in range(row.size)]
+        for first, _, row in self.shown:
+            entries[first : first + row.size] = writer.entries(row)
+        return analyze_motion(entries, self, *find_free_speeds(self))
 
     @property
     def index(self) -> int:
@@ -220,18 +245,16 @@ class Circuit:
 
     @cached_property
     def equations(self) -> tuple[CircuitEquation, ...]:
-        equations, first, analysis = [], 0, self.analysis
-        for kind, row in self.rows:
+        equations, analysis = [], self.analysis
+        for first, kind, row in self.shown:
             part = slice(first, first + row.size)
-            if self.mode == DYNAMIC or row.kinematic:
-                equations.append(
-                    CircuitEquation(
-                        first + 1, row.size, row.owner, row.name, kind,
-                        Definition(row.left, row.right, row.number, row.name),
-                        analysis.differentiated[part], analysis.solved_for[part],
-                    )
-                )  # fmt: skip
-            first += row.size
+            equations.append(
+                CircuitEquation(
+                    first + 1, row.size, row.owner, row.name, kind,
+                    Definition(row.left, row.right, row.number, row.name),
+                    analysis.differentiated[part], analysis.solved_for[part],
+                )
+            )  # fmt: skip
         return tuple(equations)
 
     @property
@@ -326,7 +349,7 @@ class Circuit:
     def counts(self) -> dict[str, int]:
         """Scalar unknowns by sort, and scalar equations of components and nodes."""
         equations = {"component": 0, "node": 0}
-        for kind, row in self.rows:
+        for _, kind, row in self.shown:
             equations[kind] += row.size
         return {**counts(self.variables), **{f"{kind} equations": n for kind, n in equations.items()}}
 
@@ -361,4 +384,5 @@ def circuit(system: System, basis: str = "body", mode: str = DYNAMIC) -> Circuit
         raise ArgumentError(f"basis: {short(basis)} is none of {', '.join(BASES)}")
     if mode not in (DYNAMIC, KINEMATIC):
         raise ArgumentError(f"mode: {short(mode)} is none of {DYNAMIC}, {KINEMATIC}")
+    find_topology(system)  # refuses what hangs nowhere
     return Circuit(system, basis, mode)
