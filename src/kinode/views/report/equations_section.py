@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from kinode.errors import Error
 from kinode.structure.topology import find_topology
@@ -12,8 +13,32 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 MOST_FREEDOMS = 4  # of the state, and as many bodies
+MOST_BODIES = 8  # whose reactions and balances are written in vectors
+MOST_FRAMES = 3  # about which balances are written
 LONG = "Written out, the equations of motion are long; kn.equations gives them with names for what recurs."
 NOTE = "Written out by kn.equations, which also gives them as SymPy, LaTeX, Python and C, with joint reactions."
+
+
+def describe_forms(system: System) -> Markup:
+    """Folded: the reactions in vectors, and the balances about declared frames, of systems with few bodies."""
+    if not 0 < len(system.bodies) <= MOST_BODIES:
+        return Markup("")
+    from kinode.symbolic.equations_of_motion import equations
+
+    joints = list(system.joints)
+    forms = [_folded("Reactions of joints in vectors", lambda: equations(system, shape="vectors", reactions=joints))]
+    for name in list(system.frames)[:MOST_FRAMES]:
+        title = f"Balances about {name}, in its axes"
+        forms.append(_folded(title, lambda name=name: equations(system, frame=name)))  # type: ignore[misc]
+    return join(forms)
+
+
+def _folded(title: str, derive: Callable[[], Any]) -> Markup:
+    """A form of the equations under its title, which opens it; nothing where the form does not apply."""
+    try:
+        return tag("details", tag("summary", title), Markup(derive().mathml()))
+    except Error:
+        return Markup("")
 
 
 def describe_equations(system: System) -> Markup:

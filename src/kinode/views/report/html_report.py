@@ -47,7 +47,7 @@ from kinode.views.report.causes_section import describe_causes
 from kinode.views.report.circuit_section import describe_circuit
 from kinode.views.report.derivation_section import describe_scheme, describe_steps
 from kinode.views.report.drives_section import describe_drives
-from kinode.views.report.equations_section import describe_equations
+from kinode.views.report.equations_section import describe_equations, describe_forms
 from kinode.views.report.html_markup import facts, picture, table, with_unit
 from kinode.views.report.model_section import (
     describe_events,
@@ -148,7 +148,8 @@ def compose(
             describe_events(run),
         ]
     sections += [describe_steps(run.system)] if explain else []
-    sections += [describe_equations(run.system), _verification(checked) if verify else Markup(""), _facts(run)]
+    sections += [describe_equations(run.system), describe_forms(run.system)]
+    sections += [_verification(checked) if verify else Markup(""), _facts(run)]
     body = tag("main", _header(run, heading), _keys(run, loads, checked), *sections, _footer())
     css = resources.files("kinode.views.report").joinpath("report.css").read_text(encoding="utf-8")
     head = join(
