@@ -153,7 +153,8 @@ def test_the_builder_has_its_shortcut_and_help_names_its_fields(module):
     page = pydoc.render_doc(kn.System.rolling_knee, renderer=pydoc.plaintext)
     assert "roll : number, m" in page and "Travel for one radian." in page
     assert "damping : number for each freedom, N*m*s/rad, optional" in page
-    assert list(inspect.signature(system.lamp).parameters) == ["name", "plus", "minus", "conductance", "rise"]
+    fields = ["name", "plus", "minus", "conductance", "rise", "heat"]  # every part that loses energy may warm a node
+    assert list(inspect.signature(system.lamp).parameters) == fields
     assert "lamp" in dir(system) and "lamp(self, name:" in pydoc.render_doc(kn.System, renderer=pydoc.plaintext)
     with pytest.raises(kn.ModelError, match="a lamp has no field 'rize'; did you mean rise"):
         system.lamp("other", "bus", "gnd", conductance=1, rize=1)

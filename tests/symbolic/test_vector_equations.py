@@ -227,3 +227,10 @@ def test_where_it_does_not_apply():
         sheet.values(0.0, np.zeros((2, 3)), np.zeros((2, 3)))
     with pytest.raises(kn.ArgumentError, match="q"):
         sheet.values(0.0, [0.0], U)
+
+
+def test_a_system_that_cannot_move_is_refused():
+    system = kn.System("post")
+    system.fixed("foot", system.world, system.body("post", mass=1.0))
+    with pytest.raises(kn.ArgumentError, match="does not apply to post: no joint of it has a freedom"):
+        kn.equations(system, shape="vectors", reactions=["foot"])

@@ -200,6 +200,8 @@ def vector_equations(system: System, method: str, joints: Sequence[str]) -> Vect
     ).kinematics
     assert isinstance(kinematics, ChainKinematics)
     numbers = ChainNumbers(kinematics.links_at(lambda joint: joint.neutral_q()))
+    if not numbers.moving:
+        raise ArgumentError(f"{method} in vectors does not apply to {system.name}: no joint of it has a freedom")
     loaded = any(element.pushes for element in system.elements.values())
     form = VECTOR_FORMS[method](numbers, loaded=loaded)
     sections = [_bodies(numbers), _given_symbols(form), *form.sections]
