@@ -27,6 +27,10 @@ EXAMPLES = (
 )  # fmt: skip
 
 
+def example(name):
+    return kn.load(f"examples/{name}.yaml")
+
+
 def paper():
     """The two-segment manipulator with seven nodes: Ew1, KN1, Ew2, SB1, KN2, DC, SB2, Ef3."""
     system = manipulator()
@@ -65,6 +69,16 @@ def test_equations_are_those_of_the_document():
     assert texts["two", "rate of the coordinate"] == "q_dot_two = omega_two.3"
     assert texts["two.damping", "moment of the damper"] == "M_two.damping.1 = 0.8 omega_two.damping.1"
     assert texts["one.speed", "prescribed speed"] == "omega_one.speed.1 = 1.2 sin(0.8 t) + 0.5 cos(1.7 t)"
+
+
+def test_loads_are_printed_as_their_laws():
+    texts = {(e.owner, e.name): e.text() for e in kn.circuit(paper()).equations}
+    assert texts["tip_load", "force of link 1"] == "F_tip_load.1 = -(4, -6, 0)"
+    elastic = {e.name: e.text() for e in kn.circuit(example("elastic_system")).equations if e.owner == "spring"}
+    stretched = "stiffness (l_spring - free_length) + damping l_dot_spring"
+    assert elastic["force of link 1"] == f"F_spring.1 = -({stretched}) e_spring"
+    gas = {e.name: e.text() for e in kn.circuit(example("slider_crank")).equations if e.owner == "gas"}
+    assert gas["force of link 1"].startswith("F_gas.1 = -R_piston' (")
 
 
 def test_a_slide_shifts_the_point_of_its_second_link():

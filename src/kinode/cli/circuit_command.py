@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+
+if TYPE_CHECKING:
+    from kinode.symbolic.circuit_listing.whole_circuit import Circuit
 
 
 @reporting_errors
@@ -58,20 +61,19 @@ def circuit(
         for row in (head, *rows):
             typer.echo("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())
     elif values:
-        _print_values(listing)
+        _print_values(listing, width)
     else:
         typer.echo(shown.text(width))
 
 
-def _print_values(listing: object) -> None:
+def _print_values(listing: Circuit, width: int) -> None:
     """Every variable with its value and unit, and how well equations and Tellegen's sum hold."""
-    from kinode.symbolic.circuit_listing.whole_circuit import Circuit
-
-    assert isinstance(listing, Circuit)
     now = listing.evaluate()
-    longest = max(len(name) for name in listing.variables)
-    for name, variable in listing.variables.items():
-        numbers = "  ".join(f"{x + 0.0:12.6g}" for x in now[name])
-        typer.echo(f"{name:<{longest}}  {numbers}  {variable.unit}")
+    rows = [(name, "  ".join(f"{x + 0.0:.6g}" for x in now[name]), v.unit) for name, v in listing.variables.items()]
+    widths = [max(len(row[k]) for row in rows) for k in range(2)]
+    for name, numbers, unit in rows:
+        line = f"{name:<{widths[0]}}  {numbers:<{widths[1]}}  {unit}"
+        typer.echo(line if len(line) <= width else f"{name}\n    {numbers}  {unit}")
     size, row = now.worst
-    typer.echo(f"equations hold to {size:.1e} ({row}); sum of potential times flow {now.tellegen:.1e} W")
+    typer.echo(f"equations hold to {size:.1e} ({row})")
+    typer.echo(f"sum of potential times flow {now.tellegen:.1e} W")

@@ -137,8 +137,9 @@ class CircuitState:
             return -self.V[f"{name}.{word}{self.circuit.axes_suffix}"]
         if family == s.EFFORT:
             return -self.V[f"{name}.{self.circuit.meanings.link_named[name].words.flow}"][0]
-        if family == s.TENSION:
-            return snapshot.system.elements[name].quantity("tension", snapshot)
+        if family in (s.TENSION, s.LENGTH, s.LENGTH_RATE):
+            word = {s.TENSION: "tension", s.LENGTH: "length", s.LENGTH_RATE: "rate"}[family]
+            return snapshot.system.elements[name].quantity(word, snapshot)
         if family == s.DIRECTION:
             one, two = (snapshot.pose(x.frame).p for x in self.circuit.components[name].links if x.frame is not None)
             return (two - one) / np.linalg.norm(two - one)

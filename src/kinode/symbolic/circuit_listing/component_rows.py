@@ -26,6 +26,7 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 from kinode.symbolic.circuit_listing import link_symbols as s
+from kinode.symbolic.circuit_listing.load_terms import given_loads, tension_term
 from kinode.symbolic.formulas.law_terms import law_term
 from kinode.symbolic.formulas.vector_terms import Grid, Number, VectorTerm, as_term
 
@@ -242,13 +243,13 @@ class ComponentRows:
         pulls = element is not None and "tension" in element.quantities and len(links) == 2
         for k, link in enumerate(links):
             if pulls:
-                force = s.TENSION[name] * s.DIRECTION[name]
-                force = self._own_axes(force, link)
+                force = self._own_axes(tension_term(name, element) * s.DIRECTION[name], link)
                 yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -force if k == 0 else force)
                 yield ComponentRow(name, f"no moment at link {link.number}", s.M[link.name], ZERO)
             else:
-                yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], -s.LOAD[link.name])
-                yield ComponentRow(name, f"moment of link {link.number}", s.M[link.name], -s.LOAD_MOMENT[link.name])
+                force, moment = given_loads(element, link, self.world_axes)
+                yield ComponentRow(name, f"force of link {link.number}", s.F[link.name], _opposite(force))
+                yield ComponentRow(name, f"moment of link {link.number}", s.M[link.name], _opposite(moment))
 
     def _own_axes(self, vector: VectorTerm, link: CircuitLink) -> VectorTerm:
         """A vector in world axes, in those of the link."""
@@ -312,6 +313,11 @@ def _coordinate_rows(joint: Joint, thirds: list[CircuitLink]) -> Iterator[Compon
 
 def _effort_word(link: CircuitLink) -> str:
     return link.words.flow
+
+
+def _opposite(term: VectorTerm) -> VectorTerm:
+    """A term with the other sign; zero has none."""
+    return term if term == ZERO else -term
 
 
 def _total(terms: list[VectorTerm]) -> VectorTerm:
