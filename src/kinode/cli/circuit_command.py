@@ -72,8 +72,11 @@ def _print_values(listing: Circuit, width: int) -> None:
     rows = [(name, "  ".join(f"{x + 0.0:.6g}" for x in now[name]), v.unit) for name, v in listing.variables.items()]
     widths = [max(len(row[k]) for row in rows) for k in range(2)]
     for name, numbers, unit in rows:
-        line = f"{name:<{widths[0]}}  {numbers:<{widths[1]}}  {unit}"
-        typer.echo(line if len(line) <= width else f"{name}\n    {numbers}  {unit}")
+        wide = f"{name:<{widths[0]}}  {numbers:<{widths[1]}}  {unit}"
+        close = f"{name}  {numbers}  {unit}"
+        typer.echo(
+            wide if sum(widths) + 12 <= width else close if len(close) <= width else f"{name}\n    {numbers}  {unit}"
+        )
     size, row = now.worst
     typer.echo(f"equations hold to {size:.1e} ({row})")
     typer.echo(f"sum of potential times flow {now.tellegen:.1e} W")
