@@ -218,17 +218,20 @@ def test_a_constant_program_has_no_arguments():
 
 
 def test_a_batch_takes_no_more_threads_than_it_is_given():
-    """Of a pool with three workers; each piece is slow enough for all of them to take one."""
+    """Of a pool with three workers; a piece waits until as many threads as may take one have done so."""
     pool, seen = ThreadPool(3), set()
+    wanted = 2
 
     @ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3)
     def driver(first, last, bases, strides, scratch):
         seen.add(threading.get_ident())
-        time.sleep(0.002)
+        patience = time.monotonic() + 5.0
+        while len(seen) < wanted and time.monotonic() < patience:
+            time.sleep(0.001)
         done.extend(range(first, last))
 
     used = []
-    for threads in (2, 4):
+    for threads, wanted in ((2, 2), (4, 3)):  # noqa: B007
         seen.clear()
         done = []
         pool.run(ctypes.cast(driver, ctypes.c_void_p).value, range(40), 1, 0, 0, 1, threads)
