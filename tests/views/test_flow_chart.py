@@ -101,6 +101,12 @@ def test_files(mast, tmp_path):
         assert (tmp_path / f"chart{ending}").read_bytes().startswith(start)
 
 
+def test_an_explanation_draws_its_chart(mast, tmp_path):
+    explanation = kn.explain(mast) if isinstance(mast, kn.System) else mast
+    explanation.chart(tmp_path / "chart.svg")
+    assert "Solve" in (tmp_path / "chart.svg").read_text()
+
+
 def test_a_circuit_has_its_own_steps():
     explanation = kn.explain(kn.load("examples/rlc.yaml"))
     chart = FlowChart(explanation)
