@@ -20,7 +20,7 @@ from kinode.algebra.trace import replay
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_bodies.eliminated_motion import find_light_bodies
 from kinode.formulations.absolute_bodies.elimination_rows import RowName
-from kinode.formulations.absolute_bodies.reaction_directions import PARTS
+from kinode.formulations.absolute_bodies.reaction_directions import SMALLEST
 from kinode.symbolic.elimination_forms.elimination_trace import ORDER, EliminationTrace, product
 from kinode.symbolic.elimination_forms.elimination_values import EliminationValues, evaluate_trace
 from kinode.symbolic.elimination_forms.euler_charts import ANGLES, EulerChart, find_chart
@@ -374,15 +374,22 @@ def _exact(x: Any) -> Any:
 
 
 def kept_entries(
-    trace: EliminationTrace, moving: set[tuple[str, int]], acting: set[str]
+    trace: EliminationTrace, moving: set[tuple[str, int]], acting: set[tuple[str, int]]
 ) -> tuple[list[int], list[int]]:
     """The velocities and rows that are not zero in every motion, and the velocities that such rows act on.
 
-    ``moving`` are bodies and components ([w; V]) whose accelerations are unknowns, ``acting`` the names of reactions
-    that are.
+    ``moving`` are bodies and components ([w; V]) whose accelerations are unknowns, ``acting`` joints and components of
+    reactions ([moment; force], in the axes of the parent side) that are.
     """
-    reactions = {k for k, name in enumerate(trace.names) if name.part in PARTS}
-    rows = [k for k, name in enumerate(trace.names) if k not in reactions or row_name(name) in acting]
+
+    def acts(name: RowName) -> bool:
+        directions = trace.directions.get(name.owner)
+        if directions is None or name.part not in directions.parts:
+            return True
+        direction = directions.N[:, directions.parts.index(name.part)]
+        return any((name.owner, int(i)) in acting for i in np.flatnonzero(np.abs(direction) > SMALLEST))
+
+    rows = [k for k, name in enumerate(trace.names) if acts(name)]
     columns = []
     for k, body in enumerate(trace.bodies):
         for i, component in enumerate(ORDER):
