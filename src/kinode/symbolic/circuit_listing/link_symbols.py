@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinode.model.circuit_links.circuit_topology import VECTOR, CircuitLink
+from kinode.model.circuit_links.circuit_topology import CircuitLink
 from kinode.model.network.domains.domain import Domain
 from kinode.symbolic.formulas.vector_terms import Family, IndexedSymbol
 
@@ -82,8 +82,3 @@ def potential_of(link: CircuitLink) -> IndexedSymbol:
 def flow_of(link: CircuitLink) -> IndexedSymbol:
     """The flow of an energy link."""
     return energy_symbols(link.words).flow[link.name]
-
-
-def is_vector(link: CircuitLink) -> bool:
-    """Whether a link is a vector link."""
-    return link.kind == VECTOR
