@@ -57,9 +57,9 @@ def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
 def power_names(link: CircuitLink) -> list[str]:
     """The link variables that the power through a link is made of."""
     if link.kind == VECTOR:
-        words = ("velocity", "angular_velocity", "force", "moment")
+        words = ["velocity", "angular_velocity", "force", "moment"]
     else:
-        words = (link.words.flow, link.words.potential)[: 1 + link.words.product_is_power]
+        words = [link.words.flow, *([link.words.potential] if link.words.product_is_power else [])]
     return [f"{link.name}.{word}" for word in words]
 
 
