@@ -6,6 +6,7 @@ at a node have the same; flows are variables of links.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from kinode.model.circuit_links.circuit_topology import CircuitLink
@@ -53,8 +54,6 @@ LENGTH = Family("l", "{0}", 0, "m", "length")
 LENGTH_RATE = Family("l", "{0}", 0, "m/s", "its rate", accent="dot")
 DIRECTION = Family("e", "{0}", 1, "", "direction from the first link to the second")
 
-LETTERS = {"voltage": "u", "current": "i", "angle": "phi", "position": "s", "moment": "M", "force": "F"}
-
 
 class EnergySymbols(NamedTuple):
     """Families of one domain: potential, flow, and the position whose rate the potential is."""
@@ -72,6 +71,15 @@ def energy_symbols(domain: Domain) -> EnergySymbols:
 
     position = family(domain.position) if domain.position else None
     return EnergySymbols(family(domain.potential), family(domain.flow), position)
+
+
+def shared_letters(domains: Iterable[Domain]) -> dict[str, str]:
+    """The letters of words that have one in all domains that use them: a speed is omega or v, and has none."""
+    letters: dict[str, set[str]] = {}
+    for domain in domains:
+        for word, letter in domain.letters.items():
+            letters.setdefault(word, set()).add(letter)
+    return {word: next(iter(each)) for word, each in letters.items() if len(each) == 1}
 
 
 def potential_of(link: CircuitLink) -> IndexedSymbol:

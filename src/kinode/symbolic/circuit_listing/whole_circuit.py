@@ -46,7 +46,7 @@ from kinode.symbolic.circuit_listing.network_rows import NetworkRows
 from kinode.symbolic.circuit_listing.redundant_rows import find_free_speeds, find_redundant
 from kinode.symbolic.circuit_listing.scalar_circuit import ScalarCircuit
 from kinode.symbolic.circuit_listing.symbol_meanings import SymbolMeanings
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet, PrintedSheet, SheetSection
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
 from kinode.symbolic.formulas.vector_terms import Definition, symbols_of
@@ -97,7 +97,7 @@ class CircuitEquation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(PrintedSheet):
     """The component circuit of a system; ``kn.circuit`` returns it.
 
     Attributes
@@ -300,18 +300,6 @@ class Circuit:
         """
         return ScalarCircuit(self)
 
-    def text(self, width: int = 80) -> str:
-        """Components, nodes, equations and their structural analysis as text, with lines of at most this width."""
-        return self._sheet.text(width)
-
-    def latex(self, *, document: bool = False) -> str:
-        """The equations in LaTeX; with ``document`` a complete document with all tables."""
-        return self._sheet.latex(document=document)
-
-    def mathml(self) -> str:
-        """The whole listing as HTML with MathML, which browsers typeset."""
-        return self._sheet.mathml()
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The whole circuit as JSON, written to a file if a path is given.
 
@@ -340,15 +328,9 @@ class Circuit:
         """The section of the listing with that title: ``circuit["Nodal laws"]``."""
         return self._sheet[title]
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         c = self.counts
         return f"<Circuit of {self.system.name!r}: {len(self.components)} components, {len(self.nodes)} nodes, {c}>"
-
-    def _repr_html_(self) -> str:
-        return self.mathml()
 
     @property
     def counts(self) -> dict[str, int]:
