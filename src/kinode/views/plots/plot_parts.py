@@ -28,7 +28,7 @@ def paired_axes(title: str, file: Any, size: tuple[float, float] | None, height:
         figure = new_figure(size or (WIDTH, height), shown=file is None)
         rows: Any = figure.subplots(2, 1, sharex=True)
         yield figure
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        figure.suptitle(title, x=0.01, ha="left", weight="bold")
         rows[-1].set_xlabel(label("time", "s"))
         if file is not None:
             save_figure(figure, file)
