@@ -128,11 +128,10 @@ def test_who_does_not_finish_is_cut_off(server, start):
 @pytest.mark.parametrize(("limits", "patient"), [(ServerLimits(request_seconds=0.3), False), (ServerLimits(), True)])
 def test_who_does_not_read_is_cut_off(limits, patient):
     size = 30_000_000  # more than buffers hold
-    with serve(Session(), {"/": "x", "/large.bin": bytes(size)}, limits=limits) as other:
-        with connect(other) as link:
-            link.sendall(lines_of(other, "/large.bin", "GET", {"Cookie": get_cookie(other)}))
-            time.sleep(0.5)
-            assert (len(read_all(link)) > size) == patient
+    with serve(Session(), {"/": "x", "/large.bin": bytes(size)}, limits=limits) as other, connect(other) as link:
+        link.sendall(lines_of(other, "/large.bin", "GET", {"Cookie": get_cookie(other)}))
+        time.sleep(0.5)
+        assert (len(read_all(link)) > size) == patient
 
 
 def test_a_large_message_ends_the_socket(server, cookie):

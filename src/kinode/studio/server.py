@@ -36,7 +36,7 @@ from kinode.studio.session import Session
 
 LOG = logging.getLogger("kinode.studio")
 FILES = "/files/"
-END_SECONDS = 0.5  # for pages to take leave when the server ends
+END_SECONDS = 0.5  # for a page to take leave when the server ends it
 WILDCARDS = ("", "0.0.0.0", "::")
 
 
@@ -212,7 +212,7 @@ class Server:
         self._open_sockets += 1
         try:
             with suppress(ConnectionClosed):
-                await self.session.attend(_SocketWire(connection, self.limits.close_seconds))
+                await self.session.attend(_SocketWire(connection))
         finally:
             self._open_sockets -= 1
 
@@ -220,8 +220,8 @@ class Server:
 class _SocketWire:
     """A connection of websockets as a session sees it."""
 
-    def __init__(self, connection: ServerConnection, close_seconds: float) -> None:
-        self._connection, self._close_seconds = connection, close_seconds
+    def __init__(self, connection: ServerConnection) -> None:
+        self._connection = connection
 
     async def send(self, message: str | bytes) -> None:
         await self._connection.send(message)
@@ -231,7 +231,7 @@ class _SocketWire:
 
     async def close(self, code: int, reason: str) -> None:
         try:
-            async with asyncio.timeout(self._close_seconds):
+            async with asyncio.timeout(END_SECONDS):
                 await self._connection.close(code, reason)
         except TimeoutError:  # a page that reads nothing does not read the farewell either
             self._connection.transport.abort()

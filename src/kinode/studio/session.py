@@ -215,10 +215,10 @@ class Client:
             if fields["seq"] <= self._last_seq:
                 raise ArgumentError(f"seq: {fields['seq']} came after {self._last_seq}; it must grow")
             seq = self._last_seq = fields["seq"]
-            if fields["kind"] == "stop":
+            if fields.get("kind") == "stop":
                 await self._stop(seq, fields.get("of"))
                 return
-            handler = self.session.handler_of(fields["kind"])
+            handler = self.session.handler_of(fields.get("kind"))
         except ArgumentError as error:
             await self.send(write_json({"seq": seq, "error": describe_error(error)}))
             return
