@@ -220,7 +220,8 @@ def test_another_host_by_name():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"port": 70000}, "cannot listen"),
+        ({"port": 70000}, "between 0 and 65535"),
+        ({"names": ["Lab7:80"]}, "small letters"),
         ({"host": "203.0.113.7"}, "cannot listen"),
         ({"folder": "/nowhere/at/all"}, "not a folder"),
         ({"pages": {"/socket": "x"}}, "'/socket'"),

@@ -88,9 +88,8 @@ class Gate:
         self.cookie_name = f"kinode_{port}"
         self.authorities = {self.authority} | ({shown} if port == 80 else set())
         for name in names:
-            if not _AUTHORITY.fullmatch(name.lower()):
-                raise ArgumentError(f"names: {name!r} is not of the form host:port")
-            self.authorities.add(name.lower())
+            check_authority(name)
+            self.authorities.add(name)
         self._tokens: list[str] = []
         self._cookies: list[str] = []
         self._lock = Lock()
@@ -152,6 +151,12 @@ class Gate:
         with self._lock:
             self._cookies = [*self._cookies[1 - MOST_TOKENS :], value]
         return f"{self.cookie_name}={value}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def check_authority(name: str) -> None:
+    """Whether a text can stand in the address bar before the path."""
+    if not _AUTHORITY.fullmatch(name):
+        raise ArgumentError(f"names: {name!r} is not of the form host:port, in small letters")
 
 
 def _find(value: str, known: list[str]) -> int | None:

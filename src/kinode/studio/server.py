@@ -30,7 +30,7 @@ from websockets.http11 import Request, Response
 
 from kinode.errors import ArgumentError
 from kinode.records import dataclass
-from kinode.studio.gate import SOCKET, Gate
+from kinode.studio.gate import SOCKET, Gate, check_authority
 from kinode.studio.served_files import ALWAYS, NOTHING, Resource, read_below, resource
 from kinode.studio.session import Session
 
@@ -98,13 +98,19 @@ class Server:
         self.session = session
         self.limits = limits or ServerLimits()
         self.folder = None if folder is None else Path(folder)
+        for name in names:
+            check_authority(name)
         self._socket = _bind(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self.gate = Gate(host, self.port, names)
         self._shown = names[0] if host in WILDCARDS else self.gate.authority
         self._pages: dict[str, Resource] = {}
-        for path, body in (pages or {}).items():
-            self.put(path, body)
+        try:
+            for path, body in (pages or {}).items():
+                self.put(path, body)
+        except ArgumentError:
+            self._socket.close()
+            raise
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -270,12 +276,13 @@ def serve(
 
 
 def _bind(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 65536:
+        raise ArgumentError(f"port: {port} is not between 0 and 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError, TypeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ArgumentError(f"cannot listen on {host}, port {port}: {reason}") from None
+    except OSError as error:
+        raise ArgumentError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
 
 
 def _tell(status: int, text: str) -> Response:
