@@ -57,6 +57,11 @@ def test_files_that_are_not_served(server, cookie, path):
     assert ask(server, f"/files/{path}", Cookie=cookie).status == 404
 
 
+def test_a_page_without_icon_is_no_error(server, cookie):
+    assert ask(server, "/favicon.ico", Cookie=cookie).status == 204
+    assert ask(server, "/favicon.ico").status == 403
+
+
 def test_without_folder_there_are_no_files(folder):
     with serve(Session(), {"/": "x"}) as other:
         cookie = get_cookie(other)

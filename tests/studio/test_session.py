@@ -42,6 +42,7 @@ class PageWire:
         return [await self.answer() for _ in range(count)]
 
     async def send(self, message):
+        await asyncio.sleep(0)  # as a real one, which lets others in
         await self.taking.wait()
         self.sent.put_nowait(message)
 

@@ -36,6 +36,7 @@ from kinode.studio.session import Session
 
 LOG = logging.getLogger("kinode.studio")
 FILES = "/files/"
+ICON = "/favicon.ico"  # browsers ask for it unasked, and would show an error
 END_SECONDS = 0.5  # for a page to take leave when the server ends it
 WILDCARDS = ("", "0.0.0.0", "::")
 
@@ -212,6 +213,8 @@ class Server:
         found = self._pages.get(verdict.path)
         if found is None and self.folder is not None and verdict.path.startswith(FILES):
             found = await asyncio.to_thread(read_below, self.folder, verdict.path.removeprefix(FILES))
+        if found is None and verdict.path == ICON:
+            return _respond(204, Resource(b""))
         return _tell(404, "There is no such page.\n") if found is None else _respond(200, found)
 
     async def _attend(self, connection: ServerConnection) -> None:
