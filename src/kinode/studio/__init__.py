@@ -1,1 +1,1 @@
-"""Studio: runs in a browser.  The data of the player, and the server behind live pages with its gate."""
+"""The player in files, notebooks and the browser, and the live server."""
