@@ -17,7 +17,7 @@ from kinode.hooks import hook
 from kinode.kernels.state import Wrench
 from kinode.results import joint_loads, relative_motion
 from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
-from kinode.results.frame_balances.balanced_run import BalancedRun
+from kinode.results.pictures.framed_run import FramedRun
 from kinode.results.reaction_causes import Causes, compute_causes
 from kinode.results.shafts.bearings import Bearing, bearings
 from kinode.results.shafts.load_spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kinode.results.energy_audit import Audit
 
 
-class Trajectory(BalancedRun):
+class Trajectory(FramedRun):
     """The result of a simulation: times, states, and all quantities that follow from them, by name.
 
     ``run["elbow.q"]`` is an array (time, ...) in SI; ``run.names()`` lists all names.
