@@ -75,13 +75,16 @@ class FrameEvaluator:
         places = tuple(_constraint_places(dynamics))
         self.loaded = (*joints, *(name for name, _ in places))
         self.on = (*(self.system.joints[name].b.body for name in joints), *(body for _, body in places))
+        frames = (self.system.constraints[name].places(self.system)[body] for name, body in places)
+        self.at = (*(f"{name}.child" for name in joints), *(str(frame) for frame in frames))
         left_out = find_left_out(topology)
         self.left_out = tuple(left_out.get(name, ()) for name in self.loaded)
         parts, support, self.notes = _find_parts(dynamics, hold, self.loaded)
         self._read_names(names, links)
         self.options = PictureOptions(
-            tuple(name.text for name in self._quantities), joints, places, parts, support, self.redundant
-        )
+            tuple(name.text for name in self._quantities), joints, places, parts, support, self.redundant,
+            () if self.redundant else self._factors,
+        )  # fmt: skip
         self.kernel = Kernel("pictures", self.options)
         self._lay_out()
 
@@ -97,10 +100,11 @@ class FrameEvaluator:
         for link in links:
             if link not in known:
                 raise ArgumentError(unknown("links: no link with a power is called", short(link), known))
-        self.links, self._factors = links, [list(_power_factors(self.system, link)) for link in links]
+        self.links, self._factors = links, tuple(tuple(_power_factors(self.system, link)) for link in links)
         shown = [name for name, expression in found.items() if expression is None]
         hidden = [name for expression in self._expressions for name in expression.names]
-        hidden += [name for pairs in self._factors for pair in pairs for name in pair if name]
+        if self.redundant:  # flows change when reactions are shared; else the kernel multiplies
+            hidden += [name for pairs in self._factors for pair in pairs for name in pair if name]
         self._quantities = [find_quantity(self.system, text) for text in dict.fromkeys([*shown, *hidden])]
         self._n_shown = len(shown)
 
@@ -124,6 +128,7 @@ class FrameEvaluator:
             if k < self._n_shown:
                 self._last = at
         self._last = self._last if self._n_shown else self._first
+        self._powers = slice(at, at + len(options.powers))
         self.columns = {
             text: slice(where.start - self._first, where.stop - self._first)
             for text, where in list(self._columns.items())[: self._n_shown]
@@ -179,17 +184,24 @@ class FrameEvaluator:
             values = {text: out[:, where].squeeze(axis=1) for text, where in self._columns.items() if _is_one(where)}
             rows = [expression.evaluate(self.system, values, n) for expression in self._expressions]
             quantities = np.vstack([quantities, np.array(rows, dtype=np.float32)])
-        powers = np.zeros((len(self.links), n), dtype=np.float32)
+        return RunFrames(
+            np.array(states.t, dtype=float).reshape(n), tuple(self.system.bodies), poses, self.loaded, self.on, self.at,
+            block[self._poses_end : self._points_end].reshape(n_loads, 3, n),
+            {part: block[where].reshape(n_loads, 6, n) for part, where in self._loads.items()},
+            unique, shared, self.left_out, self.columns, quantities, self.links, self._link_powers(out), notes, run,
+            self.hold,
+        )  # fmt: skip
+
+    def _link_powers(self, out: Array) -> Array:
+        """The power through each link, from the kernel or from the shared flows."""
+        if not self.redundant:
+            return np.ascontiguousarray(out[:, self._powers].T, dtype=np.float32)
+        powers = np.zeros((len(self.links), len(out)), dtype=np.float32)
         for k, pairs in enumerate(self._factors):
             for one, other in pairs:
                 factor = out[:, self._columns[other]] if other else 1.0
                 powers[k] += np.sum(out[:, self._columns[one]] * factor, axis=1)
-        return RunFrames(
-            np.array(states.t, dtype=float).reshape(n), tuple(self.system.bodies), poses, self.loaded, self.on,
-            block[self._poses_end : self._points_end].reshape(n_loads, 3, n),
-            {part: block[where].reshape(n_loads, 6, n) for part, where in self._loads.items()},
-            unique, shared, self.left_out, self.columns, quantities, self.links, powers, notes, run, self.hold,
-        )  # fmt: skip
+        return powers
 
     def _share(self, out: Array, states: StateBatch, find: Sharing, unique: Array, shared: list[str]) -> None:
         """Add what the rule changes where reactions are not unique, and note which components are."""

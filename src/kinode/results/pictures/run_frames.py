@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
+from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.results.pictures.load_breakdown import LoadBreakdown, find_breakdown
 from kinode.results.run_quantities import RunQuantities
@@ -31,6 +32,8 @@ class RunFrames:
         The joints that have reactions, then the constraints that act on bodies.
     on : tuple of str
         The body that each load acts on: the child of a joint.
+    at : tuple of str
+        The point about which its moment is, in words: the child's side of a joint.
     points : array
         (joints, 3, n): where each load acts, in world axes.
     loads : mapping of str to array
@@ -61,6 +64,7 @@ class RunFrames:
     poses: Array
     joints: tuple[str, ...]
     on: tuple[str, ...]
+    at: tuple[str, ...]
     points: Array
     loads: Mapping[str, Array]
     unique: Array
@@ -86,6 +90,35 @@ class RunFrames:
             raise ArgumentError(unknown("frames hold no quantity called", short(name), self.columns))
         values = self.quantities[self.columns[name]]
         return values[0] if len(values) == 1 else values
+
+    def evaluate(self, names: Iterable[str]) -> dict[str, Array]:
+        """Quantities at the times of the pictures, (n, ...): all that are new by one compiled function.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Names of quantities, or expressions of them, as in ``run.evaluate``.
+
+        Returns
+        -------
+        dict of str to array
+        """
+        if self.run is None:
+            raise ArgumentError("evaluate: these frames were made of states, not of a run")
+        return self.run.evaluate(names)
+
+    @property
+    def wrenches(self) -> dict[str, Wrench]:
+        """The whole loads as wrenches, in world axes; their ``components`` are told apart in the joint's axes."""
+        wrenches = {}
+        for k, name in enumerate(self.joints):
+            force, moment = self.loads["total"][k, :3].T, self.loads["total"][k, 3:].T
+            flags = tuple(bool(flag) for flag in self.unique[k])
+            wrenches[name] = Wrench(
+                force, moment, on=self.on[k], at=self.at[k], frame="world", unique=all(flags), components=flags,
+                shared=self.shared[k], left_out=self.left_out[k],
+            )  # fmt: skip
+        return wrenches
 
     @property
     def kinetic(self) -> Array | None:
