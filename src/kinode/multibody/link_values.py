@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.spatial import ZERO3, cross
+from kinode.algebra.scalars import Array, Scalar, apply
+from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.model.base.frames import Frame
 from kinode.model.circuit_links.circuit_topology import (
     VECTOR,
@@ -18,6 +18,7 @@ from kinode.model.circuit_links.circuit_topology import (
     CircuitLink,
     find_circuit_topology,
 )
+from kinode.model.circuit_links.link_names import POWER
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.restraints import loop_constraints
 
@@ -39,15 +40,33 @@ def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
     component = topology.components[name.owner]
     number, _, quantity = name.quantity.partition(".")
     link = next(x for x in component.links if str(x.number) == number)
+    if quantity == POWER:
+        return link_power(snapshot, component, link)
     if link.kind != VECTOR:
         domain = link.words
         return _flow(snapshot, component, link) if quantity == domain.flow else _potential(snapshot, link, quantity)
     assert link.frame is not None
+    word, _, size = quantity.partition(".")
+    if word in ("velocity", "angular_velocity"):
+        vector = snapshot.velocity(link.frame)[word == "velocity"]
+    else:
+        vector = vector_flow(snapshot, component, link)[word == "force"]
+    if size:
+        return apply("sqrt", dot(vector, vector))
     axes = snapshot.pose(Frame(link.frame.body) if name.axes is None else name.axes).R.T
-    if quantity in ("velocity", "angular_velocity"):
-        return axes @ snapshot.velocity(link.frame)[quantity == "velocity"]
-    moment, force = vector_flow(snapshot, component, link)
-    return axes @ (force if quantity == "force" else moment)
+    return axes @ vector
+
+
+def link_power(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) -> Scalar:
+    """Power into a component through one of its links [W]."""
+    if link.kind == VECTOR:
+        assert link.frame is not None
+        w, v = snapshot.velocity(link.frame)
+        moment, force = vector_flow(snapshot, component, link)
+        total: Scalar = dot(force, v) + dot(moment, w)
+        return total
+    flow = _flow(snapshot, component, link)
+    return flow * _potential(snapshot, link, link.words.potential) if link.words.product_is_power else flow
 
 
 # -- vector links ----------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR, CircuitLink, is_outlet
+from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR, is_outlet
+from kinode.model.circuit_links.link_names import POWER
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit
@@ -71,21 +72,11 @@ class RunCircuit:
         import xarray
 
         branches = self.circuit.branches
-        columns = np.stack([self._power_of(link) for link in branches], axis=1)
+        names = [f"{link.name}.{POWER}" for link in branches]
+        values = self.run.evaluate(names)
+        columns = np.stack([values[name] for name in names], axis=1)
         coordinates = {"time": self.run.t, "link": [link.name for link in branches]}
         return xarray.DataArray(columns, coords=coordinates, dims=("time", "link"), name="power", attrs={"unit": "W"})
-
-    def _power_of(self, link: CircuitLink) -> Array:
-        if link.kind == VECTOR:
-            words = (("velocity", "force"), ("angular_velocity", "moment"))
-            names = [f"{link.name}.{word}" for pair in words for word in pair]
-            v, f, w, m = self.run.evaluate(names).values()
-            total: Array = np.sum(v * f + w * m, axis=1)
-            return total
-        domain = link.words
-        names = [f"{link.name}.{word}" for word in (domain.potential, domain.flow)]
-        potential, flow = self.run.evaluate(names).values()
-        return np.asarray(potential * flow if domain.product_is_power else flow)
 
     @property
     def tellegen(self) -> Array:
