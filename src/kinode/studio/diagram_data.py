@@ -61,7 +61,7 @@ def diagram_data(system: System) -> DiagramRecord | None:
     >>> record.data["links"][0]["values"][0]
     {'label': 'voltage', 'series': 'supply.voltage', 'unit': 'V', 'of': ''}
     """
-    system = system.as_declared()
+    run_system, system = system, system.as_declared()  # sources of motion are drawn as parts
     if len(find_circuit_topology(system).components) > MOST_COMPONENTS:
         return None
     try:
@@ -78,7 +78,15 @@ def diagram_data(system: System) -> DiagramRecord | None:
         }
         if len(links.names) <= MOST_NAMES:
             break
-    return DiagramRecord(data, list(links.names))
+    return DiagramRecord(data, [name for name in links.names if run_system is system or _is_known(run_system, name)])
+
+
+def _is_known(system: System, name: str) -> bool:
+    try:
+        find_quantity(system, name)
+    except Error:
+        return False
+    return True
 
 
 class _Links:
@@ -133,7 +141,8 @@ class _Links:
 
     def _joint(self, link: CircuitLink) -> str:
         """The joint whose freedom a link belongs to; none: an empty text."""
-        return next((x.component for x in self.topology.nodes[link.node].links if x.component in self.system.joints), "")
+        at_node = [x.component for x in self.topology.nodes[link.node].links]
+        return next((name for name in at_node if name in self.system.joints), "")
 
     def _word(self, link: CircuitLink, word: str) -> str:
         """A word for a quantity; that of one of several freedoms says which."""
@@ -187,5 +196,5 @@ class _Links:
         for port in box["ports"]:
             for link in (self.by_name[name] for name in port["links"]):
                 if port["reference"] and link.kind == ENERGY and not link.words.product_is_power:
-                    yield {"at": port["at"], "power": self._power(link, {"component": box["name"], "port": port["name"]})}
-
+                    end = {"component": box["name"], "port": port["name"]}
+                    yield {"at": port["at"], "power": self._power(link, end)}

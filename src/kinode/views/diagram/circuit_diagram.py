@@ -56,7 +56,7 @@ class Diagram:
     """A circuit diagram: ``svg`` is its text; a notebook shows it.
 
     ``components`` gives the role of each component by name: SB, KN, E, DC, part or signal.  ``links`` gives the ends of
-    each link as (component, port).  ``crossings`` is the number of crossings of links.  ``data`` is the diagram as plain
+    each link as (component, port).  ``crossings`` is the number of crossings of links.  ``data`` is the same as plain
     data: ``boxes`` with their ports (kind of link, domain, side, place), ``links`` with their lines, ``extent``.
     """
 
