@@ -141,8 +141,7 @@ class _Links:
 
     def _joint(self, link: CircuitLink) -> str:
         """The joint whose freedom a link belongs to; none: an empty text."""
-        at_node = [x.component for x in self.topology.nodes[link.node].links]
-        return next((name for name in at_node if name in self.system.joints), "")
+        return "" if link.freedom is None else self.topology.at_joint(link).component
 
     def _word(self, link: CircuitLink, word: str) -> str:
         """A word for a quantity; that of one of several freedoms says which."""

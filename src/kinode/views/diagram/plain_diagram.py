@@ -55,7 +55,7 @@ def _port(circuit: CircuitGraph, box: Box, port: Port) -> Plain:
     return {
         "name": port.name,
         "kind": port.kind,
-        "domain": ", ".join(dict.fromkeys(link.domain for link in links if link.domain)),
+        "domain": ", ".join(dict.fromkeys(link.domain.kind for link in links if link.domain is not None)),
         "side": port.side,
         "at": list(port_point(box, port)),
         "reference": port.reference,
