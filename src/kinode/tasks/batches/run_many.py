@@ -27,6 +27,7 @@ from weakref import WeakSet
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
+from kinode.jit.kernel_call import alone
 from kinode.jit.thread_team import processors
 from kinode.tasks.batches.reducers import read_reduction
 from kinode.tasks.batches.run_rows import RowMaker, RunRow
@@ -163,10 +164,11 @@ class Batch:
     # -- threads ---------------------------------------------------------------------------------------
     def _work(self) -> None:
         try:
-            while (index := self._take()) is not None:
-                row = self._maker.make(index, self.sets[index], self._goes_on)
-                if row is not None:
-                    self._put(row)
+            with alone():
+                while (index := self._take()) is not None:
+                    row = self._maker.make(index, self.sets[index], self._goes_on)
+                    if row is not None:
+                        self._put(row)
         except BaseException as fault:  # of on_row: it is raised where the rows are asked for
             self._fault = fault
             self.cancel()

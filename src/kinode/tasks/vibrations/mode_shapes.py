@@ -148,7 +148,8 @@ class ModeShapes:
         Examples
         --------
         >>> from kinode.tasks.vibrations.mode_shapes import mode_shapes
-        >>> shapes = mode_shapes(kn.compile(kn.load("examples/double_pendulum.yaml")), {"shoulder.q": 0, "elbow.q": 0})
+        >>> hanging = {"shoulder.q": "-90 deg", "elbow.q": 0.0}
+        >>> shapes = mode_shapes(kn.compile(kn.load("examples/double_pendulum.yaml")), hanging)
         >>> shapes.swing(0).poses.shape
         (2, 7, 24)
         """
@@ -273,7 +274,8 @@ def mode_shapes(
     Examples
     --------
     >>> from kinode.tasks.vibrations.mode_shapes import mode_shapes
-    >>> shapes = mode_shapes(kn.compile(kn.load("examples/double_pendulum.yaml")), {"shoulder.q": 0, "elbow.q": 0})
+    >>> hanging = {"shoulder.q": "-90 deg", "elbow.q": 0.0}
+    >>> shapes = mode_shapes(kn.compile(kn.load("examples/double_pendulum.yaml")), hanging)
     >>> len(shapes)
     2
     """
