@@ -28,9 +28,9 @@ ROW = "{:18} {:>9} {:>9} {:>7} {:>10} {:>10} {:>10} {:>7} {:>8}"
 # what varies (a parameter, or an initial value), the end in s (None: that of the model's run section), the load
 MODELS = {
     "excavator": ("boom_length", None, "swing.reaction.moment|peak"),
-    "motor_axis": ("reach", None, "output.reaction.force|peak"),
+    "motor_axis": ("reach", None, "elbow.reaction.force|peak"),
     "ur5": ("shoulder.q", 10.0, "shoulder.reaction.moment|peak"),
-    "four_bar": ("pin.q", None, "pin.reaction.force|peak"),
+    "four_bar": ("left.q", None, "pin.reaction.force|peak"),
     "slider_crank": ("n", 0.2, "bore.reaction.force|peak"),
     "stewart_platform": ("base", None, "top1.reaction.force|peak"),
     "backlash_axis": ("play", None, "system.energy|peak"),
@@ -124,10 +124,8 @@ def measure(name: str) -> str:
             beside.append(whole[-1] - clock.seconds / RUNS)
     one, two, single, ratio = best(lambda: batch(1)), best(lambda: batch(2)), best(plain), machine_ratio()
     share = min(beside) / min(whole)
-    milliseconds, rates = (
-        (f"{1e3 * x:.2f} ms" for x in (min(whole), min(beside))),
-        (RUNS / x for x in (single, one, two)),
-    )
+    milliseconds = (f"{1e3 * x:.2f} ms" for x in (min(whole), min(beside)))
+    rates = (RUNS / x for x in (single, one, two))
     cells = (*milliseconds, f"{share:.2f}", *(f"{rate:.0f}/s" for rate in rates), f"{one / two:.2f}", f"{ratio:.2f}")
     return ROW.format(name, *cells)
 
