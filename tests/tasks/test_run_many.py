@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 
@@ -12,6 +13,8 @@ import kinode as kn
 from kinode.ode import compiled_loops
 from kinode.ode.integrate import integrate
 from kinode.simulation.solver import Options, Solver
+from kinode.structure.loop_closure import rows_serve
+from kinode.tasks.batches import run_rows
 from kinode.tasks.batches.run_many import refined_order, run_many
 
 # Model, what varies, how far it runs, what is kept: trees with loads, events, loops, circuits, fixed steps and BDF.
@@ -249,3 +252,50 @@ def test_loops_leave_python_to_other_threads(name):
     thread.join()
     assert mine > 0.2 * busy[-1]
     assert turns > 1000
+
+
+def table(middle="0.5 m") -> kn.System:
+    """A board on three legs of one length: one leg is redundant, unless the middle one has another length."""
+    system = kn.System("table", gravity=(0, -9.81, 0))
+    lengths = (0.5, system.parameter("middle", middle), 0.5)
+    board = system.body("board", mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    for k, length in enumerate(lengths):
+        leg = system.body(f"leg{k}", mass=1, inertia=(0.01, 0.01, 0.01))
+        system.revolute(f"foot{k}", system.world.at(0.5 * k, 0, 0), leg, guess=1.0)
+        system.revolute(f"top{k}", leg.at(length, 0, 0), board.at(0.5 * k, 0, 0), guess=-1.0)
+    return system
+
+
+def test_a_run_with_other_independent_constraints_is_made_and_noted():
+    dynamics, of = kn.compile(table()), "board.velocity|peak"
+    rows = run_many(dynamics, {"middle": [0.5, 0.49, 0.5]}, 0.2, of=of).wait()
+    assert [row.status for row in rows] == ["done"] * 3, [row.message for row in rows]
+    assert rows[1].results[of] < 1e-9  # it is rigid now
+    assert any("foot0 starts at" in note for note in rows[1].notes)
+    assert rows[0].notes == ()
+    assert rows[0].results == rows[2].results
+    assert rows[0].results[of] > 0.1
+
+
+def test_rows_that_one_run_chooses_are_kept_from_the_others(monkeypatch):
+    """A start that chooses other independent rows gets a compiled system of its own; the common one keeps its rows."""
+    dynamics, of = kn.compile(table()), "board.velocity|peak"
+    own = dynamics.closure.rows
+    G = dynamics.loops.evaluate(dynamics.point(dynamics.initial))[1]
+    other = next(c for c in itertools.combinations(range(len(G)), len(own)) if c != own and rows_serve(G, c))
+    plain = run_many(dynamics, [{}, {}], 0.2, of=of).wait()
+    find_begin, chosen = run_rows.find_begin, []
+
+    def choose_other(task, *arguments):
+        begin = find_begin(task, *arguments)
+        if not chosen:
+            chosen.append(other)
+            task.dynamics.start.use_rows(other)
+        return begin
+
+    monkeypatch.setattr(run_rows, "find_begin", choose_other)
+    rows = run_many(dynamics, [{}, {}], 0.2, of=of, threads=1).wait()
+    assert chosen == [other]
+    assert dynamics.closure.rows == own
+    assert rows[1].results == plain[1].results
+    assert rows[0].results[of] == pytest.approx(plain[0].results[of], rel=1e-6)  # other rows, the same motion
