@@ -123,6 +123,11 @@ export class LoadArrows {
     this.size = document.header.size;
   }
 
+  /** The loads whose arrows have the greatest length. */
+  scaleOf(): { force: number; moment: number } {
+    return this.peaks;
+  }
+
   setColors(force: string, moment: string): void {
     this.colors.force.set(force);
     this.colors.moment.set(moment);

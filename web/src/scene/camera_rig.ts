@@ -45,14 +45,14 @@ export class CameraRig {
   quaternion: Quat = IDENTITY;
   target: Vec3 = [0, 0, 0];
   private header: RunHeader;
-  private framing: Framing;
+  private framing: () => Framing; // found when a view is fitted
   private origin: Vec3 = [0, 0, 0];
   private turn: Quat = IDENTITY;
   private readonly seen = new Vector3();
 
   constructor(header: RunHeader, framing: Framing, poses: PoseReader) {
     this.header = header;
-    this.framing = framing;
+    this.framing = () => framing;
     this.state = {
       view: header.plane ? "plane" : "iso",
       projection: header.plane ? "orthographic" : "perspective",
@@ -75,7 +75,7 @@ export class CameraRig {
     return this.state.height / Math.max(1, this.heightPixels);
   }
 
-  setHeader(header: RunHeader, framing: Framing): void {
+  setHeader(header: RunHeader, framing: () => Framing): void {
     this.header = header;
     this.framing = framing;
     const { kind, name } = this.state.reference;
@@ -105,7 +105,7 @@ export class CameraRig {
   fit(poses: PoseReader): void {
     this.findReference(poses);
     const moving = this.state.reference.kind !== "world";
-    const points = moving ? this.pointsNow(poses) : this.framing.points;
+    const points = moving ? this.framing().pointsAt(poses) : this.framing().points;
     const local = points.map((p) => rotate(conjugate(this.turn), subtract(p, this.origin)));
     const tangent = this.state.projection === "perspective" ? TANGENT : 0;
     const room = 1 - Math.min(0.3, 70 / Math.max(140, Math.min(this.width, this.heightPixels))); // toolbar, scale bar
@@ -241,9 +241,5 @@ export class CameraRig {
       this.turn = multiply(poses.quaternion(frame.body), frame.quaternion);
     }
     if (!this.origin.every(Number.isFinite)) this.origin = this.header.center;
-  }
-
-  private pointsNow(poses: PoseReader): Vec3[] {
-    return this.framing.pointsAt(poses);
   }
 }

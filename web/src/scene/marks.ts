@@ -157,7 +157,7 @@ export class FailureMark {
 
 /** Whether a run ended before its time. */
 export function hasFailed(header: RunHeader): boolean {
-  return !["", "done", "finished", "completed", "ok", "success", "stopped_when", "reached_end"].includes(header.run.status);
+  return !["", "done", "condition"].includes(header.run.status);
 }
 
 /** Where a run failed: at the joint, body or element that the message names. */

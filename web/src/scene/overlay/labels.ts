@@ -1,10 +1,10 @@
 // Names of joints and bodies beside them, as text over the picture; those that would cover others are left out.
 
-import type { RunHeader, Vec3 } from "../data/run_document";
-import { make } from "../ui/elements";
-import type { CameraRig } from "./camera_rig";
-import type { PoseReader } from "./math/poses";
-import { symbolOf } from "./symbols";
+import type { RunHeader, Vec3 } from "../../data/run_document";
+import { make } from "../../ui/elements";
+import type { CameraRig } from "../camera_rig";
+import type { PoseReader } from "../math/poses";
+import { symbolOf } from "../symbols";
 
 interface Label {
   kind: "joint" | "body" | "frame" | "failure";
