@@ -1,13 +1,14 @@
 // The parts of the player, in the order of their tabs, and when each is there.
 
 import type { Panel, PanelMaker, PlayerContext } from "./panel";
+import { makeStage } from "./scene/stage";
 import { make } from "./ui/elements";
 
 function placeholder(title: string): PanelMaker {
   return (): Panel => ({ element: make("div", {}, title), title, setRuns() {}, destroy() {} });
 }
 
-export const STAGE: PanelMaker = placeholder("3D");
+export const STAGE: PanelMaker = makeStage;
 export const TIME_BAR: PanelMaker = placeholder("time");
 
 const always = (): boolean => true;
