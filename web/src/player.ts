@@ -3,6 +3,8 @@
 import { Clock } from "./clock";
 import type { RunDocument } from "./data/run_document";
 import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
+import outStyles from "./out/out.css?inline";
+import { type SaveMenu, makeSaveMenu } from "./out/save_menu";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
 import styles from "./player.css?inline";
 import sceneStyles from "./scene/scene.css?inline";
@@ -32,6 +34,8 @@ export class Player implements PlayerContext {
   private shown: ShownRun[];
   private tabs!: HTMLElement;
   private side!: HTMLElement;
+  private head!: HTMLElement;
+  private saveMenu!: SaveMenu;
   private open = "";
   private readonly notice: HTMLElement;
   private readonly observer: ResizeObserver;
@@ -126,13 +130,15 @@ export class Player implements PlayerContext {
     this.observer.disconnect();
     this.scheme.removeEventListener("change", this.themeChanged);
     this.endKeys();
+    this.saveMenu.destroy();
     for (const panel of this.everyPanel()) panel.destroy();
     this.root.remove();
   }
 
   private build(without: string[]): void {
     this.tabs = make("div", { class: "tabs", role: "tablist", "aria-label": "Panels" });
-    this.side = make("section", { class: "side" }, this.tabs);
+    this.head = make("div", { class: "side-head" }, this.tabs);
+    this.side = make("section", { class: "side" }, this.head);
     this.stage = STAGE(this);
     this.stage.element.classList.add("stage");
     this.bar = TIME_BAR(this);
@@ -152,6 +158,8 @@ export class Player implements PlayerContext {
     }
     this.tabs.addEventListener("keydown", (event) => this.moveTab(event));
     this.root.append(this.stage.element, this.side, this.bar.element, this.notice);
+    this.saveMenu = makeSaveMenu(this);
+    this.head.append(this.saveMenu.element);
     const first = this.panels.keys().next().value;
     if (first !== undefined) this.show(first);
     this.resized();
@@ -197,7 +205,7 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  target.append(make("style", { "data-kinode": "" }, styles + sceneStyles));
+  target.append(make("style", { "data-kinode": "" }, styles + sceneStyles + outStyles));
 }
 
 export function mount(host: HTMLElement, documents: RunDocument[], options: PlayerOptions = {}): Player {
