@@ -28,6 +28,7 @@ HOOKS = {
     "plot_shaking": "kinode.views.plots.acceleration_plots",
     "report": "kinode.views.report.html_report",
     "view": "kinode.studio.view",
+    "run_bundle": "kinode.studio.widget",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",
