@@ -20,6 +20,7 @@ HOOKS = {
     # of Circuit
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records
+    "simulate": "kinode.tasks.simulate",
     "plot": "kinode.views.plots.time_plots",
     "plot_balance": "kinode.views.plots.balance_plots",
     "plot_causes": "kinode.views.plots.load_plots",

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from kinode.hooks import hook
-from kinode.results.frame_balances.balanced_run import BalancedRun
+from kinode.results.pictures.framed_run import FramedRun
 
 
-class ShownRun(BalancedRun):
+class ShownRun(FramedRun):
     """A run with the views that later packages draw of it."""
 
     def _repr_html_(self) -> str:

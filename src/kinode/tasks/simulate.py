@@ -5,6 +5,7 @@ The integration itself is in simulation/; here its outcome becomes a ``Trajector
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
@@ -124,6 +125,7 @@ def simulate(
     dynamics = motion.dynamics or dynamics
     motion = check_run(dynamics, motion)
     run = Trajectory.from_motion(dynamics, motion)
+    run.begin = begin
     if notices:
         run.events = (*notices, *run.events)
     run.facts = {**_facts(options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
@@ -192,4 +194,5 @@ def _facts(options: Options) -> dict[str, Any]:
     if options.step is not None:
         return {**method, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)
-    return {**method, "rtol": options.rtol, "atol": atol}
+    longest = {} if options.max_step == math.inf else {"max_step": options.max_step}
+    return {**method, "rtol": options.rtol, "atol": atol, **longest}
