@@ -3,6 +3,8 @@
 import { Clock } from "./clock";
 import type { RunDocument } from "./data/run_document";
 import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
+import type { FilmOrder } from "./out/film";
+import { type FilmRequest, requestFilm } from "./out/film_request";
 import outStyles from "./out/out.css?inline";
 import { type SaveMenu, makeSaveMenu } from "./out/save_menu";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
@@ -123,6 +125,11 @@ export class Player implements PlayerContext {
     this.theme = theme;
     this.root.dataset["theme"] = theme;
     if (this.stage) for (const panel of this.everyPanel()) panel.themeChanged?.();
+  }
+
+  /** A film of the stage, for programs that drive the page. */
+  film(order: Partial<FilmOrder>): FilmRequest {
+    return requestFilm(this, this.stage, order);
   }
 
   destroy(): void {
