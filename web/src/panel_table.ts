@@ -1,6 +1,8 @@
 // The parts of the player, in the order of their tabs, and when each is there.
 
 import type { Panel, PanelMaker, PlayerContext } from "./panel";
+import { makeTimeBar } from "./panels/time_bar";
+import { makePlotsPanel } from "./plots/plots_panel";
 import { make } from "./ui/elements";
 
 function placeholder(title: string): PanelMaker {
@@ -8,12 +10,12 @@ function placeholder(title: string): PanelMaker {
 }
 
 export const STAGE: PanelMaker = placeholder("3D");
-export const TIME_BAR: PanelMaker = placeholder("time");
+export const TIME_BAR: PanelMaker = makeTimeBar;
 
 const always = (): boolean => true;
 
 export const PANELS: [string, PanelMaker, (context: PlayerContext) => boolean][] = [
-  ["Plots", placeholder("Plots"), always],
+  ["Plots", makePlotsPanel, always],
   ["Joint", placeholder("Joint"), (context) => context.main.header.joints.length > 0],
   ["Circuit", placeholder("Circuit"), (context) => context.main.header.diagram !== null],
   ["Equations", placeholder("Equations"), (context) => context.main.header.equations !== null],

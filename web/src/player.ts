@@ -4,9 +4,12 @@ import { Clock } from "./clock";
 import type { RunDocument } from "./data/run_document";
 import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
+import panelStyles from "./panels/panels.css?inline";
 import styles from "./player.css?inline";
+import plotStyles from "./plots/plots.css?inline";
 import { make } from "./ui/elements";
 import { addKeys } from "./ui/keys";
+import chartStyles from "uplot/dist/uPlot.min.css?inline";
 
 export interface PlayerOptions {
   theme?: Theme | "auto";
@@ -48,7 +51,7 @@ export class Player implements PlayerContext {
     addStyles(host);
     host.append(this.root);
     this.findTheme();
-    this.clock.setSpan(this.main.header.run.from, this.main.header.run.to, true);
+    this.setSpan(true);
     this.build(options.without ?? []);
     this.endKeys = addKeys(this);
     this.observer = new ResizeObserver(() => this.resized());
@@ -68,8 +71,7 @@ export class Player implements PlayerContext {
   /** New runs in the place of the old ones; time, camera, zoom and choices stay. */
   setRuns(runs: ShownRun[]): void {
     this.shown = runs;
-    const spans = runs.map((run) => run.document.header.run);
-    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)));
+    this.setSpan(false);
     for (const panel of this.everyPanel()) panel.setRuns();
   }
 
@@ -170,6 +172,11 @@ export class Player implements PlayerContext {
     return [this.stage, this.bar, ...this.panels.values()];
   }
 
+  private setSpan(first: boolean): void {
+    const spans = this.shown.map((run) => run.document.header.run);
+    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)), first);
+  }
+
   private label(): string {
     return `Run of ${this.main.header.name}`;
   }
@@ -196,7 +203,7 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  target.append(make("style", { "data-kinode": "" }, styles));
+  target.append(make("style", { "data-kinode": "" }, chartStyles + styles + panelStyles + plotStyles));
 }
 
 export function mount(host: HTMLElement, documents: RunDocument[], options: PlayerOptions = {}): Player {

@@ -91,3 +91,20 @@ export function findRange(t: ArrayLike<number>, y: ArrayLike<number>, from: numb
   }
   return low <= high ? [low, high] : [NaN, NaN];
 }
+
+/** The value at a time, linear between stored ones; of two values at one time (an event) the later. */
+export function sampleAt(t: ArrayLike<number>, y: ArrayLike<number>, time: number): number {
+  const last = Math.min(t.length, y.length) - 1;
+  if (last < 0) return NaN;
+  if (time >= t[last]!) return y[last]!;
+  let low = 0;
+  let high = last;
+  if (time < t[0]!) return y[0]!;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (t[middle]! <= time) low = middle;
+    else high = middle;
+  }
+  const span = t[high]! - t[low]!;
+  return span > 0 ? y[low]! + ((time - t[low]!) / span) * (y[high]! - y[low]!) : y[high]!;
+}
