@@ -1,6 +1,7 @@
 // The parts of the player, in the order of their tabs, and when each is there.
 
 import type { Panel, PanelMaker, PlayerContext } from "./panel";
+import { makeJointPanel } from "./panels/joint_panel";
 import { makeTimeBar } from "./panels/time_bar";
 import { makePlotsPanel } from "./plots/plots_panel";
 import { make } from "./ui/elements";
@@ -16,7 +17,7 @@ const always = (): boolean => true;
 
 export const PANELS: [string, PanelMaker, (context: PlayerContext) => boolean][] = [
   ["Plots", makePlotsPanel, always],
-  ["Joint", placeholder("Joint"), (context) => context.main.header.joints.length > 0],
+  ["Joint", makeJointPanel, (context) => context.main.header.joints.length > 0],
   ["Circuit", placeholder("Circuit"), (context) => context.main.header.diagram !== null],
   ["Equations", placeholder("Equations"), (context) => context.main.header.equations !== null],
   ["Checks", placeholder("Checks"), always],
