@@ -1,8 +1,10 @@
 // The parts of the player, in the order of their tabs, and when each is there.
 
 import type { Panel, PanelMaker, PlayerContext } from "./panel";
+import { makeChecksPanel } from "./panels/checks_panel";
 import { makeJointPanel } from "./panels/joint_panel";
 import { makeTimeBar } from "./panels/time_bar";
+import { makeValuesPanel } from "./panels/values_panel";
 import { makePlotsPanel } from "./plots/plots_panel";
 import { make } from "./ui/elements";
 
@@ -20,5 +22,6 @@ export const PANELS: [string, PanelMaker, (context: PlayerContext) => boolean][]
   ["Joint", makeJointPanel, (context) => context.main.header.joints.length > 0],
   ["Circuit", placeholder("Circuit"), (context) => context.main.header.diagram !== null],
   ["Equations", placeholder("Equations"), (context) => context.main.header.equations !== null],
-  ["Checks", placeholder("Checks"), always],
+  ["Checks", makeChecksPanel, always],
+  ["Values", makeValuesPanel, always],
 ];
