@@ -23,7 +23,7 @@ export const MOST_FIRST = 6; // lines of a plot that a reader can tell apart
 /** What is shown before anybody has chosen: the coordinates, as in kinode's own plots. */
 export function firstChoices(run: RunDocument, list: QuantityList): Choice[] {
   const series = run.header.series;
-  const positions = series.filter((each) => each.group === "coordinates" && /\.q$/.test(each.name));
+  const positions = series.filter((each) => (each.group === "coordinates" || each.group === "states") && /\.q$/.test(each.name));
   const groups = [positions, ...["coordinates", "states", "signals", "kept", "powers"].map((group) => series.filter((x) => x.group === group)), series];
   const first = groups.find((group) => group.length > 0) ?? [];
   const choices: Choice[] = [];
