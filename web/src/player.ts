@@ -8,10 +8,13 @@ import { type FilmRequest, requestFilm } from "./out/film_request";
 import outStyles from "./out/out.css?inline";
 import { type SaveMenu, makeSaveMenu } from "./out/save_menu";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
+import panelStyles from "./panels/panels.css?inline";
 import styles from "./player.css?inline";
+import plotStyles from "./plots/plots.css?inline";
 import sceneStyles from "./scene/scene.css?inline";
 import { make } from "./ui/elements";
 import { addKeys } from "./ui/keys";
+import chartStyles from "uplot/dist/uPlot.min.css?inline";
 
 export interface PlayerOptions {
   theme?: Theme | "auto";
@@ -55,7 +58,7 @@ export class Player implements PlayerContext {
     addStyles(host);
     host.append(this.root);
     this.findTheme();
-    this.clock.setSpan(this.main.header.run.from, this.main.header.run.to, true);
+    this.setSpan(true);
     this.build(options.without ?? []);
     this.endKeys = addKeys(this);
     this.observer = new ResizeObserver(() => this.resized());
@@ -75,8 +78,7 @@ export class Player implements PlayerContext {
   /** New runs in the place of the old ones; time, camera, zoom and choices stay. */
   setRuns(runs: ShownRun[]): void {
     this.shown = runs;
-    const spans = runs.map((run) => run.document.header.run);
-    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)));
+    this.setSpan(false);
     for (const panel of this.everyPanel()) panel.setRuns();
   }
 
@@ -186,6 +188,11 @@ export class Player implements PlayerContext {
     return [this.stage, this.bar, ...this.panels.values()];
   }
 
+  private setSpan(first: boolean): void {
+    const spans = this.shown.map((run) => run.document.header.run);
+    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)), first);
+  }
+
   private label(): string {
     return `Run of ${this.main.header.name}`;
   }
@@ -212,7 +219,8 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  target.append(make("style", { "data-kinode": "" }, styles + sceneStyles + outStyles));
+  const all = [chartStyles, styles, sceneStyles, panelStyles, plotStyles, outStyles].join("\n");
+  target.append(make("style", { "data-kinode": "" }, all));
 }
 
 export function mount(host: HTMLElement, documents: RunDocument[], options: PlayerOptions = {}): Player {

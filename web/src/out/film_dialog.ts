@@ -4,7 +4,8 @@ import type { PlayerContext } from "../panel";
 import { make } from "../ui/elements";
 import { FilmError, type FilmFormat, type FilmOrder, findCodec, makeFilm, refusal } from "./film";
 import { RATES, SIZES, evenSize, findFault, pictureCount } from "./film_times";
-import { giveFile, nameFile, sizeWords } from "./save_file";
+import { fileName, saveFile } from "../plots/plot_files";
+import { sizeWords } from "./size_words";
 import { type PaintedView, drawStage } from "./stage_pictures";
 
 /** A film of the stage as the camera stands now; time does not follow the clock while it is made. */
@@ -131,8 +132,8 @@ export class FilmDialog {
         this.words.textContent = `${Math.round(100 * share)} %`;
       };
       const film = await makeStageFilm(this.context, view, order, this.fields.caption.checked, progress, this.stop.signal);
-      const name = nameFile(this.context.main.header.name, order.format);
-      giveFile(film, name, this.context.root);
+      const name = fileName(this.context.main.header.name, order.format);
+      saveFile(film, name, this.context.root);
       this.words.textContent = `${name}, ${sizeWords(film.size)}`;
     } catch (error) {
       const stopped = error instanceof DOMException && error.name === "AbortError";

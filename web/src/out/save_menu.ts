@@ -4,7 +4,8 @@ import type { Panel, PlayerContext } from "../panel";
 import { make } from "../ui/elements";
 import { FilmDialog } from "./film_dialog";
 import { writeGlb } from "./glb_file";
-import { giveFile, nameFile, sizeWords } from "./save_file";
+import { fileName, saveFile } from "../plots/plot_files";
+import { sizeWords } from "./size_words";
 import { stagePng, viewOf, wholePng } from "./stage_pictures";
 
 export interface SaveContext extends PlayerContext {
@@ -66,9 +67,9 @@ class Menu implements SaveMenu {
     const { context } = this;
     const view = viewOf(context.stage);
     const flat = (): string => (view === null ? "there is no 3D picture" : "");
-    const name = (ending: string): string => nameFile(context.main.header.name, ending);
+    const name = (ending: string): string => fileName(context.main.header.name, ending);
     const give = (content: Blob, file: string): void => {
-      giveFile(content, file, context.root);
+      saveFile(content, file, context.root);
       context.say(`${file}, ${sizeWords(content.size)}`);
     };
     const plots = (): HTMLCanvasElement | null => {
