@@ -30,6 +30,7 @@ HOOKS = {
     "report": "kinode.views.report.html_report",
     "view": "kinode.studio.view",
     "report_player": "kinode.studio.report_player",
+    "run_bundle": "kinode.studio.widget",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",

@@ -15,6 +15,10 @@ class ShownRun(FramedRun):
     def _repr_html_(self) -> str:
         return str(hook("notebook_html")(self))
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The player, for notebooks that show widgets; text and table have methods of their own."""
+        return dict(hook("run_bundle")(self))
+
     def plot(self, *names: str, **options: Any) -> Any:
         """Plot quantities over time.
 
