@@ -17,7 +17,9 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.parameters import is_plain
 from kinode.model.base.observers.following_frames import needs_jerk
+from kinode.model.live.live_numbers import LiveNumber, find_field, is_hidden
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import find_quantity
@@ -87,11 +89,17 @@ class Arguments:
     def _by_name(self, name: str, value: Mapping[str, Any]) -> Array:
         """Parameters or inputs, with the model's values except for those in the mapping."""
         if name == "p":
-            names, vector = self.topology.parameters, self.parameters.copy()
-            for key, new in self.system.read_parameters(value).items():
-                if key not in names:
+            vector, live = self.parameters.copy(), self.live_numbers
+            own = {key: new for key, new in value.items() if key not in live}
+            for key in own.keys() - self.system.parameters.keys():
+                if is_hidden(key) or find_field(self.system, key):
+                    raise ArgumentError(f"p: {key} is no parameter; kn.compile(system, live=[{key!r}]) makes it one")
+            for key, new in self.system.read_parameters(own).items():
+                if key not in self._places:
                     raise ArgumentError(f"p: {key} is calculated from other parameters; change those")
-                vector[names.index(key)] = self.system.nominal(new)
+                vector[self._places[key]] = self.system.nominal(new)
+            for key in value.keys() & live.keys():
+                vector[self._places[live[key].parameter]] = self.read_live(live[key], value[key])
             return vector
         names, vector = self.topology.inputs, self.inputs.copy()
         for key, new in value.items():
@@ -99,6 +107,25 @@ class Arguments:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
             vector[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
         return vector
+
+    @property
+    def live_numbers(self) -> Mapping[str, LiveNumber]:
+        """The numbers of the model that were made live, by name."""
+        return {} if self.system.live is None else self.system.live.numbers
+
+    def read_live(self, number: LiveNumber, value: Any) -> float:
+        """Another value of a live number, in SI."""
+        if number.structural:
+            raise ArgumentError(f"p: {number.name} is {number.reason}; it takes other values by a new compilation")
+        if is_plain(value):
+            return float(value)
+        reader = self.system.reader(number.component)
+        return self.system.nominal(reader.number(value, number.dimension, number.place))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each parameter stands in the vector of parameters."""
+        return {name: k for k, name in enumerate(self.topology.parameters)}
 
     @cached_property
     def _parametric_components(self) -> tuple[Part, ...]:

@@ -1,0 +1,190 @@
+"""Live numbers: the literals of a system as hidden parameters, so that other values need no new compilation.
+
+``make_live`` gives a copy of a system in which literals are expressions of one hidden parameter each.  All that follows
+is what parameters do: arguments of the compiled code, checks, time events, initial values.  ``system.live`` of the copy
+holds the numbers and the system as it was written.
+
+A number whose value shapes the compiled code stays a literal and is called structural: a zero, whose terms are left
+out; an axis; a right angle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kinode.errors import ArgumentError, ModelError
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import DIMENSIONS
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import Element
+from kinode.model.base.fields import Component, short, unknown
+from kinode.model.base.parameters import Parameter
+from kinode.model.joints.joint import Joint
+from kinode.model.live.number_walk import Form, Number, NumberWalk
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+PREFIX = "live:"  # of the names of hidden parameters, which no law can write
+ZERO_REASON = "zero, which leaves its terms out of the compiled code"
+RIGHT_ANGLE_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class LiveNumber:
+    """A number of a model: its name, value in SI, unit, what it is.
+
+    A ``structural`` one stays a literal, for the ``reason`` given: other values need a new compilation.
+    """
+
+    name: str
+    component: str
+    field: str
+    value: float
+    unit: str = ""
+    doc: str = ""
+    reason: str = ""
+    dimension: str | None = None
+
+    @property
+    def structural(self) -> bool:
+        """Whether another value needs a new compilation."""
+        return bool(self.reason)
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its component, such as ``com.x``."""
+        return self.name.removeprefix(f"{self.component}.")
+
+    @property
+    def parameter(self) -> str:
+        """The name of its hidden parameter."""
+        return PREFIX + self.name
+
+    def __repr__(self) -> str:
+        value = f"{self.value:g} {self.unit}".strip()
+        return f"<{self.name} = {value}{f', structural: {self.reason}' if self.reason else ''}>"
+
+
+@dataclass(frozen=True)
+class LiveNumbers:
+    """The numbers of a system that were made live, by name, and the system as it was written."""
+
+    origin: System
+    numbers: Mapping[str, LiveNumber]
+
+    def plain(self, values: Mapping[str, float]) -> System:
+        """The system as written, with other values of some numbers, and without hidden parameters."""
+        other = {name: value for name, value in values.items() if value != self.numbers[name].value}
+        return with_numbers(self.origin, other) if other else self.origin
+
+
+def find_numbers(system: System) -> dict[str, LiveNumber]:
+    """All numbers of a system by name, the structural ones among them; parameters and inputs are not."""
+    numbers: dict[str, LiveNumber] = {}
+    walk = NumberWalk(system, lambda number: numbers.__setitem__(number.name, _describe(number)))
+    walk.gravity()
+    for component in walk.components():
+        own = [x for x in numbers.values() if x.component == component.name and not x.reason]
+        if isinstance(component, Joint | Element) and own:
+            numbers |= _refuse(system, component, own)
+    return numbers
+
+
+def make_live(system: System, live: bool | str | Iterable[str] = True) -> System:
+    """A copy of a system in which numbers are hidden parameters: all, or those named.
+
+    A name may be that of a number (``upper.mass``), of a field (``upper.com``) or of a component (``upper``).
+    """
+    origin = system.copy() if system.live is None else system.live.origin
+    chosen = _choose(find_numbers(origin), live)
+    twin = origin.copy()
+    for number in chosen.values():
+        if not number.structural:
+            dimension = None if number.dimension is None else DIMENSIONS[number.dimension].dimension
+            twin.replace(Parameter(number.parameter, number.value, dimension, None, number.doc))
+    free = {name for name, number in chosen.items() if not number.structural}
+    NumberWalk(origin, lambda number: _name(number.name) if number.name in free else None).apply(twin)
+    twin.live = LiveNumbers(origin, chosen)
+    return twin
+
+
+def with_numbers(system: System, values: Mapping[str, float]) -> System:
+    """A copy of a system with other values of some numbers."""
+    twin = system.copy()
+    NumberWalk(system, lambda number: values.get(number.name)).apply(twin)
+    return twin
+
+
+def _describe(number: Number) -> LiveNumber:
+    unit = DIMENSIONS[number.dimension].unit if number.dimension is not None else ""
+    reason = number.form.value
+    if number.form is Form.TURN:
+        quarter = number.value / (0.5 * math.pi)
+        right = abs(quarter - round(quarter)) <= RIGHT_ANGLE_ROUNDING
+        reason = reason if right and number.value else ""
+    if not reason and number.value == 0.0 and not number.aside:
+        reason = ZERO_REASON
+    return LiveNumber(
+        number.name, number.component, number.field, number.value, "" if unit == "1" else unit, number.doc, reason,
+        number.dimension,
+    )  # fmt: skip
+
+
+def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> dict[str, LiveNumber]:
+    """The numbers of a component for which its kind takes literals alone, with what it says."""
+
+    def problem(names: set[str]) -> str | None:
+        walk = NumberWalk(system, lambda number: _name(number.name) if number.name in names else None)
+        try:
+            walk.component(component).check()  # type: ignore[attr-defined]
+        except ModelError as error:
+            return error.message
+        return None
+
+    if problem({number.name for number in numbers}) is None:
+        return {}
+    alone = {number.name: problem({number.name}) for number in numbers}
+    return {number.name: replace(number, reason=text) for number in numbers if (text := alone[number.name])}
+
+
+def _name(number: str) -> Expression:
+    return Expression("name", (PREFIX + number,))
+
+
+def _choose(numbers: dict[str, LiveNumber], live: Any) -> dict[str, LiveNumber]:
+    """The numbers that are named, or all."""
+    if live is True:
+        return numbers
+    words = [live] if isinstance(live, str) else live
+    if isinstance(words, Mapping) or not isinstance(words, Iterable) or not all(isinstance(x, str) for x in words):
+        raise ArgumentError(f"live: True or names of numbers are expected, such as ['upper.mass'], not {short(live)}")
+    chosen: dict[str, LiveNumber] = {}
+    for word in words:
+        found = {name: x for name, x in numbers.items() if name == word or name.startswith(f"{word}.")}
+        if not found:
+            raise ArgumentError(unknown("live: no number is called", word, numbers))
+        chosen |= found
+    return {name: number for name, number in numbers.items() if name in chosen}
+
+
+def find_field(system: System, name: str) -> tuple[str, str] | None:
+    """The component and the field of a name such as ``upper.com`` or ``upper.com.x``; None if there is none."""
+    words = name.split(".")
+    for count in range(len(words) - 1, 0, -1):
+        owner = ".".join(words[:count])
+        if owner in system.declared:
+            component = system.declared[owner]
+            frames = [frame.name for frame in component.frames] if isinstance(component, Body) else []
+            return (owner, words[count]) if words[count] in (*component.specs(), *frames) else None
+    return None
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a parameter is the hidden one of a number."""
+    return name.startswith(PREFIX)
+
+
