@@ -17,7 +17,6 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.parameters import is_plain
 from kinode.model.base.observers.following_frames import needs_jerk
 from kinode.model.live.live_numbers import LiveNumber, find_field, is_hidden
 from kinode.model.network.part import Part
@@ -117,10 +116,7 @@ class Arguments:
         """Another value of a live number, in SI."""
         if number.structural:
             raise ArgumentError(f"p: {number.name} is {number.reason}; it takes other values by a new compilation")
-        if is_plain(value):
-            return float(value)
-        reader = self.system.reader(number.component)
-        return self.system.nominal(reader.number(value, number.dimension, number.place))
+        return number.read(self.system, value)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -21,7 +21,7 @@ from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
-from kinode.model.base.parameters import Parameter
+from kinode.model.base.parameters import Parameter, is_plain
 from kinode.model.joints.joint import Joint
 from kinode.model.live.number_walk import Form, Number, NumberWalk
 
@@ -44,10 +44,28 @@ class LiveNumber:
     component: str
     field: str
     value: float
-    unit: str = ""
-    doc: str = ""
-    reason: str = ""
     dimension: str | None = None
+    doc: str = ""
+    form: Form = Form.PLAIN
+    aside: bool = False  # not in the equations: an initial value, a limit
+    refused: str = ""  # why its kind takes a literal alone
+
+    @property
+    def unit(self) -> str:
+        """Its SI unit; empty where it has none, or none is known."""
+        unit = "1" if self.dimension is None else DIMENSIONS[self.dimension].unit
+        return "" if unit == "1" else unit
+
+    @property
+    def reason(self) -> str:
+        """Why it is structural; empty where it is not."""
+        if self.refused or self.form not in (Form.PLAIN, Form.TURN):
+            return self.refused or self.form.value
+        if self.value == 0.0:
+            return "" if self.aside else ZERO_REASON
+        quarters = self.value / (0.5 * math.pi)
+        is_right = self.form is Form.TURN and abs(quarters - round(quarters)) <= RIGHT_ANGLE_ROUNDING
+        return self.form.value if is_right else ""
 
     @property
     def structural(self) -> bool:
@@ -63,6 +81,12 @@ class LiveNumber:
     def parameter(self) -> str:
         """The name of its hidden parameter."""
         return PREFIX + self.name
+
+    def read(self, system: System, raw: Any) -> float:
+        """Another value of it in SI, from a number or a text with a unit."""
+        if is_plain(raw):
+            return float(raw)
+        return system.nominal(system.reader(self.component).number(raw, self.dimension, self.place))
 
     def __repr__(self) -> str:
         value = f"{self.value:g} {self.unit}".strip()
@@ -85,7 +109,7 @@ class LiveNumbers:
 def find_numbers(system: System) -> dict[str, LiveNumber]:
     """All numbers of a system by name, the structural ones among them; parameters and inputs are not."""
     numbers: dict[str, LiveNumber] = {}
-    walk = NumberWalk(system, lambda number: numbers.__setitem__(number.name, _describe(number)))
+    walk = NumberWalk(system, lambda number: numbers.__setitem__(number.name, LiveNumber(*number)))
     walk.gravity()
     for component in walk.components():
         own = [x for x in numbers.values() if x.component == component.name and not x.reason]
@@ -113,25 +137,46 @@ def make_live(system: System, live: bool | str | Iterable[str] = True) -> System
 
 
 def with_numbers(system: System, values: Mapping[str, float]) -> System:
-    """A copy of a system with other values of some numbers."""
+    """A copy of a system with other values of some numbers, not checked."""
     twin = system.copy()
     NumberWalk(system, lambda number: values.get(number.name)).apply(twin)
     return twin
 
 
-def _describe(number: Number) -> LiveNumber:
-    unit = DIMENSIONS[number.dimension].unit if number.dimension is not None else ""
-    reason = number.form.value
-    if number.form is Form.TURN:
-        quarter = number.value / (0.5 * math.pi)
-        right = abs(quarter - round(quarter)) <= RIGHT_ANGLE_ROUNDING
-        reason = reason if right and number.value else ""
-    if not reason and number.value == 0.0 and not number.aside:
-        reason = ZERO_REASON
-    return LiveNumber(
-        number.name, number.component, number.field, number.value, "" if unit == "1" else unit, number.doc, reason,
-        number.dimension,
-    )  # fmt: skip
+def change_values(system: System, values: Mapping[str, Any]) -> System:
+    """A copy of a system with other values of numbers and of whole fields, in this order, as if they had been written.
+
+    Parameters
+    ----------
+    system : System
+    values : mapping
+        Name of a number (``upper.com.x``) or of a field (``pin.axis``) -> value, in SI or as text with a unit.
+    """
+    twin, numbers = system.copy(), find_numbers(system)
+    for name, raw in values.items():
+        if name in numbers:
+            number = numbers[name]
+            twin = with_numbers(twin, {name: number.read(twin, raw)})
+            if number.component in twin.declared:
+                _read_again(twin, twin.declared[number.component], number)
+        elif name == "system.gravity":
+            twin.gravity = raw
+        elif (field := find_field(twin, name)) is not None and name == ".".join(field):
+            twin.change(field[0], **{field[1]: raw})
+            numbers = find_numbers(twin)
+        else:
+            raise ArgumentError(unknown("no number or field is called", name, numbers))
+    return twin
+
+
+def _read_again(system: System, component: Component, number: LiveNumber) -> None:
+    """Check a component with another number; an axis becomes a unit vector, a clock an exact fraction."""
+    if not component.specs():
+        return
+    read = system.make_component(component.section, component.name, component.kind, component.given())
+    if number.form in (Form.AXIS, Form.EXACT, Form.ROTATION):
+        attribute = component.specs()[number.field][0].name
+        system.replace(replace(component, **{attribute: getattr(read, attribute)}))
 
 
 def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> dict[str, LiveNumber]:
@@ -148,7 +193,7 @@ def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> 
     if problem({number.name for number in numbers}) is None:
         return {}
     alone = {number.name: problem({number.name}) for number in numbers}
-    return {number.name: replace(number, reason=text) for number in numbers if (text := alone[number.name])}
+    return {number.name: replace(number, refused=text) for number in numbers if (text := alone[number.name])}
 
 
 def _name(number: str) -> Expression:

@@ -21,7 +21,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.bodies import ENTRIES, Body, LoneMoment
 from kinode.model.base.fields import Component, Spec, Value
-from kinode.model.base.frames import Frame
+from kinode.model.base.frames import Frame, read_rotation
 from kinode.model.base.parameters import Input, Parameter, TableRecord
 from kinode.model.base.shapes import Shape
 from kinode.model.base.visuals import Visual
@@ -60,8 +60,8 @@ class Number(NamedTuple):
     field: str
     value: float
     dimension: str | None
-    form: Form
     doc: str
+    form: Form
     aside: bool  # not in the equations: an initial value, a limit
 
 
@@ -204,7 +204,7 @@ class NumberWalk:
         if isinstance(value, (int, float, Fraction)):
             form = place.form if isinstance(value, float) else Form.EXACT
             _, component, field, doc, dimension, _, aside = place
-            new = self._visit(Number(place.name, component, field, float(value), dimension, form, doc, aside))
+            new = self._visit(Number(place.name, component, field, float(value), dimension, doc, form, aside))
             return value if new is None else new
         if isinstance(value, Frame):
             return self._frame(value, place)
@@ -255,6 +255,8 @@ class NumberWalk:
         else:
             names = WXYZ if form == "quaternion" else XYZ
             new = self._entries(data, place.at(form, "dimensionless", Form.ROTATION), names)
+            if new is not data:  # brought to unit length, or refused
+                return read_rotation(self.system.reader(place.component), {form: new}, place.field) or rotation
         return rotation if new is data else (form, new)
 
 
