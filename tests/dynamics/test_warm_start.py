@@ -151,11 +151,11 @@ def test_geared_joints_without_a_loop_start_with_other_parameters():
     system = kn.System("geared", gravity=(0, -9.81, 0))
     ratio = system.parameter("ratio", 2.0)
     one, two = (system.body(name, com=(0.1, 0, 0), **SMALL) for name in ("one", "two"))
-    system.revolute("input", system.world, one, guess=0.3)
+    system.revolute("input", system.world, one, u=3.0)
     system.revolute("output", system.world.at(0.5, 0, 0), two)
     system.constraint("gear", "gear", input="input", output="output", ratio=ratio)
     dynamics = kn.compile(system)
     kn.simulate(dynamics, 0.01)
     for value in (2.5, 3.0):
         run = kn.simulate(dynamics, 0.01, parameters={"ratio": value})
-        assert run["output.q"][0] == pytest.approx(0.3 / value, abs=1e-12)
+        assert run["output.u"][0] == pytest.approx(3.0 / value, abs=1e-12)
