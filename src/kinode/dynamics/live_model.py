@@ -141,7 +141,8 @@ class LiveModel:
 
     def _check(self, dynamics: Dynamics, parameters: Mapping[str, float]) -> None:
         read = dynamics.arguments
-        check_parameters(dynamics.system, read.resolver(read.read_parameters(parameters)))
+        p = read.read_parameters(parameters)
+        check_parameters(dynamics.system, read.resolver(p), read.find_changed(p))
 
     def _explain(self, name: str) -> str:
         number = self.dynamics.live.get(name) or self.numbers.get(name)

@@ -37,6 +37,7 @@ class Arguments:
         self.parameters = np.array([values[name] for name in topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.parameters.flags.writeable = self.inputs.flags.writeable = False  # compiled functions and runs share them
+        self._known_values: tuple[bytes, dict[str, float]] | None = None  # all parameters, of the last vector
         self._checked = b""  # the parameters with which components were last checked
 
     def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:
@@ -148,9 +149,21 @@ class Arguments:
 
     def _resolver_of_sample(self, p: Array) -> Callable[[Any], float]:
         """A function that evaluates numbers of the model with one value for each parameter."""
-        values = dict(zip(self.topology.parameters, p, strict=True))
-        full = self.system.parameter_values({k: float(v) for k, v in values.items()})
+        full = self._all_values(p)
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
+
+    def find_changed(self, p: Array) -> frozenset[str]:
+        """The parameters, those calculated from others among them, whose values are not the model's."""
+        full, own = self._all_values(p), self.system.parameter_values()
+        return frozenset(name for name, value in full.items() if value != own[name])
+
+    def _all_values(self, p: Array) -> dict[str, float]:
+        """All parameters by name, those calculated from others too; of the last vector they are kept."""
+        key, known = p.tobytes(), self._known_values
+        if known is None or known[0] != key:
+            given = {name: float(x) for name, x in zip(self.topology.parameters, p, strict=True)}
+            known = self._known_values = key, self.system.parameter_values(given)
+        return known[1]
 
     def read_number(self, name: str, value: Any) -> float:
         """A value for a quantity, in SI."""
