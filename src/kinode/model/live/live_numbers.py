@@ -152,31 +152,43 @@ def change_values(system: System, values: Mapping[str, Any]) -> System:
     values : mapping
         Name of a number (``upper.com.x``) or of a field (``pin.axis``) -> value, in SI or as text with a unit.
     """
-    twin, numbers = system.copy(), find_numbers(system)
+    twin, numbers, other = system.copy(), find_numbers(system), dict[str, float]()
     for name, raw in values.items():
         if name in numbers:
-            number = numbers[name]
-            twin = with_numbers(twin, {name: number.read(twin, raw)})
-            if number.component in twin.declared:
-                _read_again(twin, twin.declared[number.component], number)
+            other[name] = numbers[name].read(twin, raw)
         elif name == "system.gravity":
+            twin = _rewrite(twin, numbers, other)
             twin.gravity = raw
         elif (field := find_field(twin, name)) is not None and name == ".".join(field):
+            twin = _rewrite(twin, numbers, other)
             twin.change(field[0], **{field[1]: raw})
-            numbers = find_numbers(twin)
+            numbers, other = find_numbers(twin), {}
         else:
             raise ArgumentError(unknown("no number or field is called", name, numbers))
+    return _rewrite(twin, numbers, other)
+
+
+def _rewrite(system: System, numbers: Mapping[str, LiveNumber], values: Mapping[str, float]) -> System:
+    """The system with other values of numbers, checked component by component."""
+    if not values:
+        return system
+    twin = with_numbers(system, values)
+    for component in dict.fromkeys(numbers[name].component for name in values):
+        if component in twin.declared:
+            changed = [numbers[name] for name in values if numbers[name].component == component]
+            _read_again(twin, twin.declared[component], changed)
     return twin
 
 
-def _read_again(system: System, component: Component, number: LiveNumber) -> None:
-    """Check a component with another number; an axis becomes a unit vector, a clock an exact fraction."""
+def _read_again(system: System, component: Component, numbers: Iterable[LiveNumber]) -> None:
+    """Check a component with other numbers; an axis becomes a unit vector, a clock an exact fraction."""
     if not component.specs():
         return
     read = system.make_component(component.section, component.name, component.kind, component.given())
-    if number.form in (Form.AXIS, Form.EXACT, Form.ROTATION):
-        attribute = component.specs()[number.field][0].name
-        system.replace(replace(component, **{attribute: getattr(read, attribute)}))
+    fields = {number.field for number in numbers if number.form in (Form.AXIS, Form.EXACT, Form.ROTATION)}
+    attributes = [component.specs()[field][0].name for field in fields if field in component.specs()]
+    if attributes:
+        system.replace(replace(component, **{name: getattr(read, name) for name in attributes}))
 
 
 def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> dict[str, LiveNumber]:
