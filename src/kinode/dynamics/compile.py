@@ -13,9 +13,7 @@ MOST_KEPT = 16  # systems whose machine code is kept for the next task
 _COMPILED: dict[tuple[int, str], tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
 
 
-def compile(
-    system: System, formulation: str = "recursive", *, live: bool | str | Iterable[str] = False
-) -> Dynamics:
+def compile(system: System, formulation: str = "recursive", *, live: bool | str | Iterable[str] = False) -> Dynamics:
     """Turn a system into functions of machine code.
 
     Parameters

@@ -47,7 +47,7 @@ def check_system(system: System, whole: bool = True) -> None:
 
 
 def check_bodies(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
-    """Mass properties that depend on parameters, or on those named, are possible at the values that ``resolve`` gives."""
+    """Mass properties that depend on parameters, or on those named, are possible at the values of ``resolve``."""
     for body in system.bodies.values():
         if _depends(system, body, names):
             body.check(resolve)

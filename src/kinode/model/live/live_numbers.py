@@ -23,7 +23,7 @@ from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.parameters import Parameter, is_plain
 from kinode.model.joints.joint import Joint
-from kinode.model.live.number_walk import Form, Number, NumberWalk
+from kinode.model.live.number_walk import Form, NumberWalk
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -156,15 +156,16 @@ def change_values(system: System, values: Mapping[str, Any]) -> System:
     for name, raw in values.items():
         if name in numbers:
             other[name] = numbers[name].read(twin, raw)
-        elif name == "system.gravity":
-            twin = _rewrite(twin, numbers, other)
-            twin.gravity = raw
-        elif (field := find_field(twin, name)) is not None and name == ".".join(field):
-            twin = _rewrite(twin, numbers, other)
-            twin.change(field[0], **{field[1]: raw})
-            numbers, other = find_numbers(twin), {}
-        else:
+            continue
+        field = ("system", "gravity") if name == "system.gravity" else find_field(twin, name)
+        if field is None or name != ".".join(field):
             raise ArgumentError(unknown("no number or field is called", name, numbers))
+        twin = _rewrite(twin, numbers, other)
+        if field[0] == "system":
+            twin.gravity = raw
+        else:
+            twin.change(field[0], **{field[1]: raw})
+        numbers, other = find_numbers(twin), {}
     return _rewrite(twin, numbers, other)
 
 
@@ -243,5 +244,3 @@ def find_field(system: System, name: str) -> tuple[str, str] | None:
 def is_hidden(name: str) -> bool:
     """Whether a parameter is the hidden one of a number."""
     return name.startswith(PREFIX)
-
-

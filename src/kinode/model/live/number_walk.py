@@ -52,7 +52,7 @@ class Form(Enum):
     DRAWN = "it is drawn alone"
 
 
-class Number(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A number where it stands."""
 
     name: str
@@ -65,7 +65,7 @@ class Number(NamedTuple):
     aside: bool  # not in the equations: an initial value, a limit
 
 
-Visit = Callable[[Number], Value | None]
+Visit = Callable[[WrittenNumber], Value | None]
 
 
 class _Place(NamedTuple):
@@ -167,7 +167,7 @@ class NumberWalk:
             return self._rotation(value, place)
         if spec.shape == "inertia":
             return self._entries(value, place.at("", "inertia"), ENTRIES)
-        return self._value(value, place, XYZ if spec.shape in ("vector", "laws") else None)
+        return self._value(value, place, XYZ if spec.shape in ("vector", "laws", "axis", "direction") else None)
 
     def _coordinates(self, joint: Joint, spec: Spec, value: Any, place: _Place) -> Any:
         """One number for each coordinate; that of a joint with one coordinate has the name of the field."""
@@ -204,15 +204,15 @@ class NumberWalk:
         if isinstance(value, (int, float, Fraction)):
             form = place.form if isinstance(value, float) else Form.EXACT
             _, component, field, doc, dimension, _, aside = place
-            new = self._visit(Number(place.name, component, field, float(value), dimension, doc, form, aside))
+            new = self._visit(WrittenNumber(place.name, component, field, float(value), dimension, doc, form, aside))
             return value if new is None else new
         if isinstance(value, Frame):
             return self._frame(value, place)
         if isinstance(value, tuple):
             return self._entries(value, place, names or tuple(map(str, range(len(value)))))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            form = Form.DRAWN if isinstance(value, Visual) else None
-            return self._parts(value, place.at("", None, form), {})
+            drawn = Form.DRAWN if isinstance(value, Visual) else None
+            return self._parts(value, place.at("", None, drawn), {})
         return value
 
     def _entries(self, value: tuple[Any, ...], place: _Place, names: tuple[str, ...]) -> Any:
