@@ -233,9 +233,10 @@ class Start:
             self.warm_start = assembler.warm_start(self._anchor)
         if x is None:
             x = assembler.solve_positions()
-        if self._anchor is None and assembler.problem.bound and values is self.initial_values:
+        problem = assembler.problem  # gears alone have no rows of positions: there is nothing to follow
+        if self._anchor is None and problem.bound and problem.groups and values is self.initial_values:
             self._anchor = assembler.anchor(x)
-        return x[: topology.n_q], solve_speeds(assembler.problem, x)[: topology.n_u]
+        return x[: topology.n_q], solve_speeds(problem, x)[: topology.n_u]
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         topology = self.open_topology
