@@ -88,7 +88,8 @@ def run_document(
     arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
     arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
-    header = _header(run, scene, label) | {
+    span = (float(frames.t[0]), float(frames.t[-1])) if len(frames) else (0.0, 0.0)
+    header = _header(run, scene, label, span) | {
         "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
         "loadNotes": list(frames.notes),
@@ -110,8 +111,7 @@ def model_digest(run: Trajectory) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
-def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
-    span = [float(run.t[0]), float(run.t[-1])] if len(run) else [0.0, 0.0]
+def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, float]) -> Plain:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -133,7 +133,7 @@ def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
         "bodies": scene.bodies,
         "frames": scene.frames,
         "elements": scene.elements,
-        "events": _events(run),
+        "events": _events(run, span[1]),
         "strips": _strips(run),
         "parameters": _parameters(run),
         "facts": _facts(run),
@@ -141,11 +141,11 @@ def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
 
 
 # -- events and facts ------------------------------------------------------------------------------
-def _events(run: Trajectory) -> list[Plain]:
+def _events(run: Trajectory, end: float) -> list[Plain]:
     events = [_event(event) for event in run.events]
     if run.status not in ("done", "condition") and len(run):
-        end = {"time": float(run.t[-1]), "kind": "end", "component": run.ending.component or "", "message": run.message}
-        events.append(end)
+        words = {"component": run.ending.component or "", "message": run.message}
+        events.append({"time": end, "kind": "end", **words})
     return events
 
 
