@@ -19,7 +19,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.studio.diagram_data import diagram_data
 from kinode.studio.equation_data import equation_data
-from kinode.studio.load_data import bearing_records, cause_records, joint_records
+from kinode.studio.load_data import CAUSES, bearing_records, cause_records, joint_records
 from kinode.studio.packet import EncodedSeries, encode_series, write_packet
 from kinode.studio.scene_data import Plain, SceneData
 from kinode.studio.shown_series import shown_names, shown_series
@@ -30,7 +30,7 @@ from kinode.views.style import number
 FORMAT = "kinode-run"
 VERSION = 1
 FINE, COARSE = 24, 16  # bits of a value in a file
-MOST_FINE = 2_500_000  # numbers in a file up to which they are stored finely
+MOST_FINE = 600_000  # numbers in a file up to which they are stored finely, contributions to loads apart
 MOST_FACTS = 40
 
 
@@ -45,10 +45,10 @@ class RunDocument:
         """The bytes of the run; ``encoded`` ones are small when deflated, and take longer to write and read."""
         if not encoded:
             return write_packet(self.header, self.arrays)
-        total = sum(array.size for array in self.arrays.values())
-        bits = FINE if total <= MOST_FINE else COARSE
+        whole = {name: array for name, array in self.arrays.items() if not name.startswith(CAUSES)}
+        bits = FINE if sum(array.size for array in whole.values()) <= MOST_FINE else COARSE
         packed: dict[str, Array | EncodedSeries] = {
-            name: array if name == "t" or not array.size else encode_series(array, bits)
+            name: array if name == "t" or not array.size else encode_series(array, bits if name in whole else COARSE)
             for name, array in self.arrays.items()
         }
         return write_packet(self.header, packed)
