@@ -1,12 +1,10 @@
 // Many copies of one geometry in one call, each fixed to a body or placed by hand.
 
-import {
-  type BufferGeometry, Color, DynamicDrawUsage, EdgesGeometry, Group, InstancedBufferGeometry, InstancedMesh,
-  LineSegments, type Material,
-} from "three";
+import { type BufferGeometry, type Color, EdgesGeometry, Group, LineSegments, Mesh, type Raycaster, type ShaderMaterial } from "three";
 import type { Quat, Vec3 } from "../data/run_document";
 import type { PoseReader } from "./math/poses";
 import { across, cross, rotate, scale, subtract, unit } from "./math/vectors";
+import { SlotTexture, drawnCount, repeatGeometry, withSlots } from "./slots";
 
 /** A place on a body: three columns and an origin, in the body's axes. */
 export type Affine = [Vec3, Vec3, Vec3, Vec3];
@@ -35,42 +33,42 @@ export interface Item {
 }
 
 export interface InstancesOptions {
-  edges?: { material: Material; angle: number };
+  edges?: { material: ShaderMaterial; angle: number };
   order?: number;
+  lines?: boolean; // the geometry is one of lines
 }
 
 /** Copies of a geometry; the number of copies may change, memory grows when it must. */
 export class Instances {
   readonly group = new Group();
-  mesh!: InstancedMesh;
+  readonly geometry: BufferGeometry;
   rows = new Int32Array(0);
+  private slots!: SlotTexture;
   private locals = new Float64Array(0);
-  private lines: LineSegments | null = null;
+  private parts: (Mesh | LineSegments)[] = [];
+  private perCopy: number[] = [];
   private capacity = 0;
-  private readonly geometry: BufferGeometry;
-  private readonly material: Material;
+  private shown = 0;
+  private readonly material: ShaderMaterial;
   private readonly options: InstancesOptions;
 
-  constructor(geometry: BufferGeometry, material: Material, options: InstancesOptions = {}) {
+  constructor(geometry: BufferGeometry, material: ShaderMaterial, options: InstancesOptions = {}) {
     this.geometry = geometry;
     this.material = material;
     this.options = options;
-    this.reserve(1);
-    this.count = 0;
   }
 
   get count(): number {
-    return this.mesh.count;
+    return this.shown;
   }
 
   set count(count: number) {
     this.reserve(count);
-    this.mesh.count = count;
-    this.mesh.visible = count > 0;
-    if (this.lines) {
-      this.lines.visible = count > 0;
-      (this.lines.geometry as InstancedBufferGeometry).instanceCount = count;
-    }
+    this.shown = count;
+    this.parts.forEach((part, k) => {
+      part.visible = count > 0;
+      part.geometry.setDrawRange(0, count * this.perCopy[k]!);
+    });
   }
 
   /** What is drawn from now on. */
@@ -83,15 +81,15 @@ export class Instances {
     items.forEach((item, k) => {
       this.rows[k] = item.row;
       for (let c = 0; c < 4; c++) for (let r = 0; r < 3; r++) this.locals[12 * k + 3 * c + r] = item.local[c]![r]!;
-      this.mesh.setColorAt(k, item.color);
+      this.tint(k, item.color);
     });
-    if (this.mesh.instanceColor) this.mesh.instanceColor.needsUpdate = true;
   }
 
   /** Moves every item with its body. */
   place(poses: PoseReader): void {
-    const out = this.mesh.instanceMatrix.array as Float32Array;
     const { rows, locals } = this;
+    if (rows.length === 0) return;
+    const out = this.slots.data;
     const { p, r } = poses;
     for (let k = 0; k < rows.length; k++) {
       const row = rows[k]!;
@@ -104,60 +102,77 @@ export class Instances {
           out[at] = x;
           out[at + 1] = y;
           out[at + 2] = z;
-        } else {
-          const m = 9 * row;
-          const shift = c === 3 ? 1 : 0;
-          out[at] = r[m]! * x + r[m + 3]! * y + r[m + 6]! * z + shift * p[3 * row]!;
-          out[at + 1] = r[m + 1]! * x + r[m + 4]! * y + r[m + 7]! * z + shift * p[3 * row + 1]!;
-          out[at + 2] = r[m + 2]! * x + r[m + 5]! * y + r[m + 8]! * z + shift * p[3 * row + 2]!;
+          continue;
         }
-        out[at + 3] = c === 3 ? 1 : 0;
+        const m = 9 * row;
+        const shift = c === 3 ? 1 : 0;
+        out[at] = r[m]! * x + r[m + 3]! * y + r[m + 6]! * z + shift * p[3 * row]!;
+        out[at + 1] = r[m + 1]! * x + r[m + 4]! * y + r[m + 7]! * z + shift * p[3 * row + 1]!;
+        out[at + 2] = r[m + 2]! * x + r[m + 5]! * y + r[m + 8]! * z + shift * p[3 * row + 2]!;
       }
     }
-    this.mesh.instanceMatrix.needsUpdate = true;
+    this.slots.texture.needsUpdate = true;
   }
 
   /** Places one copy by hand, in the world. */
   put(k: number, local: Affine): void {
-    const out = this.mesh.instanceMatrix.array as Float32Array;
-    for (let c = 0; c < 4; c++) {
-      for (let r = 0; r < 3; r++) out[16 * k + 4 * c + r] = local[c]![r]!;
-      out[16 * k + 4 * c + 3] = c === 3 ? 1 : 0;
-    }
-    this.mesh.instanceMatrix.needsUpdate = true;
+    const out = this.slots.data;
+    for (let c = 0; c < 4; c++) for (let r = 0; r < 3; r++) out[16 * k + 4 * c + r] = local[c]![r]!;
+    this.slots.texture.needsUpdate = true;
   }
 
   tint(k: number, color: Color): void {
-    this.mesh.setColorAt(k, color);
-    if (this.mesh.instanceColor) this.mesh.instanceColor.needsUpdate = true;
+    const out = this.slots.data;
+    out[16 * k + 3] = color.r;
+    out[16 * k + 7] = color.g;
+    out[16 * k + 11] = color.b;
+    this.slots.texture.needsUpdate = true;
+  }
+
+  /** The nearest copy that a ray hits, and how far away. */
+  hit(ray: Raycaster): { copy: number; distance: number } | null {
+    const probe = new Mesh(this.geometry);
+    probe.matrixAutoUpdate = false;
+    let nearest: { copy: number; distance: number } | null = null;
+    for (let k = 0; k < this.shown; k++) {
+      const m = this.slots.data.subarray(16 * k, 16 * k + 16);
+      probe.matrixWorld.set(m[0]!, m[4]!, m[8]!, m[12]!, m[1]!, m[5]!, m[9]!, m[13]!, m[2]!, m[6]!, m[10]!, m[14]!, 0, 0, 0, 1);
+      const found = ray.intersectObject(probe, false)[0];
+      if (found && found.distance < (nearest?.distance ?? Infinity)) nearest = { copy: k, distance: found.distance };
+    }
+    return nearest;
   }
 
   dispose(): void {
-    this.mesh.dispose();
-    this.lines?.geometry.dispose();
+    for (const part of this.parts) {
+      part.geometry.dispose();
+      (part.material as ShaderMaterial).dispose();
+    }
+    this.slots?.texture.dispose();
   }
 
   private reserve(count: number): void {
     if (count <= this.capacity) return;
-    this.capacity = Math.max(count, 2 * this.capacity);
-    if (this.mesh) this.dispose();
+    this.dispose();
     this.group.clear();
-    this.mesh = new InstancedMesh(this.geometry, this.material, this.capacity);
-    this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-    this.mesh.frustumCulled = false;
-    this.mesh.renderOrder = this.options.order ?? 0;
-    this.mesh.setColorAt(0, new Color(1, 1, 1));
-    this.group.add(this.mesh);
-    const edges = this.options.edges;
-    if (!edges) return;
-    const outline = new EdgesGeometry(this.geometry, edges.angle);
-    const geometry = new InstancedBufferGeometry();
-    geometry.setAttribute("position", outline.getAttribute("position"));
-    geometry.setAttribute("instanceMatrix", this.mesh.instanceMatrix);
-    this.lines = new LineSegments(geometry, edges.material);
-    this.lines.frustumCulled = false;
-    this.lines.renderOrder = (this.options.order ?? 0) + 0.5;
-    this.lines.raycast = () => {};
-    this.group.add(this.lines);
+    this.capacity = this.capacity === 0 ? count : Math.max(count, 2 * this.capacity);
+    this.slots = new SlotTexture(this.capacity);
+    this.parts = [];
+    this.perCopy = [];
+    this.addPart(this.geometry, this.material, this.options.lines === true, 0);
+    const { edges } = this.options;
+    if (edges) this.addPart(new EdgesGeometry(this.geometry, edges.angle), edges.material, true, 0.5);
+  }
+
+  private addPart(geometry: BufferGeometry, material: ShaderMaterial, lines: boolean, later: number): void {
+    const all = repeatGeometry(geometry, this.capacity);
+    const own = withSlots(material, this.slots);
+    const part = lines ? new LineSegments(all, own) : new Mesh(all, own);
+    part.frustumCulled = false;
+    part.renderOrder = (this.options.order ?? 0) + later;
+    part.raycast = () => {};
+    this.parts.push(part);
+    this.perCopy.push(drawnCount(geometry));
+    this.group.add(part);
   }
 }
