@@ -7,11 +7,11 @@ import {
 import type { JointData, RunDocument, Vec3 } from "../data/run_document";
 import type { LoadPart } from "../panel";
 import type { CameraRig } from "./camera_rig";
-import { arrowMaterial, uniform } from "./materials";
+import { arrowMaterial, uniform } from "./gl/materials";
 import { LoadReader, sixAt, splitUnique } from "./math/load_words";
 import type { PoseReader } from "./math/poses";
 import { add, length, scale } from "./math/vectors";
-import { SlotTexture, drawnCount, joinGeometries, repeatGeometry, withSlots } from "./slots";
+import { SlotTexture, drawnCount, joinGeometries, repeatGeometry, withSlots } from "./gl/slots";
 
 export const PEAK_SHARE = 0.15; // length of the greatest arrow, of the model's size
 const CAPACITY = 400; // arrows of one quantity

@@ -3,7 +3,7 @@
 import { BufferGeometry, Color, Float32BufferAttribute, LineSegments, ShaderMaterial } from "three";
 import type { RunHeader, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { uniform } from "./materials";
+import { uniform } from "./gl/materials";
 import { roundLength } from "./math/framing";
 import { across, add, cross, dot, rotate, scale, unit } from "./math/vectors";
 

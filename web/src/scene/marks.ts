@@ -6,8 +6,8 @@ import {
 } from "three";
 import type { RunDocument, RunHeader, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { Instances } from "./instances";
-import { TINTS, litMaterial, pathMaterial, uniform } from "./materials";
+import { Instances } from "./gl/instances";
+import { TINTS, litMaterial, pathMaterial, uniform } from "./gl/materials";
 import type { PoseReader } from "./math/poses";
 import { add, rotate } from "./math/vectors";
 

@@ -5,8 +5,8 @@ import {
   BufferGeometry as Geometry, type ShaderMaterial,
 } from "three";
 import type { BodyData, RunHeader, Shape, Vec3 } from "../data/run_document";
-import { type Affine, type Item, Instances, affine, between } from "./instances";
-import { TINTS, edgeMaterial, litMaterial, uniform } from "./materials";
+import { type Affine, type Item, Instances, affine, between } from "./gl/instances";
+import { TINTS, edgeMaterial, litMaterial, uniform } from "./gl/materials";
 import { findPlate } from "./math/plate_shape";
 import type { PoseReader } from "./math/poses";
 import { add, cross, rotate, scale, subtract, unit } from "./math/vectors";

@@ -15,7 +15,7 @@ import { Labels } from "./overlay/labels";
 import { LoadCard } from "./overlay/load_card";
 import { type Shown, type Staged, makeToolbar } from "./overlay/toolbar";
 import { NOTHING, type Pick, Picker } from "./picking";
-import { isSoftware } from "./software";
+import { isSoftware } from "./gl/software";
 import { addHands } from "./stage_input";
 import { StageScene } from "./stage_scene";
 import { MANY } from "./symbols";
@@ -49,6 +49,7 @@ export class StageView implements Panel, Staged {
   private readonly smooth = !isSoftware();
   private touched = false; // the camera was moved by hand
   private lost = false;
+  private wasLost = false;
   private pointed = "";
   private refreshed = 0;
   private groundStale = 0;
@@ -127,7 +128,7 @@ export class StageView implements Panel, Staged {
     cancelAnimationFrame(this.request);
     clearTimeout(this.groundStale);
     for (const end of this.endings) end();
-    this.drawing.dispose();
+    if (!this.wasLost) this.drawing.dispose(); // objects of a lost context are gone already
     this.renderer.dispose();
     this.renderer.forceContextLoss();
     this.element.remove();
@@ -247,6 +248,7 @@ export class StageView implements Panel, Staged {
     this.canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.lost = true;
+      this.wasLost = true;
       this.headerChanged();
     });
     this.canvas.addEventListener("webglcontextrestored", () => {

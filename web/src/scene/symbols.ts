@@ -6,11 +6,11 @@ import {
 } from "three";
 import type { JointData, RunHeader, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { type Affine, Instances } from "./instances";
-import { edgeMaterial, litMaterial, uniform } from "./materials";
+import { type Affine, Instances } from "./gl/instances";
+import { edgeMaterial, litMaterial, uniform } from "./gl/materials";
 import type { PoseReader } from "./math/poses";
 import { across, cross, dot, rotate, scale, subtract, unit } from "./math/vectors";
-import { joinGeometries } from "./slots";
+import { joinGeometries } from "./gl/slots";
 import { zCylinder } from "./solids";
 
 const PIXELS = 9; // half the size of a symbol on the screen

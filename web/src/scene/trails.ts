@@ -3,7 +3,7 @@
 import { BufferAttribute, BufferGeometry, Color, Group, Mesh, type ShaderMaterial } from "three";
 import type { RunDocument, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { pathMaterial, uniform } from "./materials";
+import { pathMaterial, uniform } from "./gl/materials";
 import { tintOf } from "./marks";
 import { rotate } from "./math/vectors";
 import type { PoseReader } from "./math/poses";

@@ -1,9 +1,9 @@
 // Many copies of one geometry in one call, each fixed to a body or placed by hand.
 
 import { type BufferGeometry, type Color, EdgesGeometry, Group, LineSegments, Mesh, type Raycaster, type ShaderMaterial } from "three";
-import type { Quat, Vec3 } from "../data/run_document";
-import type { PoseReader } from "./math/poses";
-import { across, cross, rotate, scale, subtract, unit } from "./math/vectors";
+import type { Quat, Vec3 } from "../../data/run_document";
+import type { PoseReader } from "../math/poses";
+import { across, cross, rotate, scale, subtract, unit } from "../math/vectors";
 import { SlotTexture, drawnCount, repeatGeometry, withSlots } from "./slots";
 
 /** A place on a body: three columns and an origin, in the body's axes. */
