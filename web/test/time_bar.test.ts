@@ -41,6 +41,7 @@ describe("steps", () => {
   it("words", () => {
     expect(eventWords(events[0]!)).toBe("brake: sticks");
     expect(eventWords(events[2]!)).toBe("brake opens");
+    expect(eventWords({ ...events[0]!, message: "at t = 0.5 s brake: sticks" })).toBe("brake: sticks");
     expect([formatTime(0.35, 2), formatTime(0.0123456, 0.04), formatTime(12.3, 1000)]).toEqual(["0.350", "0.01235", "12"]);
     expect([hasFailed("done"), hasFailed("condition"), hasFailed("failed")]).toEqual([false, false, true]);
     expect([eventAt(events, 0.2, 2), eventAt(events, 0.5, 2), eventAt(events, 2, 2)]).toEqual([-1, 0, 2]);
@@ -86,9 +87,11 @@ describe("who loads a joint", () => {
     expect(buildStack(run, joint, null, [], "force")!.bands.map((band) => band.name)).toEqual(["static part", "kinetic part"]);
   });
   it("ranks the largest first, and the rest is one", () => {
-    expect(ranks).toEqual([0, 1]);
+    expect(ranks).toEqual([0, -3]);
+    const loads = Float32Array.from({ length: 9 * 6 * COUNT }, (_, k) => Math.floor(k / (6 * COUNT)) + 1);
     const names = Array.from({ length: 9 }, (_, k) => `b${k}`);
-    expect(rankContributors(run, { ...causes, names }).filter((rank) => rank === -2).length).toBe(4);
+    const many = Object.assign(syntheticRun(), { floats: () => loads });
+    expect(rankContributors(many, { ...causes, names })).toEqual([-2, -2, -2, -2, 4, 3, 2, 1, 0]);
   });
 });
 
