@@ -6,13 +6,14 @@ import { makeJointPanel } from "./panels/joint_panel";
 import { makeTimeBar } from "./panels/time_bar";
 import { makeValuesPanel } from "./panels/values_panel";
 import { makePlotsPanel } from "./plots/plots_panel";
+import { makeStage } from "./scene/stage";
 import { make } from "./ui/elements";
 
 function placeholder(title: string): PanelMaker {
   return (): Panel => ({ element: make("div", {}, title), title, setRuns() {}, destroy() {} });
 }
 
-export const STAGE: PanelMaker = placeholder("3D");
+export const STAGE: PanelMaker = makeStage;
 export const TIME_BAR: PanelMaker = makeTimeBar;
 
 const always = (): boolean => true;

@@ -9,7 +9,7 @@ import { toCsv } from "../src/plots/plot_files";
 import { findLine, jointLoadSize, QuantityList, SIZE } from "../src/plots/quantities";
 import { TimeWindow } from "../src/plots/time_window";
 import { suitableUnit, UnitChoices, unitsOf } from "../src/plots/unit_choice";
-import { shaft, syntheticRun } from "./support/synthetic_run";
+import { shaft, syntheticRun } from "./support/turning_shaft";
 
 const many = 100_000;
 const t = Float64Array.from({ length: many }, (_, k) => k / many);

@@ -7,7 +7,7 @@ import { allSpeeds, eventWords, findTicks, formatTime, hasFailed, nextEvents, ne
 import { valueParts } from "../src/panels/values_panel";
 import { QuantityList } from "../src/plots/quantities";
 import { KEY_ACTIONS, keyName } from "../src/ui/keys";
-import { COUNT, syntheticRun } from "./support/synthetic_run";
+import { COUNT, syntheticRun } from "./support/turning_shaft";
 
 const run = syntheticRun();
 const { events } = run.header;

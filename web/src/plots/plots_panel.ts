@@ -217,17 +217,23 @@ export class PlotsPanel implements Panel {
     saveFile(new Blob([text], { type: "text/csv" }), fileName(this.context.main.header.name, "csv"), this.context.root);
   }
 
-  private savePng(): void {
+  /** All plots that are shown as one picture; null if there is none. */
+  picture(): HTMLCanvasElement | null {
     const style = getComputedStyle(this.context.root);
     const parts = [...this.blocks.values()].flatMap((block) => {
       const canvas = block.view.canvas;
       const legend = block.lines.map((line, k) => ({ text: `${line.label} [${unitWords(line.unit.unit)}]`, color: block.color(k), dash: lineDash(k) }));
       return canvas === null ? [] : [{ canvas, legend }];
     });
-    if (parts.length === 0) return this.context.say("There is no plot to save.");
+    if (parts.length === 0) return null;
     const others = this.context.runs.slice(1).map((run) => run.label);
     const title = `${this.context.main.header.name}${others.length > 0 ? ` (grey: ${others.join(", ")})` : ""}, time in s`;
-    const picture = drawPicture(parts, title, style.getPropertyValue("--paper"), style.getPropertyValue("--ink"));
+    return drawPicture(parts, title, style.getPropertyValue("--paper"), style.getPropertyValue("--ink"));
+  }
+
+  private savePng(): void {
+    const picture = this.picture();
+    if (picture === null) return this.context.say("There is no plot to save.");
     picture.toBlob((blob) => blob !== null && saveFile(blob, fileName(this.context.main.header.name, "png"), this.context.root));
   }
 }

@@ -1,51 +1,58 @@
-// A small run for tests: one arm on a turning shaft, whose load and causes are known in closed form.
+// A small run made by hand: a chain of bodies that turn about z, each one at the end of the last.
 
-import { RunDocument, type JointData, type NumberArray, type RunHeader, type SeriesInfo } from "../../src/data/run_document";
+import { RunDocument, type BodyData, type JointData, type NumberArray, type Quat, type RunHeader, type Vec3 } from "../../src/data/run_document";
 
-export const COUNT = 101;
-export const RATE = 2 * Math.PI; // rad/s: one turn in a second
-
-/** The shaft turns about z of the world; force: weight -30 N along y (static) and 40 N that turns with the shaft (kinetic). */
-export function syntheticRun(changes: Partial<RunHeader> = {}): RunDocument {
-  const t = Float64Array.from({ length: COUNT }, (_, k) => k / 50);
-  const poses = new Float32Array(7 * COUNT);
-  const total = new Float32Array(6 * COUNT);
-  const still = new Float32Array(6 * COUNT);
-  const series = new Float32Array(4 * COUNT);
-  t.forEach((time, k) => {
-    const angle = RATE * time;
-    poses[3 * COUNT + k] = Math.cos(angle / 2);
-    poses[6 * COUNT + k] = Math.sin(angle / 2);
-    still[COUNT + k] = 30;
-    total[k] = -40 * Math.cos(angle);
-    total[COUNT + k] = 30 - 40 * Math.sin(angle);
-    series[k] = angle;
-    for (let part = 0; part < 3; part++) series[(1 + part) * COUNT + k] = [3, 4, 0][part]! * time;
-  });
-  const info = (name: string, unit: string, parts: string[], row: number, group: SeriesInfo["group"]): SeriesInfo => ({ name, unit, parts, row, group, words: "" });
-  const header: RunHeader = {
-    format: "kinode-run", version: 1, written: "test", name: "rotor", label: "rotor", digest: "1",
-    run: { status: "done", message: "", from: 0, to: 2, component: "" }, size: 1, center: [0, 0, 0], up: [0, 0, 1], plane: null,
-    bodies: [{ name: "arm", color: 0, mass: 1, com: [0, 0, 0], shapes: [], tip: null }], frames: [], joints: [shaft()], elements: [],
-    loadParts: ["total", "static"], loadNotes: [],
-    series: [info("shaft.q", "rad", [], 0, "coordinates"), info("arm.velocity", "m/s", ["x", "y", "z"], 1, "kept")],
-    liveOnly: ["arm.acceleration"],
-    events: [{ time: 0.5, kind: "mode", component: "brake", message: "sticks" }, { time: 0.501, kind: "mode", component: "brake", message: "slides" },
-      { time: 1.5, kind: "jump", component: "brake", message: "brake opens" }],
-    strips: [], badges: [], diagram: null, equations: null, causes: [{ joint: "shaft", by: "body", names: ["arm", "nothing"], array: "causes" }],
-    bearings: [], parameters: [], facts: [], ...changes,
-  };
-  const causes = new Float32Array(12 * COUNT);
-  for (let k = 0; k < 2 * COUNT; k++) causes[k] = total[k]! - still[k]!;
-  const arrays = new Map<string, NumberArray>([["t", t], ["poses", poses], ["series", series], ["loads.total", total], ["loads.static", still], ["causes", causes]]);
-  return new RunDocument(header, arrays);
+export interface SyntheticOptions {
+  bodies?: number;
+  pictures?: number;
+  duration?: number;
+  header?: Partial<RunHeader>;
 }
 
-export function shaft(): JointData {
+const IDENTITY: Quat = [1, 0, 0, 0];
+
+function body(k: number): BodyData {
   return {
-    name: "shaft", kind: "revolute", symbol: "disc", parent: { body: -1, at: [0, 0, 0], quaternion: [1, 0, 0, 0] },
-    child: { body: 0, at: [0, 0, 0], quaternion: [1, 0, 0, 0] }, axis: [0, 0, 1], freedoms: 1, shaft: true, grounded: true, load: 0,
-    on: "arm", point: "shaft.child", axes: "shaft.parent", unique: [true, true, true, true, true, true], shared: "", leftOut: [],
-    peak: null, coordinates: ["shaft.q"],
+    name: `body${k}`, color: k % 8, mass: 1, com: [0.5, 0, 0], tip: null,
+    shapes: [{ kind: (["box", "cylinder", "capsule"] as const)[k % 3]!, sizes: k % 3 === 0 ? [1, 0.1, 0.1] : [0.06, 0.8], at: [0.5, 0, 0], quaternion: [Math.SQRT1_2, 0, Math.SQRT1_2, 0] }],
   };
+}
+
+function joint(k: number): JointData {
+  return {
+    name: `joint${k}`, kind: "revolute", symbol: "revolute", axis: [0, 0, 1], freedoms: 1, shaft: true, grounded: k === 0, load: k,
+    parent: { body: k - 1, at: [k === 0 ? 0 : 1, 0, 0], quaternion: IDENTITY }, child: { body: k, at: [0, 0, 0], quaternion: IDENTITY },
+    on: `body${k}`, point: `joint${k}.child`, axes: "world", unique: [true, true, k % 2 === 0, true, true, true], shared: k % 2 === 0 ? "" : "least norm",
+    leftOut: [], peak: null, coordinates: [`joint${k}.q`],
+  };
+}
+
+/** Body k is turned by (k + 1) * 0.1 * t about z. */
+export function syntheticRun({ bodies = 3, pictures = 11, duration = 1, header = {} }: SyntheticOptions = {}): RunDocument {
+  const t = Float64Array.from({ length: pictures }, (_, k) => (duration * k) / Math.max(1, pictures - 1));
+  const poses = new Float32Array(bodies * 7 * pictures);
+  const loads = new Float32Array(bodies * 6 * pictures);
+  t.forEach((time, i) => {
+    let at: Vec3 = [0, 0, 0];
+    for (let k = 0; k < bodies; k++) {
+      const angle = (k + 1) * 0.1 * time;
+      const set = (c: number, value: number): void => { poses[(k * 7 + c) * pictures + i] = value; };
+      at.forEach((x, c) => set(c, x));
+      set(3, Math.cos(angle / 2));
+      set(6, Math.sin(angle / 2));
+      at = [at[0] + Math.cos(angle), at[1] + Math.sin(angle), 0];
+      for (let c = 0; c < 6; c++) loads[(k * 6 + c) * pictures + i] = (c + 1) * (bodies - k) * Math.cos(time + c);
+    }
+  });
+  const full: RunHeader = {
+    format: "kinode-run", version: 1, written: "test", name: "chain", label: "", digest: "x",
+    run: { status: "done", message: "", from: 0, to: duration, component: "" },
+    size: bodies, center: [bodies / 2, 0, 0], up: [0, 0, 1], plane: null,
+    bodies: Array.from({ length: bodies }, (_, k) => body(k)), frames: [], joints: Array.from({ length: bodies }, (_, k) => joint(k)),
+    elements: [], loadParts: ["total", "static"], loadNotes: [], series: [], liveOnly: [], events: [], strips: [], badges: [], diagram: null,
+    equations: null, causes: [], bearings: [], parameters: [], facts: [], ...header,
+  };
+  const still = loads.map((x) => x / 4);
+  const arrays = new Map<string, NumberArray>([["t", t], ["poses", poses], ["series", new Float32Array(0)], ["loads.total", loads], ["loads.static", still]]);
+  return new RunDocument(full, arrays);
 }

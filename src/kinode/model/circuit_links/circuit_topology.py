@@ -51,8 +51,8 @@ class CircuitLink(NamedTuple):
         Its name in the model: ``plus``, ``a``, a coordinate of a joint; empty for links of bodies.
     kind : str
         ``vector``, ``energy`` or ``information``.
-    domain : str
-        Domain of an energy link: ``electrical``, ``rotational``, ``translational``; else empty.
+    domain : Domain, optional
+        The declaration of an energy link's domain; ``words`` is the same for links that have one.
     node : str
         The node that it is connected to.
     frame : Frame, optional
@@ -61,26 +61,23 @@ class CircuitLink(NamedTuple):
         Number of the freedom of a joint that an energy link belongs to.
     out : bool
         Whether information goes out here.
-    carries : Domain, optional
-        The declaration of that domain; ``words`` is the same for links that have one.
     """
 
     component: str
     number: int
     port: str
     kind: str
-    domain: str
+    domain: Domain | None
     node: str
     frame: Frame | None = None
     freedom: int | None = None
     out: bool = False
-    carries: Domain | None = None
 
     @property
     def words(self) -> Domain:
         """The declaration of the domain of an energy link."""
-        assert self.carries is not None, self.name
-        return self.carries
+        assert self.domain is not None, self.name
+        return self.domain
 
     @property
     def name(self) -> str:
@@ -118,11 +115,28 @@ class CircuitNode(NamedTuple):
 
 @dataclass(frozen=True)
 class CircuitTopology:
-    """Components by name, nodes by name, and all links in the order in which the model makes them."""
+    """Components by name, nodes by name, and all links in the order in which the model makes them.
+
+    ``read`` has the quantities of each component that expressions of others read: what its information link carries.
+    """
 
     components: Mapping[str, CircuitComponent]
     nodes: Mapping[str, CircuitNode]
     links: tuple[CircuitLink, ...]
+    read: Mapping[str, tuple[str, ...]]
+
+    def link(self, component: str, number: int) -> CircuitLink:
+        """The link of a component that has a number."""
+        return next(x for x in self.components[component].links if x.number == number)
+
+    def other_end(self, link: CircuitLink) -> CircuitLink:
+        """The link that a vector link is joined to: two of them meet at a node."""
+        (other,) = (x for x in self.nodes[link.node].links if x != link)
+        return other
+
+    def at_joint(self, link: CircuitLink) -> CircuitLink:
+        """The joint's own third link at the node of a link to a freedom: the first that was made there."""
+        return self.nodes[link.node].links[0]
 
 
 def find_circuit_topology(system: System) -> CircuitTopology:
@@ -142,6 +156,7 @@ class _TopologyWriter:
         self.links: dict[str, list[CircuitLink]] = {}
         self.order: list[CircuitLink] = []
         self.references: dict[str, str] = {}  # name -> kind
+        self.read: dict[str, dict[str, None]] = {}  # component -> its quantities that others read
         for name in system.bodies:
             self.add(name, "SB", "body")
         self._joints()
@@ -158,12 +173,13 @@ class _TopologyWriter:
         kinds = dict(self.references)
         for link in self.order:
             at.setdefault(link.node, []).append(link)
-            kinds.setdefault(link.node, link.domain or link.kind)
+            kinds.setdefault(link.node, link.kind if link.domain is None else link.domain.kind)
         nodes = {
             name: CircuitNode(number, name, kinds[name], tuple(links), name in self.references)
             for number, (name, links) in enumerate(at.items())
         }
-        return CircuitTopology(components, nodes, tuple(self.order))
+        read = {source: tuple(names) for source, names in self.read.items()}
+        return CircuitTopology(components, nodes, tuple(self.order), read)
 
     # -- components and links ----------------------------------------------------------------------
     def add(
@@ -179,8 +195,7 @@ class _TopologyWriter:
     ) -> None:  # fmt: skip
         """Add a link to a component."""
         number = len(self.links[component]) + 1
-        word = "" if domain is None else domain.kind
-        self.order.append(CircuitLink(component, number, port, kind, word, node, frame, freedom, out, domain))
+        self.order.append(CircuitLink(component, number, port, kind, domain, node, frame, freedom, out))
         self.links[component].append(self.order[-1])
 
     def to_body(self, component: str, port: str, frame: Frame) -> None:
@@ -198,7 +213,7 @@ class _TopologyWriter:
     def third(self, joint: str, component: str, port: str, freedom: int | None = None) -> None:
         """Connect a component to the third link of a joint: to all its freedoms, or to one."""
         for link in [x for x in self.links[joint] if x.freedom is not None and freedom in (None, x.freedom)]:
-            self.link(component, ENERGY, link.node, port, link.carries, freedom=link.freedom)
+            self.link(component, ENERGY, link.node, port, link.domain, freedom=link.freedom)
 
     def _joints(self) -> None:
         drives = [x for x in self.system.elements.values() if isinstance(x, JointDrive)]
@@ -260,8 +275,10 @@ class _TopologyWriter:
     def _information(self) -> None:
         """Information links: from the component whose quantity an expression reads to the owner of the expression."""
         for reader, laws in self._laws():
-            sources = dict.fromkeys(source for law in laws for source in self._read_by(law) if source != reader)
-            for source in sources:
+            pairs = [pair for law in laws for pair in self._read_by(law) if pair[0] != reader]
+            for source, quantity in pairs:
+                self.read.setdefault(source, {})[quantity] = None
+            for source in dict.fromkeys(source for source, _ in pairs):
                 node = f"{source}.out"
                 if not any(link.node == node for link in self.links[source]):
                     self.link(source, INFORMATION, node, "out", out=True)
@@ -278,7 +295,8 @@ class _TopologyWriter:
         for name, signal in self.system.signals.items():
             yield name, list(find_expressions(signal.law))
 
-    def _read_by(self, law: Expression) -> Iterator[str]:
+    def _read_by(self, law: Expression) -> Iterator[tuple[str, str]]:
+        """Components whose quantities an expression reads, each with the name of the quantity."""
         for name in sorted(law.names()):
             try:
                 quantity = find_quantity(self.system, name)
@@ -287,7 +305,7 @@ class _TopologyWriter:
             owner = quantity.frame.body if quantity.frame is not None else quantity.owner
             owner = owner if owner in self.components else self._at_node(owner)
             if owner in self.components:
-                yield owner
+                yield owner, name
 
     def _at_node(self, name: str) -> str:
         """The component that is connected first to a node."""
@@ -299,10 +317,9 @@ class _TopologyWriter:
 
 def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
     """Whether power enters or leaves at a link: at the reference of a domain whose flow itself is a power."""
-    return node.reference and link.carries is not None and not link.carries.product_is_power
+    return node.reference and link.domain is not None and not link.domain.product_is_power
 
 
-# -- names of link variables ------------------------------------------------------------------------
 # -- what a component of the model refers to -------------------------------------------------------
 def frames_of(component: Component) -> Iterator[tuple[str, Frame]]:
     """The frames on bodies that a component acts on, by the names of their fields."""
