@@ -1,6 +1,8 @@
 // The parts of the player, in the order of their tabs, and when each is there.
 
+import { makeDiagramView } from "./diagram/diagram_view";
 import type { Panel, PanelMaker, PlayerContext } from "./panel";
+import { makeEquationsPanel } from "./panels/equations_panel";
 import { make } from "./ui/elements";
 
 function placeholder(title: string): PanelMaker {
@@ -15,7 +17,7 @@ const always = (): boolean => true;
 export const PANELS: [string, PanelMaker, (context: PlayerContext) => boolean][] = [
   ["Plots", placeholder("Plots"), always],
   ["Joint", placeholder("Joint"), (context) => context.main.header.joints.length > 0],
-  ["Circuit", placeholder("Circuit"), (context) => context.main.header.diagram !== null],
-  ["Equations", placeholder("Equations"), (context) => context.main.header.equations !== null],
+  ["Circuit", makeDiagramView, (context) => context.main.header.diagram !== null],
+  ["Equations", makeEquationsPanel, (context) => context.main.header.equations !== null],
   ["Checks", placeholder("Checks"), always],
 ];

@@ -2,8 +2,10 @@
 
 import { Clock } from "./clock";
 import type { RunDocument } from "./data/run_document";
+import diagramStyles from "./diagram/diagram.css?inline";
 import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
+import equationStyles from "./panels/equations.css?inline";
 import styles from "./player.css?inline";
 import { make } from "./ui/elements";
 import { addKeys } from "./ui/keys";
@@ -196,7 +198,7 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  target.append(make("style", { "data-kinode": "" }, styles));
+  target.append(make("style", { "data-kinode": "" }, styles + diagramStyles + equationStyles));
 }
 
 export function mount(host: HTMLElement, documents: RunDocument[], options: PlayerOptions = {}): Player {
