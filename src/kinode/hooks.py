@@ -29,6 +29,7 @@ HOOKS = {
     "plot_shaking": "kinode.views.plots.acceleration_plots",
     "report": "kinode.views.report.html_report",
     "view": "kinode.studio.view",
+    "report_player": "kinode.studio.report_player",
     "run_bundle": "kinode.studio.widget",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",

@@ -144,3 +144,18 @@ def test_where_the_mechanism_is_stretched_no_warm_start_is_made_up():
         tip = length * np.array([np.cos(1.0), np.sin(1.0)])
         end = np.array([0.25, 0.0]) + 0.2 * np.array([np.cos(state.q[1]), np.sin(state.q[1])])
         assert np.linalg.norm(tip - end) == pytest.approx(0.3, abs=1e-10)
+
+
+def test_geared_joints_without_a_loop_start_with_other_parameters():
+    """Followers depend on their leaders, and no constraint row is there to follow from the first start."""
+    system = kn.System("geared", gravity=(0, -9.81, 0))
+    ratio = system.parameter("ratio", 2.0)
+    one, two = (system.body(name, com=(0.1, 0, 0), **SMALL) for name in ("one", "two"))
+    system.revolute("input", system.world, one, u=3.0)
+    system.revolute("output", system.world.at(0.5, 0, 0), two)
+    system.constraint("gear", "gear", input="input", output="output", ratio=ratio)
+    dynamics = kn.compile(system)
+    kn.simulate(dynamics, 0.01)
+    for value in (2.5, 3.0):
+        run = kn.simulate(dynamics, 0.01, parameters={"ratio": value})
+        assert run["output.u"][0] == pytest.approx(3.0 / value, abs=1e-12)

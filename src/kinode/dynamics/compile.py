@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.model.live.live_numbers import make_live
 from kinode.model.system import System
 
 MOST_KEPT = 16  # systems whose machine code is kept for the next task
 _COMPILED: dict[tuple[int, str], tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
 
 
-def compile(system: System, formulation: str = "recursive") -> Dynamics:
+def compile(system: System, formulation: str = "recursive", *, live: bool | str | Iterable[str] = False) -> Dynamics:
     """Turn a system into functions of machine code.
 
     Parameters
@@ -21,6 +23,10 @@ def compile(system: System, formulation: str = "recursive") -> Dynamics:
     formulation : {"recursive", "circuit", "newton_euler", "lagrange", "hamilton", "quasi_base", "rotators"}
         The derivation that the code is traced from.  All give the same numbers; the others are there to check the
         recursion by another way, and take longer.  ``kn.simulate`` integrates ``newton_euler`` in absolute coordinates.
+    live : bool or names, default False
+        Numbers of the model that become arguments of the compiled code like parameters: True for all, or names of
+        numbers (``upper.mass``, ``elbow.at.x``), of fields (``upper.com``) or of components (``upper``).
+        ``dynamics.live`` lists them.  Structural ones, such as zeros and axes, stay what they are.
 
     Returns
     -------
@@ -36,7 +42,17 @@ def compile(system: System, formulation: str = "recursive") -> Dynamics:
     >>> dynamics = kn.compile(pendulum)
     >>> dynamics.acceleration(0.0, [0.1], [0.0]).round(4)
     array([-1.9587])
+
+    Any number of the model may be another one in each call, with nothing compiled anew:
+
+    >>> dynamics = kn.compile(pendulum, live=["bob.com", "pivot.q"])
+    >>> dynamics.live["bob.com.y"]
+    <bob.com.y = -0.5 m>
+    >>> dynamics.acceleration(0.0, [0.1], [0.0], p={"bob.com.y": "-25 cm"}).round(4)
+    array([-3.9174])
     """
+    if live is not False and isinstance(system, System):
+        system = make_live(system, live)
     dynamics = Dynamics(system, formulation)
     dynamics.start.prepare()
     return dynamics

@@ -27,6 +27,7 @@ from kinode.kernels.kernel_table import KERNELS, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
+from kinode.model.live.live_numbers import LiveNumber
 from kinode.model.system import System
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
@@ -114,6 +115,11 @@ class Dynamics:
         """The model's own values of the inputs."""
         return self.arguments.inputs
 
+    @property
+    def live(self) -> Mapping[str, LiveNumber]:
+        """The numbers of the model that ``kn.compile(live=)`` named, by name; structural ones say why they are."""
+        return self.arguments.live_numbers
+
     # -- state -------------------------------------------------------------------------------------
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -169,8 +175,8 @@ class Dynamics:
 
     def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
         """Whether time, parameters and inputs are those of the initial state."""
-        given = ((p, self.parameters), (inputs, self.inputs))
-        return t == 0.0 and all(x is None or x is y or np.array_equal(x, y) for x, y in given)
+        pairs = ((p, self.parameters), (inputs, self.inputs))
+        return t == 0.0 and all(x is None or x is y or np.array_equal(x, y) for x, y in pairs)
 
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
         """A state with parameters and inputs: where kernels and snapshots are evaluated."""
@@ -271,16 +277,15 @@ class Dynamics:
 
     def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Rotation (to world axes) and position of a body or frame."""
-        kernel = Kernel("pose", (self.arguments.placed_frame_name(of),))
-        values = self._call(kernel, t, q, None, z, p, inputs)
+        values = self._call(Kernel("pose", (self.arguments.placed_frame_name(of),)), t, q, None, z, p, inputs)
         return values[..., :9].reshape(*values.shape[:-1], 3, 3), values[..., 9:]
 
     def jacobian(
         self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
     ) -> tuple[Array, Array]:
         """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
-        kernel = Kernel("jacobian", (self.arguments.placed_frame_name(of),))
-        values = self._call(kernel, t, q, None, z, p, inputs, shape=(6, self.n_u))
+        frame = (self.arguments.placed_frame_name(of),)
+        values = self._call(Kernel("jacobian", frame), t, q, None, z, p, inputs, shape=(6, self.n_u))
         return values[..., :3, :], values[..., 3:, :]
 
     def evaluate(
@@ -304,8 +309,7 @@ class Dynamics:
         from kinode.dynamics.redundant_reactions import StateBatch, share
 
         texts = (names,) if isinstance(names, str) else tuple(names)
-        point = self._read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0))
-        states = StateBatch.of(point)
+        states = StateBatch.of(self._read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0)))
         return evaluate_names(self, texts, states, lambda: share(self, states))
 
     def reactions(
@@ -379,11 +383,10 @@ class Dynamics:
         x: Any = None, shape: tuple[int, ...] | None = None,
     ) -> Array:  # fmt: skip
         """Check the arguments and run a kernel, for one state or a batch."""
-        kernel = Kernel(name) if isinstance(name, str) else name
-        row, kernels = find_row(kernel), self.kernels
+        row = find_row(kernel := Kernel(name) if isinstance(name, str) else name)
         n_x = row.n_x(self.arguments.topology)
         extra = self.arguments.read_array(row.x_name, x, n_x, np.zeros(n_x))
-        out = kernels.call(kernel, self._read_point(kernel, t, q, u, z, p, inputs, extra), extra)
+        out = self.kernels.call(kernel, self._read_point(kernel, t, q, u, z, p, inputs, extra), extra)
         return out if shape is None else out.reshape(*out.shape[:-1], *shape)
 
     def make_fast(self, entry: Fast) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import needs_jerk
+from kinode.model.live.live_numbers import LiveNumber, find_field, is_hidden
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import find_quantity
@@ -36,6 +37,7 @@ class Arguments:
         self.parameters = np.array([values[name] for name in topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.parameters.flags.writeable = self.inputs.flags.writeable = False  # compiled functions and runs share them
+        self._known_values: tuple[bytes, dict[str, float]] | None = None  # all parameters, of the last vector
         self._checked = b""  # the parameters with which components were last checked
 
     def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:
@@ -87,11 +89,17 @@ class Arguments:
     def _by_name(self, name: str, value: Mapping[str, Any]) -> Array:
         """Parameters or inputs, with the model's values except for those in the mapping."""
         if name == "p":
-            names, vector = self.topology.parameters, self.parameters.copy()
-            for key, new in self.system.read_parameters(value).items():
-                if key not in names:
+            vector, live = self.parameters.copy(), self.live_numbers
+            own = {key: new for key, new in value.items() if key not in live}
+            for key in own.keys() - self.system.parameters.keys():
+                if is_hidden(key) or find_field(self.system, key):
+                    raise ArgumentError(f"p: {key} is no parameter; kn.compile(system, live=[{key!r}]) makes it one")
+            for key, new in self.system.read_parameters(own).items():
+                if key not in self._places:
                     raise ArgumentError(f"p: {key} is calculated from other parameters; change those")
-                vector[names.index(key)] = self.system.nominal(new)
+                vector[self._places[key]] = self.system.nominal(new)
+            for key in value.keys() & live.keys():
+                vector[self._places[live[key].parameter]] = self.read_live(live[key], value[key])
             return vector
         names, vector = self.topology.inputs, self.inputs.copy()
         for key, new in value.items():
@@ -99,6 +107,22 @@ class Arguments:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
             vector[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
         return vector
+
+    @property
+    def live_numbers(self) -> Mapping[str, LiveNumber]:
+        """The numbers of the model that were made live, by name."""
+        return {} if self.system.live is None else self.system.live.numbers
+
+    def read_live(self, number: LiveNumber, value: Any) -> float:
+        """Another value of a live number, in SI."""
+        if number.structural:
+            raise ArgumentError(f"p: {number.name} is {number.reason}; it takes other values by a new compilation")
+        return number.read(self.system, value)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each parameter stands in the vector of parameters."""
+        return {name: k for k, name in enumerate(self.topology.parameters)}
 
     @cached_property
     def _parametric_components(self) -> tuple[Part, ...]:
@@ -125,9 +149,21 @@ class Arguments:
 
     def _resolver_of_sample(self, p: Array) -> Callable[[Any], float]:
         """A function that evaluates numbers of the model with one value for each parameter."""
-        values = dict(zip(self.topology.parameters, p, strict=True))
-        full = self.system.parameter_values({k: float(v) for k, v in values.items()})
+        full = self._all_values(p)
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
+
+    def find_changed(self, p: Array) -> frozenset[str]:
+        """The parameters, those calculated from others among them, whose values are not the model's."""
+        full, own = self._all_values(p), self.system.parameter_values()
+        return frozenset(name for name, value in full.items() if value != own[name])
+
+    def _all_values(self, p: Array) -> dict[str, float]:
+        """All parameters by name, those calculated from others too; of the last vector they are kept."""
+        key, known = p.tobytes(), self._known_values
+        if known is None or known[0] != key:
+            given = {name: float(x) for name, x in zip(self.topology.parameters, p, strict=True)}
+            known = self._known_values = key, self.system.parameter_values(given)
+        return known[1]
 
     def read_number(self, name: str, value: Any) -> float:
         """A value for a quantity, in SI."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kinode.errors import DomainError, LawError, ModelError
 from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.bodies import Body
+from kinode.model.base.bodies import Body, LoneMoment
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME, Frame
@@ -58,6 +58,7 @@ class _Copier:
         self.on = on
         self.ground = dataclasses.replace(on, name=None)
         self.world_is_used = False
+        self.tuples: dict[int, tuple[Any, ...]] = {}  # of the subsystem, by identity: what they are in the target
         self.connected: dict[str, str] = {}  # node of the subsystem -> what it is in the target
         self.kinds: dict[type[Component], type[Component]] = {}  # declared kinds that had to take another name
 
@@ -205,8 +206,13 @@ class _Copier:
             return law(value)
         if isinstance(value, Frame):
             return self._frame(value)
+        if isinstance(value, LoneMoment):
+            moment = value.moment
+            return value if type(moment) is float else LoneMoment.fill(value.entry, self._value(moment, law))
         if isinstance(value, tuple):
-            return tuple(item if type(item) is float else self._value(item, law) for item in value)
+            if id(value) not in self.tuples:  # frames that share one in the subsystem share one in its copy
+                self.tuples[id(value)] = tuple(x if type(x) is float else self._value(x, law) for x in value)
+            return self.tuples[id(value)]
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = {f.name: self._value(getattr(value, f.name), law) for f in dataclasses.fields(value)}
             return dataclasses.replace(value, **fields)

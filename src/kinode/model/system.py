@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError, UnitError, find_close
 from kinode.expressions.lookup_tables import Table
@@ -45,6 +45,9 @@ from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.shortcuts import Shortcuts
 
+if TYPE_CHECKING:
+    from kinode.model.live.live_numbers import LiveNumbers
+
 __all__ = ["System", "joint_frame"]
 joint_frame = frame_lookup.joint_frame
 
@@ -58,6 +61,7 @@ class System(Declarations, Shortcuts):
         super().__init__()
         self.name = name
         self.notes = []
+        self.live: LiveNumbers | None = None  # numbers that are hidden parameters; see kn.compile(live=)
         self._run_defaults: dict[str, Any] = {}
         self._world = Body("world", system=self)
         self.gravity = gravity
@@ -277,6 +281,7 @@ class System(Declarations, Shortcuts):
         """An independent copy."""
         twin = System(name or self.name)
         twin.take_over(self)
+        twin.live = self.live
         twin.name, twin.notes, twin._run_defaults = name or self.name, list(self.notes), dict(self._run_defaults)
         return twin
 

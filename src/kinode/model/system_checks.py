@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -46,17 +46,20 @@ def check_system(system: System, whole: bool = True) -> None:
     check_joined(system)
 
 
-def check_bodies(system: System, resolve: Resolve) -> None:
-    """Mass properties that depend on parameters are possible at the values that ``resolve`` gives them."""
+def check_bodies(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
+    """Mass properties that depend on parameters, or on those named, are possible at the values of ``resolve``."""
     for body in system.bodies.values():
-        if any(True for _ in body.expressions()):
+        if _depends(system, body, names):
             body.check(resolve)
 
 
-def check_joints(system: System, resolve: Resolve) -> None:
+def check_joints(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Numbers of friction, stops and backlash are possible at the values that ``resolve`` gives the parameters."""
     for joint in system.joints.values():
-        reader, friction, ends = system.reader(joint.name), joint.friction, joint.ends
+        friction, ends = joint.friction, joint.ends
+        if (friction is None and ends is None) or not _depends(system, joint, names):
+            continue
+        reader = system.reader(joint.name)
         if friction is not None and any(True for _ in find_expressions(friction.given())):
             known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
             check_friction(reader, known, "friction")
@@ -65,28 +68,42 @@ def check_joints(system: System, resolve: Resolve) -> None:
             read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
 
 
-def check_elements(system: System, resolve: Resolve) -> None:
+def check_elements(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Numbers of elements that depend on parameters are possible at the values that ``resolve`` gives them."""
+    parts = system.parts
     for element in system.elements.values():
+        if element.name in parts or not _depends(system, element, names):
+            continue
         numbers = {}
         for field, spec in element.specs().values():
             value = getattr(element, field.name) if spec.shape == "number" else None
             if isinstance(value, Expression) and value.names() <= set(system.parameters):
                 numbers[field.name] = resolve(value)
-        if numbers and element.name not in system.parts:
+        if numbers:
             evaluated = copy(element)
             for name, number in numbers.items():
                 object.__setattr__(evaluated, name, float(number))
             evaluated.check()
 
 
-def check_parameters(system: System, resolve: Resolve) -> None:
-    """Check bodies, joints, elements and network parts at other values of the parameters."""
-    check_bodies(system, resolve)
-    check_joints(system, resolve)
-    check_elements(system, resolve)
+def check_parameters(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
+    """Check bodies, joints, elements and network parts at other values of the parameters, or of those named alone."""
+    check_bodies(system, resolve, names)
+    check_joints(system, resolve, names)
+    check_elements(system, resolve, names)
     for part in system.parts.values():
-        check_numbers(part, system, resolve)
+        if names is None or _depends(system, part, names):
+            check_numbers(part, system, resolve)
+
+
+def _depends(system: System, component: Component, names: Collection[str] | None) -> bool:
+    """Whether a component has expressions of some names, or any."""
+    known = system.derived.setdefault("names in components", {})
+    used = known.get(component.name)
+    if used is None:
+        found = (expression.names() for _, expression in component.expressions())
+        used = known[component.name] = frozenset().union(*found)
+    return bool(used) if names is None else not used.isdisjoint(names)
 
 
 def check_frames(system: System) -> None:

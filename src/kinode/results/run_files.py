@@ -23,6 +23,7 @@ from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.state import State
+from kinode.model.live.live_numbers import is_hidden
 from kinode.ode.ending import Ending, EndKind
 from kinode.results.known_names import table_names
 from kinode.results.run_file_reader import finite, read_column, read_dataset, read_flat, read_named, read_records
@@ -44,8 +45,10 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     from kinode.formats import yaml_files
 
     data = _states_to_xarray(run)
+    own = [k for k, name in enumerate(run.dynamics.topology.parameters) if not is_hidden(name)]
+    parameters = [run.dynamics.topology.parameters[k] for k in own]
     for names, values, role in (
-        (run.dynamics.topology.parameters, run.p, "parameter"), (run.dynamics.topology.inputs, run.inputs, "input"),
+        (parameters, run.p[own], "parameter"), (run.dynamics.topology.inputs, run.inputs, "input"),
     ):  # fmt: skip
         if names:
             data[f"{role}_values"] = xarray.DataArray(values, dims=role, coords={role: list(names)})

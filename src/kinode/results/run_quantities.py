@@ -22,6 +22,7 @@ from kinode.dynamics.named_quantities import evaluate_names
 from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
+from kinode.model.live.live_numbers import is_hidden
 from kinode.model.quantity_expressions import QuantityExpression, find_expression, find_unit, unit_of
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
@@ -88,14 +89,27 @@ class RunQuantities:
     # -- states ------------------------------------------------------------------------------------
     @property
     def system(self) -> System:
-        """The simulated system; the run may have other values of ``parameters``."""
-        return self.dynamics.system
+        """The simulated system, with live numbers as in the run; it may have other values of ``parameters``."""
+        return self.dynamics.system if self.dynamics.system.live is None else self._plain_system
+
+    @cached_property
+    def _plain_system(self) -> System:
+        """The system as it was written, with the values of live numbers in this run."""
+        assert self.dynamics.system.live is not None
+        return self.dynamics.system.live.plain(self.live)
 
     @property
     def parameters(self) -> dict[str, float]:
         """Values of all parameters in this run, SI."""
-        values = dict(zip(self.dynamics.topology.parameters, self.p.tolist()))
+        values = {k: x for k, x in zip(self.dynamics.topology.parameters, self.p.tolist()) if not is_hidden(k)}
         return self.system.parameter_values(values) if values else {}
+
+    @property
+    def live(self) -> dict[str, float]:
+        """Values of the live numbers in this run, SI; see ``kn.compile(live=)``."""
+        values = dict(zip(self.dynamics.topology.parameters, self.p.tolist()))
+        numbers = self.dynamics.live.values()
+        return {number.name: values[number.parameter] for number in numbers if not number.structural}
 
     @property
     def input_values(self) -> dict[str, float]:

@@ -14,12 +14,11 @@ import { add, cross, rotate, scale, subtract, unit } from "./math/vectors";
 type Primitive = "box" | "cylinder" | "sphere" | "wedge";
 const PRIMITIVES: Primitive[] = ["box", "cylinder", "sphere", "wedge"];
 
-/** A prism over the triangle (0,0) (1,0) (0,1), from -1/2 to 1/2 along z. */
+/** A prism over the triangle (0,0) (1,0) (0,1), from -1/2 to 1/2 along z; the sides that touch the next one are left out. */
 function wedgeGeometry(): BufferGeometry {
   const corners: Vec3[] = [[0, 0, 0.5], [1, 0, 0.5], [0, 1, 0.5], [0, 0, -0.5], [1, 0, -0.5], [0, 1, -0.5]];
   const faces: [number[], Vec3][] = [
     [[0, 1, 2], [0, 0, 1]], [[3, 5, 4], [0, 0, -1]], [[1, 4, 5, 1, 5, 2], [1, 1, 0]],
-    [[0, 3, 4, 0, 4, 1], [0, -1, 0]], [[0, 2, 5, 0, 5, 3], [-1, 0, 0]],
   ];
   const position: number[] = [];
   const normal: number[] = [];
@@ -43,8 +42,8 @@ export function zCylinder(radius: number, length: number, sides: number, top = r
 export class SolidGeometries {
   readonly of: Record<Primitive, BufferGeometry> = {
     box: new BoxGeometry(1, 1, 1),
-    cylinder: zCylinder(1, 1, 24),
-    sphere: new SphereGeometry(1, 18, 12),
+    cylinder: zCylinder(1, 1, 36),
+    sphere: new SphereGeometry(1, 24, 16),
     wedge: wedgeGeometry(),
   };
 
@@ -54,8 +53,10 @@ export class SolidGeometries {
 }
 
 /** The simple solids that a shape consists of, in the body's axes. */
-export function partsOf(shape: Shape): [Primitive, Affine][] {
-  const [a = 0, b = 0, c = 0] = shape.sizes;
+export function partsOf(shape: Shape, row = 0): [Primitive, Affine][] {
+  const [size = 0, b = 0, c = 0] = shape.sizes;
+  // bars of neighbors on one line would flicker if they were equally thick
+  const a = shape.points ? size * (1 + 0.08 * ((row % 3) - 1)) : size;
   const at = (kind: Primitive, sizes: Vec3): [Primitive, Affine] => [kind, affine(shape.at, shape.quaternion, sizes)];
   const ball = (point: Vec3, radius: number): [Primitive, Affine] => ["sphere", affine(point, [1, 0, 0, 0], [radius, radius, radius])];
   if (shape.kind === "box") return [at("box", [a, b, c])];
@@ -109,7 +110,7 @@ export class SolidSet {
     const items: Record<Primitive, Item[]> = { box: [], cylinder: [], sphere: [], wedge: [] };
     header.bodies.forEach((body, row) => {
       const color = this.colorOf(body, chosen);
-      for (const shape of body.shapes) for (const [kind, local] of partsOf(shape)) items[kind].push({ row, local, color });
+      for (const shape of body.shapes) for (const [kind, local] of partsOf(shape, row)) items[kind].push({ row, local, color });
     });
     for (const kind of PRIMITIVES) this.sets[kind].setItems(items[kind]);
   }

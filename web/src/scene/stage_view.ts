@@ -4,7 +4,7 @@ import { Color, WebGLRenderer } from "three";
 import type { RunHeader, Vec3 } from "../data/run_document";
 import type { LoadPart, Panel, PlayerContext } from "../panel";
 import { make } from "../ui/elements";
-import { formatNumber } from "../ui/numbers";
+import { formatNumber, withPrefix } from "../ui/numbers";
 import type { ShownCauses } from "./arrows";
 import { type CameraState, CameraRig, type ViewChoice } from "./camera_rig";
 import { hasFailed } from "./marks";
@@ -273,8 +273,8 @@ export class StageView implements Panel, Staged {
   private setLegend(): void {
     const { force, moment } = this.drawing.arrows.scaleOf();
     const parts: HTMLElement[] = [];
-    if (this.shown.force && force > 0) parts.push(make("span", { class: "force" }, `⟶ ${formatNumber(force, 3)} N`));
-    if (this.shown.moment && moment > 0) parts.push(make("span", { class: "moment" }, `↠ ${formatNumber(moment, 3)} N·m`));
+    if (this.shown.force && force > 0) parts.push(make("span", { class: "force" }, `⟶ ${withPrefix(force, "N")}`));
+    if (this.shown.moment && moment > 0) parts.push(make("span", { class: "moment" }, `↠ ${withPrefix(moment, "N·m")}`));
     this.legend.replaceChildren(...parts);
     this.legend.title = "Longest arrows of the run: force with one head, moment with two";
     this.legend.hidden = parts.length === 0;

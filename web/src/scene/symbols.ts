@@ -200,7 +200,8 @@ export class JointSymbols {
     const rise = unit(this.header.plane?.up ?? this.header.up);
     const body = this.header.bodies[carried.body];
     const away = body ? subtract(poses.point(carried.body, body.com), poses.place(foot)) : rise;
-    const hangs = dot(away, rise) < -0.5 * Math.hypot(...away);
+    const middle = dot(subtract(this.header.center, poses.place(foot)), rise);
+    const hangs = dot(away, rise) < -0.5 * Math.hypot(...away) && middle < -0.1 * this.header.size;
     const side = this.header.plane?.right ?? across(rise);
     return { joint, up: hangs ? scale(rise, -1) : rise, side, row };
   }

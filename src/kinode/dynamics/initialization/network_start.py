@@ -59,11 +59,11 @@ def start_network(
     if len(wrong):
         k = int(wrong[0])
         raise _conflict(network, starts[k], wanted[k], wanted[k] + r[k])
-    if zeros and free:
-        defaults = _NetworkQuantities(topology, point, zeros)
+    defaults = _NetworkQuantities(topology, point, zeros)
+    if zeros and free and (r := defaults(z)).any():
         _, sizes, V = np.linalg.svd(quantities.slopes(z, free))
         N = V[int((sizes > 1e-10 * sizes.max(initial=0.0)).sum()) :].T  # steps that do not change the initial values
-        z[free] += N @ np.linalg.lstsq(defaults.slopes(z, free) @ N, -defaults(z), rcond=1e-10)[0]
+        z[free] += N @ np.linalg.lstsq(defaults.slopes(z, free) @ N, -r, rcond=1e-10)[0]
     return point.replaced(z=z)
 
 
@@ -74,6 +74,8 @@ class _NetworkQuantities:
         self.topology, self.point, self.quantities = topology, point, quantities
 
     def __call__(self, z: Array) -> Array:
+        if not self.quantities:
+            return np.zeros(0)
         condensed = Snapshot(self.topology, self.point.replaced(z=z)).condensed
         assert condensed is not None
         return np.array([float(condensed.evaluate(quantity)) for quantity in self.quantities])
@@ -81,7 +83,7 @@ class _NetworkQuantities:
     def slopes(self, z: Array, along: Sequence[int]) -> Array:
         """Their derivatives by some entries of z, by central differences: exact where they are linear."""
         slopes = np.zeros((len(self.quantities), len(along)))
-        for k, index in enumerate(along):
+        for k, index in enumerate(along if self.quantities else ()):
             unit = np.eye(len(z))[index]
             slopes[:, k] = (self(z + unit) - self(z - unit)) / 2
         return slopes

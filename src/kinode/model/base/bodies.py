@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -25,6 +25,25 @@ ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
 NO_INERTIA: Inertia = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+class LoneMoment(tuple[Value, ...]):
+    """The entries of an inertia of which one moment was given, {zz: J}: the other two are half of it."""
+
+    entry: str
+
+    @classmethod
+    def fill(cls, entry: str, moment: Value) -> LoneMoment:
+        """All entries."""
+        half = moment * 0.5
+        moments = cls([*(moment if name == entry else half for name in ENTRIES[:3]), 0.0, 0.0, 0.0])
+        moments.entry = entry
+        return moments
+
+    @property
+    def moment(self) -> Value:
+        """The moment that was given."""
+        return self[ENTRIES.index(self.entry)]
+
+
 def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
     """3 (principal), 6 (xx, yy, zz, xy, xz, yz), 3x3, or a mapping of entries such as {zz: J}."""
 
@@ -33,6 +52,8 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
 
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
+    if isinstance(raw, LoneMoment):
+        return cast("Inertia", raw)
     if isinstance(raw, Mapping):
         for key in raw:
             if key not in ENTRIES:
@@ -40,8 +61,8 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
         entries = {key: entry(item) for key, item in raw.items()}
         if len(entries) == 1 and next(iter(entries)) in ENTRIES[:3]:
             ((key, J),) = entries.items()
-            entries = {k: J if k == key else J * 0.5 for k in ENTRIES[:3]}
-        elif any(k not in entries for k in ENTRIES[:3]):
+            return cast("Inertia", LoneMoment.fill(key, J))
+        if any(k not in entries for k in ENTRIES[:3]):
             raise reader.fail(name, "needs xx, yy and zz, or one of them alone")
         xx, yy, zz, xy, xz, yz = (entries.get(k, 0.0) for k in ENTRIES)
         return (xx, yy, zz, xy, xz, yz)

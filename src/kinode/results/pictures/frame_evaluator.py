@@ -30,6 +30,7 @@ from kinode.results.pictures.player_names import power_links
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.run_quantities import RunQuantities
 
+MOST_BODIES = 150  # of a tree whose static part is compiled as straight-line code: seconds
 Sharing = Callable[[str], ReactionSharing]
 
 
@@ -177,7 +178,7 @@ class FrameEvaluator:
         """The record of a result of the kernel, in single precision."""
         n, n_loads = len(out), len(self.loaded)
         block = np.ascontiguousarray(out[:, : self._last].T, dtype=np.float32)
-        poses = block[: self._poses_end].reshape(-1, 7, n)
+        poses = block[: self._poses_end].reshape(len(self.system.bodies), 7, n)
         _make_continuous(poses[:, 3:])
         quantities = block[self._first : self._last]
         if self._expressions:
@@ -276,8 +277,9 @@ def _find_parts(
     joints = [*(name for name in loaded if name in dynamics.system.joints), *joints_in_loops(dynamics.topology)]
     if not loaded:
         return ("total",), None, ()
-    if is_large(dynamics.topology):
-        return ("total",), None, ("no static part: the system has too many bodies for one function",)
+    topology = dynamics.topology
+    if is_large(topology) and (topology.constrained or len(dynamics.system.bodies) > MOST_BODIES):
+        return ("total",), None, ("no static part: it would take long to compile for so many bodies",)
     try:
         support = read_support(dynamics, hold, "static", joints)
     except SupportError as error:

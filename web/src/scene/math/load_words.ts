@@ -2,7 +2,7 @@
 
 import type { JointData, RunDocument, Vec3 } from "../../data/run_document";
 import type { LoadPart } from "../../panel";
-import { formatNumber } from "../../ui/numbers";
+import { formatNumber, withPrefix } from "../../ui/numbers";
 import type { Moment, PoseReader } from "./poses";
 import { add, conjugate, length, rotate } from "./vectors";
 
@@ -113,16 +113,26 @@ export function loadWords(joint: JointData, poses: PoseReader, load: JointLoad |
     const local = inJointAxes(joint, poses, load[what]);
     return {
       what: PART_WORDS[part] + what,
-      value: `${formatNumber(length(load[what]))} ${symbol}`,
+      value: withPrefix(length(load[what]), symbol, 4),
       components: local.map((x, k) => ({
         axis: "xyz"[k]!, value: formatNumber(snap(x, length(load[what]))), unique: joint.unique[from + k] ?? true,
       })),
     };
   });
-  const notes = [`on ${joint.on}, about ${joint.point}`, `components in ${joint.axes}`];
-  if (!joint.unique.every(Boolean)) notes.push(joint.shared || "hatched components are not unique");
+  const parent = joint.parent.body < 0 ? "world" : (poses.document.header.bodies[joint.parent.body]?.name ?? "its parent");
+  const notes = [`on ${joint.on}, about ${joint.point}`, `x y z: axes of ${joint.name} on ${parent}`];
+  if (!joint.unique.every(Boolean)) notes.push(uniqueWords(joint));
   for (const left of joint.leftOut) notes.push(`without ${left.replace(/^without /, "")}`);
   return { title, lines, notes };
+}
+
+/** Which components are not unique, why, and how they are shared. */
+export function uniqueWords(joint: JointData): string {
+  const letters = (from: number): string => ["x", "y", "z"].filter((_, k) => joint.unique[from + k] === false).join(" ");
+  const parts = [["force", letters(0)], ["moment", letters(3)]].filter(([, which]) => which !== "");
+  const which = parts.map(([what, axes]) => `${what} ${axes}`).join(", ");
+  const how = joint.shared === "" ? "" : `; shared by ${joint.shared}`;
+  return `hatched: ${which} not unique, more joints hold than are needed${how}`;
 }
 
 /** Rounding of 32-bit numbers is not a load. */

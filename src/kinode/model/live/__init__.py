@@ -1,0 +1,1 @@
+"""Live numbers: literals of a model as arguments of the compiled code."""

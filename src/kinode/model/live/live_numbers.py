@@ -1,0 +1,246 @@
+"""Live numbers: the literals of a system as hidden parameters, so that other values need no new compilation.
+
+``make_live`` gives a copy of a system in which literals are expressions of one hidden parameter each.  All that follows
+is what parameters do: arguments of the compiled code, checks, time events, initial values.  ``system.live`` of the copy
+holds the numbers and the system as it was written.
+
+A number whose value shapes the compiled code stays a literal and is called structural: a zero, whose terms are left
+out; an axis; a right angle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kinode.errors import ArgumentError, ModelError
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import DIMENSIONS
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import Element
+from kinode.model.base.fields import Component, short, unknown
+from kinode.model.base.parameters import Parameter, is_plain
+from kinode.model.joints.joint import Joint
+from kinode.model.live.number_walk import Form, NumberWalk
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+PREFIX = "live:"  # of the names of hidden parameters, which no law can write
+ZERO_REASON = "zero, which leaves its terms out of the compiled code"
+RIGHT_ANGLE_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class LiveNumber:
+    """A number of a model: its name, value in SI, unit, what it is.
+
+    A ``structural`` one stays a literal, for the ``reason`` given: other values need a new compilation.
+    """
+
+    name: str
+    component: str
+    field: str
+    value: float
+    dimension: str | None = None
+    doc: str = ""
+    form: Form = Form.PLAIN
+    aside: bool = False  # not in the equations: an initial value, a limit
+    refused: str = ""  # why its kind takes a literal alone
+
+    @property
+    def unit(self) -> str:
+        """Its SI unit; empty where it has none, or none is known."""
+        unit = "1" if self.dimension is None else DIMENSIONS[self.dimension].unit
+        return "" if unit == "1" else unit
+
+    @property
+    def reason(self) -> str:
+        """Why it is structural; empty where it is not."""
+        if self.refused or self.form not in (Form.PLAIN, Form.TURN):
+            return self.refused or self.form.value
+        if self.value == 0.0:
+            return "" if self.aside else ZERO_REASON
+        quarters = self.value / (0.5 * math.pi)
+        is_right = self.form is Form.TURN and abs(quarters - round(quarters)) <= RIGHT_ANGLE_ROUNDING
+        return self.form.value if is_right else ""
+
+    @property
+    def structural(self) -> bool:
+        """Whether another value needs a new compilation."""
+        return bool(self.reason)
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its component, such as ``com.x``."""
+        return self.name.removeprefix(f"{self.component}.")
+
+    @property
+    def parameter(self) -> str:
+        """The name of its hidden parameter."""
+        return PREFIX + self.name
+
+    def read(self, system: System, raw: Any) -> float:
+        """Another value of it in SI, from a number or a text with a unit."""
+        if is_plain(raw):
+            return float(raw)
+        return system.nominal(system.reader(self.component).number(raw, self.dimension, self.place))
+
+    def __repr__(self) -> str:
+        value = f"{self.value:g} {self.unit}".strip()
+        return f"<{self.name} = {value}{f', structural: {self.reason}' if self.reason else ''}>"
+
+
+@dataclass(frozen=True)
+class LiveNumbers:
+    """The numbers of a system that were made live, by name, and the system as it was written."""
+
+    origin: System
+    numbers: Mapping[str, LiveNumber]
+
+    def plain(self, values: Mapping[str, float]) -> System:
+        """The system as written, with other values of some numbers, and without hidden parameters."""
+        other = {name: value for name, value in values.items() if value != self.numbers[name].value}
+        return with_numbers(self.origin, other) if other else self.origin
+
+
+def find_numbers(system: System) -> dict[str, LiveNumber]:
+    """All numbers of a system by name, the structural ones among them; parameters and inputs are not."""
+    numbers: dict[str, LiveNumber] = {}
+    walk = NumberWalk(system, lambda number: numbers.__setitem__(number.name, LiveNumber(*number)))
+    walk.gravity()
+    for component in walk.components():
+        own = [x for x in numbers.values() if x.component == component.name and not x.reason]
+        if isinstance(component, Joint | Element) and own:
+            numbers |= _refuse(system, component, own)
+    return numbers
+
+
+def make_live(system: System, live: bool | str | Iterable[str] = True) -> System:
+    """A copy of a system in which numbers are hidden parameters: all, or those named.
+
+    A name may be that of a number (``upper.mass``), of a field (``upper.com``) or of a component (``upper``).
+    """
+    origin = system.copy() if system.live is None else system.live.origin
+    chosen = _choose(find_numbers(origin), live)
+    twin = origin.copy()
+    for number in chosen.values():
+        if not number.structural:
+            dimension = None if number.dimension is None else DIMENSIONS[number.dimension].dimension
+            twin.replace(Parameter(number.parameter, number.value, dimension, None, number.doc))
+    free = {name for name, number in chosen.items() if not number.structural}
+    NumberWalk(origin, lambda number: _name(number.name) if number.name in free else None).apply(twin)
+    twin.live = LiveNumbers(origin, chosen)
+    return twin
+
+
+def with_numbers(system: System, values: Mapping[str, float]) -> System:
+    """A copy of a system with other values of some numbers, not checked."""
+    twin = system.copy()
+    NumberWalk(system, lambda number: values.get(number.name)).apply(twin)
+    return twin
+
+
+def change_values(system: System, values: Mapping[str, Any]) -> System:
+    """A copy of a system with other values of numbers and of whole fields, in this order, as if they had been written.
+
+    Parameters
+    ----------
+    system : System
+    values : mapping
+        Name of a number (``upper.com.x``) or of a field (``pin.axis``) -> value, in SI or as text with a unit.
+    """
+    twin, numbers, other = system.copy(), find_numbers(system), dict[str, float]()
+    for name, raw in values.items():
+        if name in numbers:
+            other[name] = numbers[name].read(twin, raw)
+            continue
+        field = ("system", "gravity") if name == "system.gravity" else find_field(twin, name)
+        if field is None or name != ".".join(field):
+            raise ArgumentError(unknown("no number or field is called", name, numbers))
+        twin = _rewrite(twin, numbers, other)
+        if field[0] == "system":
+            twin.gravity = raw
+        else:
+            twin.change(field[0], **{field[1]: raw})
+        numbers, other = find_numbers(twin), {}
+    return _rewrite(twin, numbers, other)
+
+
+def _rewrite(system: System, numbers: Mapping[str, LiveNumber], values: Mapping[str, float]) -> System:
+    """The system with other values of numbers, checked component by component."""
+    if not values:
+        return system
+    twin = with_numbers(system, values)
+    for component in dict.fromkeys(numbers[name].component for name in values):
+        if component in twin.declared:
+            changed = [numbers[name] for name in values if numbers[name].component == component]
+            _read_again(twin, twin.declared[component], changed)
+    return twin
+
+
+def _read_again(system: System, component: Component, numbers: Iterable[LiveNumber]) -> None:
+    """Check a component with other numbers; an axis becomes a unit vector, a clock an exact fraction."""
+    if not component.specs():
+        return
+    read = system.make_component(component.section, component.name, component.kind, component.given())
+    fields = {number.field for number in numbers if number.form in (Form.AXIS, Form.EXACT, Form.ROTATION)}
+    attributes = [component.specs()[field][0].name for field in fields if field in component.specs()]
+    if attributes:
+        system.replace(replace(component, **{name: getattr(read, name) for name in attributes}))
+
+
+def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> dict[str, LiveNumber]:
+    """The numbers of a component for which its kind takes literals alone, with what it says."""
+
+    def problem(names: set[str]) -> str | None:
+        walk = NumberWalk(system, lambda number: _name(number.name) if number.name in names else None)
+        try:
+            walk.component(component).check()  # type: ignore[attr-defined]
+        except ModelError as error:
+            return error.message
+        return None
+
+    if problem({number.name for number in numbers}) is None:
+        return {}
+    alone = {number.name: problem({number.name}) for number in numbers}
+    return {number.name: replace(number, refused=text) for number in numbers if (text := alone[number.name])}
+
+
+def _name(number: str) -> Expression:
+    return Expression("name", (PREFIX + number,))
+
+
+def _choose(numbers: dict[str, LiveNumber], live: Any) -> dict[str, LiveNumber]:
+    """The numbers that are named, or all."""
+    if live is True:
+        return numbers
+    words = [live] if isinstance(live, str) else live
+    if isinstance(words, Mapping) or not isinstance(words, Iterable) or not all(isinstance(x, str) for x in words):
+        raise ArgumentError(f"live: True or names of numbers are expected, such as ['upper.mass'], not {short(live)}")
+    chosen: dict[str, LiveNumber] = {}
+    for word in words:
+        found = {name: x for name, x in numbers.items() if name == word or name.startswith(f"{word}.")}
+        if not found:
+            raise ArgumentError(unknown("live: no number is called", word, numbers))
+        chosen |= found
+    return {name: number for name, number in numbers.items() if name in chosen}
+
+
+def find_field(system: System, name: str) -> tuple[str, str] | None:
+    """The component and the field of a name such as ``upper.com`` or ``upper.com.x``; None if there is none."""
+    words = name.split(".")
+    for count in range(len(words) - 1, 0, -1):
+        owner = ".".join(words[:count])
+        if owner in system.declared:
+            component = system.declared[owner]
+            frames = [frame.name for frame in component.frames] if isinstance(component, Body) else []
+            return (owner, words[count]) if words[count] in (*component.specs(), *frames) else None
+    return None
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a parameter is the hidden one of a number."""
+    return name.startswith(PREFIX)
