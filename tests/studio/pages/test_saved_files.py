@@ -69,7 +69,7 @@ def test_pictures(page, open_run):
         assert name == "four_bar.png" and data.startswith(b"\x89PNG")
         picture = imread(BytesIO(data))
         assert picture.shape[1] > (2 * page.locator(".stage").bounding_box()["width"] - 2) * (1.2 if not note else 0.99)
-        assert len(np.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 50
+        assert len(np.unique(picture[..., :3] @ [1.0, 256.0, 65536.0])) > 50
 
 
 def test_the_moving_model_has_the_poses_of_the_run(page, open_run, pages):
@@ -87,8 +87,8 @@ def test_the_moving_model_has_the_poses_of_the_run(page, open_run, pages):
         times = numbers(content, numbers_of, track["input"])[:, 0]
         assert np.all(np.diff(times) > 0)
         places = numbers(content, numbers_of, track["output"])
-        expected = run.evaluate([f"{body}.position"], times=times.astype(float))[f"{body}.position"]
-        assert np.abs(places - expected).max() < 2e-3
+        expected = np.stack([np.interp(times, run.t, column) for column in run[f"{body}.position"].T], axis=1)
+        assert np.abs(places - expected).max() < 5e-3  # m; straight lines between stored times of a machine of 10 m
         turns = numbers(content, numbers_of, tracks[nodes[body], "rotation"]["output"])
         assert np.allclose(np.linalg.norm(turns, axis=1), 1, atol=1e-5)
     assert content["meshes"] and all("mesh" in node or "name" in node for node in content["nodes"])
@@ -120,7 +120,7 @@ def test_a_wrong_span_is_told(page, open_run):
     open_run(page, "pendulum")
     page.locator(".save-menu button").click()
     page.get_by_role("menuitem").filter(has_text="WebM").click()
-    page.get_by_label("From").fill("-3")
+    page.get_by_role("spinbutton", name="From").fill("-3")
     page.get_by_text("The run is known from").wait_for()
     assert page.get_by_text("Make the film").is_disabled()
 
