@@ -3,6 +3,7 @@
 #   make test          the whole test suite: under 10 minutes on 2 cores
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
+#   make player        the page that shows runs moving, once (node from the registry where there is none)
 #   make lint          ruff and the strict type checker
 #   make stubs         the types that editors and type checkers see, from the declared kinds
 #   make docs          the documentation site, in site/
@@ -24,18 +25,24 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads lint stubs docs clean
+.PHONY: help demo player test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
 
 demo: $(VENV)/.installed
+	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python $(EXAMPLE)
 
+player: $(VENV)/.installed
+	@$(BIN)/python tools/build_player.py
+
 test: $(VENV)/.installed-test
+	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python -m pytest $(PYTEST)
 
 test-fast: $(VENV)/.installed-test
+	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python -m pytest -m "not slow" $(PYTEST)
 
 # New random examples in every run; what fails is printed with how to repeat it.

@@ -1,6 +1,6 @@
 """The gallery of examples, written from the examples themselves: ``python docs/gallery.py``.
 
-Every file in ``examples`` gets a card: its picture (``make_pictures.py`` draws it), the first line of its comment, the
+Every file in ``examples`` gets a card: its picture (``gallery_cards.py`` draws it), the first line of its comment, the
 sentence there that begins with "Shows", the command that runs it, and the pages that use it.  A model goes to the first
 section that it fits.
 """

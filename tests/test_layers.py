@@ -32,6 +32,7 @@ ORDER = (
     "kernels", "dynamics.initialization", "dynamics.state_batches", "dynamics",
     "symbolic", "simulation", "results", "tasks",
     "views.style", "views.diagram", "views.mechanism", "views.plots", "views.report", "views",
+    "studio",
     "cli",
     "__init__",
 )  # fmt: skip

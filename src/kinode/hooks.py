@@ -27,6 +27,7 @@ HOOKS = {
     "plot_spectrum": "kinode.views.plots.load_plots",
     "plot_shaking": "kinode.views.plots.acceleration_plots",
     "report": "kinode.views.report.html_report",
+    "view": "kinode.studio.view",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",

@@ -17,7 +17,6 @@ from kinode.algebra.spatial import rotation_from_quaternion
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.formulations.absolute_bodies.absolute_kinematics import ABSOLUTE, AbsoluteKinematics, AbsoluteLayout
 from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER, EliminatedMotion, find_light_bodies
-from kinode.formulations.absolute_bodies.elimination_rows import find_row_names
 from kinode.formulations.absolute_bodies.reaction_directions import find_directions
 from kinode.formulations.formulation_table import without_events
 from kinode.model.base.frames import Frame
@@ -117,8 +116,8 @@ def test_loops_leave_out_redundant_rows(make):
     one, two = Snapshot(topology, point), Snapshot(topology, point, formulation=NEWTON_EULER)
     compare(one, two)
     near(two.multipliers, one.multipliers, size=10.0)
-    assert len(find_row_names(topology)) == 6 * len(topology.system.bodies) - 1
-    assert [row.name for row in two.motion.elimination.rows.rows] == find_row_names(topology)
+    rows = two.motion.elimination.rows.rows
+    assert len({row.name for row in rows}) == len(rows) == 6 * len(topology.system.bodies) - 1
 
 
 @pytest.mark.parametrize("kind", JOINTS)

@@ -56,13 +56,12 @@ def test_reference(name, way):
 
 
 def test_mass_moments():
-    now = instant(WAYS["rotators"], "3R").motion
-    links = now.kinematics.links
+    """Those of the terms with the acceleration of one hinge: S, J and D of a body for its axis."""
+    terms = [x for each in instant(WAYS["rotators"], "3R").motion.terms for x in each]
+    own = {(x.moment_of, x.axes): x.mass_moment for x in terms if x.cause == vector_rotators.ACCELERATION}
     for name, value in MASS_MOMENTS.items():
-        kind, body, axis = name[0], int(name[1]) - 1, int(name[-1]) - 1
-        link, n = links[body], links[axis].axis
-        find = {"S": now.linear_moment, "J": now.inertia_moment, "D": now.deviation_moment}[kind]
-        np.testing.assert_allclose(find(link, n).astype(float), value, rtol=0, atol=1e-12)
+        found = own[f"{name[0]}(body{name[1]})", (f"joint{name[-1]}",)]
+        np.testing.assert_allclose(found.astype(float), value, rtol=0, atol=1e-12)
 
 
 # Which vector each rotator of (T-9.21) turns, and the hinges that it is of.

@@ -348,6 +348,21 @@ def test_values_of_links_by_name_at_an_instant():
         now["two.1.force.w"]
 
 
+@pytest.mark.parametrize(
+    "kind, freedoms, number, word", [("spherical", 3, 3, "angle"), ("free", 6, 3, "position"), ("free", 6, 6, "angle")]
+)
+def test_a_freedom_without_a_coordinate_has_no_angle(kind, freedoms, number, word):
+    """Speeds of joints with a quaternion are no rates; an angle is there once a part integrates the speed."""
+    system = kn.System("top")
+    system.joint("ball", kind, system.world, system.body("top", mass=1, inertia=(1, 1, 1)), damping=[1] * freedoms)
+    for link in (f"ball.{number}", f"ball.damping.{number - 2}"):
+        with pytest.raises(kn.LawError, match=f"link {link} has no {word}: the speeds of a {kind} joint"):
+            kn.circuit(system).evaluate().snapshot.quantity(f"{link}.{word}")
+    if kind == "spherical":
+        system.element("drag", "shaft_damper", a="ball.x", damping=1)
+        assert kn.circuit(system).evaluate().snapshot.quantity("ball.3.angle") == 0
+
+
 def test_wrong_states_and_times_are_named():
     system = kn.load("examples/pendulum.yaml")
     with pytest.raises(kn.ArgumentError, match="state: a State is expected, not 3"):

@@ -213,6 +213,20 @@ def test_what_is_left_out_is_zero(name):
         assert abs(value - expected) < 1e-10 * scale
 
 
+@pytest.mark.parametrize("axis", [(0.6, 0, 0.8), (0.6, 0.8, 0)])
+def test_what_is_left_out_of_a_joint_with_an_oblique_axis_is_zero(axis):
+    """Its forces have the names of its own axes, in which other ones are zero than in those of its parent."""
+    system = kn.System("oblique", gravity=(0, 0, -9.81))
+    body = system.body("body", mass=1.0, com=(0, 0, -0.5), inertia=(1, 1, 1))
+    system.prismatic("rail", system.world, body, axis=axis)
+    e = kn.equations(system, "newton_euler").elimination
+    whole, short = e.at(), e.reduced.at()
+    lam = dict(zip(short.multipliers, short.lam, strict=True))
+    assert len(lam) < len(whole.lam)
+    wanted = [lam.get(name, 0.0) for name in whole.multipliers]
+    np.testing.assert_allclose(whole.lam, wanted, rtol=0, atol=1e-14 * 9.81)  # some roundings
+
+
 def test_one_of_the_charts_is_always_far_from_its_singular_position():
     rng = np.random.default_rng(0)
     for _ in range(200):

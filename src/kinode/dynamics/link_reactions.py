@@ -23,7 +23,7 @@ def link_change(dynamics: Dynamics, name: QuantityName, states: StateBatch, shar
     topology = find_circuit_topology(dynamics.system)
     number, _, quantity = name.quantity.partition(".")
     component = topology.components[name.owner]
-    link, sign = next(x for x in component.links if str(x.number) == number), 1.0
+    link, sign = topology.link(component.name, int(number)), 1.0
     zero = np.zeros((len(np.atleast_1d(states.t)), 3 if link.kind == VECTOR else 1))
     if link.kind != VECTOR:
         change = _along(dynamics, link, states, sharing) if quantity == link.words.flow else None
@@ -31,7 +31,7 @@ def link_change(dynamics: Dynamics, name: QuantityName, states: StateBatch, shar
     if quantity not in ("force", "moment"):
         return zero[:, : 1 if name.part is not None else 3]
     if component.role == "SB" or component.name == WORLD:
-        (link,), sign = (x for x in topology.nodes[link.node].links if x != link), -1.0
+        link, sign = topology.other_end(link), -1.0
     change = _vector(dynamics, link, name, quantity, states, sharing)
     change = zero if change is None else sign * change
     return change if name.part is None else change[:, [name.part]]
@@ -64,7 +64,7 @@ def _along(dynamics: Dynamics, link: CircuitLink, states: StateBatch, sharing: R
     if k is None:
         return None
     topology = find_circuit_topology(system)
-    joint = next(x.component for x in topology.nodes[link.node].links if x.component in system.joints)
+    joint = topology.at_joint(link).component
     component = topology.components[link.component]
     if component.name == joint:
         return sharing.of_effort(joint)[:, [k]]

@@ -80,7 +80,7 @@ def circuit_fields(entry: Any) -> dict[str, Any]:
     """The components that are entered as drawn, and their connections."""
     fields = read_mapping(entry, "a circuit")
     check_fields(fields, FIELDS["circuit"], "a circuit")
-    return {"connections": fields.get("connections") or (), "components": dict(fields.get("components") or {})}
+    return {"connections": fields.get("connections") or (), "components": fields.get("components") or {}}
 
 
 def read_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:

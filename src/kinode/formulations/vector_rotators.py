@@ -73,11 +73,6 @@ class RotatorMotion(ChainMotion):
     """One evaluation of a tree by mass moments and rotators."""
 
     # -- mass-moment vectors -----------------------------------------------------------------------
-    def linear_moment(self, link: ChainLink, n: Array) -> Array:
-        """S_n = m [n, rho_C], about the pole (T-9.11)."""
-        S: Array = link.mass * cross(n, link.center - link.pole)
-        return S
-
     @cached_property
     def tensors(self) -> list[Array]:
         """Inertia of each body about its pole (T-1.2)."""

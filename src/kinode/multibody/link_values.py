@@ -6,7 +6,11 @@ moments about the origin of the link's frame.  Links that meet at a node have on
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, cross
@@ -38,7 +42,7 @@ def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
     topology = find_circuit_topology(snapshot.system)
     component = topology.components[name.owner]
     number, _, quantity = name.quantity.partition(".")
-    link = next(x for x in component.links if str(x.number) == number)
+    link = topology.link(component.name, int(number))
     if link.kind != VECTOR:
         domain = link.words
         return _flow(snapshot, component, link) if quantity == domain.flow else _potential(snapshot, link, quantity)
@@ -50,12 +54,30 @@ def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
     return axes @ (force if quantity == "force" else moment)
 
 
+def power_names(link: CircuitLink) -> list[str]:
+    """The link variables that the power through a link is made of."""
+    if link.kind == VECTOR:
+        words = ["velocity", "angular_velocity", "force", "moment"]
+    else:
+        words = [link.words.flow, *([link.words.potential] if link.words.product_is_power else [])]
+    return [f"{link.name}.{word}" for word in words]
+
+
+def link_power(link: CircuitLink, value: Callable[[str], Any]) -> Any:
+    """The power into a component through a link, W, from its ``power_names``: at an instant or at many."""
+    values = [value(name) for name in power_names(link)]
+    if link.kind == VECTOR:
+        v, w, f, m = values
+        return np.sum(v * f + w * m, axis=-1)
+    return math.prod(values)
+
+
 # -- vector links ----------------------------------------------------------------------------------
 def vector_flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) -> tuple[Array, Array]:
     """Moment and force on a component at a vector link, in world axes."""
     if component.role == "SB" or component.name == WORLD:
         topology = find_circuit_topology(snapshot.system)
-        (other,) = (x for x in topology.nodes[link.node].links if x != link)
+        other = topology.other_end(link)
         moment, force = vector_flow(snapshot, topology.components[other.component], other)
         return -moment, -force
     system, frame = snapshot.system, link.frame
@@ -112,11 +134,11 @@ def other_loads(snapshot: Snapshot, body: str) -> tuple[Array, Array]:
 # -- energy links ----------------------------------------------------------------------------------
 def _potential(snapshot: Snapshot, link: CircuitLink, quantity: str) -> Scalar:
     """Potential, or its integral, of the node of an energy link."""
-    node = find_circuit_topology(snapshot.system).nodes[link.node]
-    if node.reference:
+    topology = find_circuit_topology(snapshot.system)
+    if topology.nodes[link.node].reference:
         return link.words.reference_of(quantity)
     if link.freedom is not None:
-        joint = next(x.component for x in node.links if x.component in snapshot.system.joints)
+        joint = topology.at_joint(link).component
         q, u, _ = snapshot.joint_state(joint)
         if quantity == link.words.potential:
             return u[link.freedom]
@@ -131,8 +153,7 @@ def _flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) ->
     if component.role == "part":
         return snapshot.network.quantity(component.name, f"{link.port}.{link.words.flow}")
     assert k is not None
-    node = find_circuit_topology(system).nodes[link.node]
-    joint = next(x.component for x in node.links if x.component in system.joints)
+    joint = find_circuit_topology(system).at_joint(link).component
     if component.name == joint:
         return snapshot.joint_effort(joint)[k]
     if component.owner == joint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR, CircuitLink, is_outlet
+from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
+from kinode.multibody.link_values import link_power, power_names
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit
@@ -71,27 +72,15 @@ class RunCircuit:
         import xarray
 
         branches = self.circuit.branches
-        columns = np.stack([self._power_of(link) for link in branches], axis=1)
+        values = self.run.evaluate([name for link in branches for name in power_names(link)])
+        columns = np.stack([link_power(link, values.__getitem__) for link in branches], axis=1)
         coordinates = {"time": self.run.t, "link": [link.name for link in branches]}
         return xarray.DataArray(columns, coords=coordinates, dims=("time", "link"), name="power", attrs={"unit": "W"})
-
-    def _power_of(self, link: CircuitLink) -> Array:
-        if link.kind == VECTOR:
-            words = (("velocity", "force"), ("angular_velocity", "moment"))
-            names = [f"{link.name}.{word}" for pair in words for word in pair]
-            v, f, w, m = self.run.evaluate(names).values()
-            total: Array = np.sum(v * f + w * m, axis=1)
-            return total
-        domain = link.words
-        names = [f"{link.name}.{word}" for word in (domain.potential, domain.flow)]
-        potential, flow = self.run.evaluate(names).values()
-        return np.asarray(potential * flow if domain.product_is_power else flow)
 
     @property
     def tellegen(self) -> Array:
         """The sum of the powers through all links at each time, W: zero but for rounding; see ``CircuitState``."""
-        nodes = self.circuit.nodes
-        inner = [link.name for link in self.circuit.branches if not is_outlet(nodes[link.node], link)]
+        inner = [link.name for link in self.circuit.inner_branches]
         return np.asarray(self._power.sel(link=inner).sum("link"))
 
     @property
@@ -102,7 +91,8 @@ class RunCircuit:
             if node.reference or node.kind == INFORMATION:
                 continue
             words = ("force", "moment") if node.kind == VECTOR else (node.links[0].words.flow,)
-            axes = f"@{_common_body(node.links)}" if node.kind == VECTOR else ""
+            frame = node.links[0].frame
+            axes = f"@{frame.body}" if frame is not None else ""
             names = [[f"{link.name}.{word}{axes}" for link in node.links] for word in words]
             values = self.run.evaluate([name for each in names for name in each])
             totals = [sum((values[name] for name in each), start=np.zeros_like(values[each[0]])) for each in names]
@@ -128,7 +118,3 @@ def _spread(unit: str, size: int) -> list[str]:
     """One unit for each component of a variable."""
     each = unit.split(", ")
     return each if len(each) == size else each[:1] * size
-
-
-def _common_body(links: Any) -> str:
-    return next(str(link.frame.body) for link in links)

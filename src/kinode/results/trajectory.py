@@ -13,15 +13,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
-from kinode.hooks import hook
 from kinode.kernels.state import Wrench
 from kinode.results import joint_loads, relative_motion
 from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
-from kinode.results.frame_balances.balanced_run import BalancedRun
 from kinode.results.reaction_causes import Causes, compute_causes
 from kinode.results.shafts.bearings import Bearing, bearings
 from kinode.results.shafts.load_spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
 from kinode.results.shafts.shaft_loads import Pressure, compute_pressure
+from kinode.results.shown_run import ShownRun
 from kinode.results.sizing.drive_sizing import Sizing, compute_sizing
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from kinode.results.energy_audit import Audit
 
 
-class Trajectory(BalancedRun):
+class Trajectory(ShownRun):
     """The result of a simulation: times, states, and all quantities that follow from them, by name.
 
     ``run["elbow.q"]`` is an array (time, ...) in SI; ``run.names()`` lists all names.
@@ -56,9 +55,6 @@ class Trajectory(BalancedRun):
     >>> run["pivot.q"].shape, run.units("pivot.q"), run.status
     ((101,), 'rad', 'done')
     """
-
-    def _repr_html_(self) -> str:
-        return str(hook("notebook_html")(self))
 
     @cached_property
     def audit(self) -> Audit:
@@ -307,38 +303,6 @@ class Trajectory(BalancedRun):
     def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Angular velocity relative to another body or frame, (time, 3), rad/s; parameters as in ``position``."""
         return relative_motion.motion(self, "angular_velocity", of, relative_to, expressed_in)
-
-    def plot(self, *names: str, **options: Any) -> Any:
-        """Plot quantities over time.
-
-        Parameters
-        ----------
-        *names : str
-            Names of quantities; default are the coordinates.
-        **options
-            Options of ``kinode.views.plots.time_plots.plot``.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        return hook("plot")(self, *names, **options)
-
-    def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
-        """Write a report: one HTML file with summary, plots, loads and energy audit.
-
-        Parameters
-        ----------
-        folder : str or path
-            The folder of the report.
-        **options
-            Options of ``kinode.views.report.html_report.report``.
-
-        Returns
-        -------
-        Path
-        """
-        return hook("report")(self, folder, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file; ``kn.Trajectory.load`` needs nothing else.

@@ -338,7 +338,7 @@ class BodyEquations(Printed):
         )  # fmt: skip
         staying = {key for key, index in self._indices.items() if index in self._names}
         moving = {(owner, i) for kind, owner, i in staying if kind == "v_dot"}
-        acting = {f"{PARTS[i]}_{_identifier(owner)}" for kind, owner, i in staying if kind == "W"}
+        acting = {(owner, i) for kind, owner, i in staying if kind == "W"}
         return EliminationMatrices(trace, self.notation, self.shape, kept_entries(trace, moving, acting))
 
     @cached_property

@@ -38,10 +38,35 @@ class Reaction(NamedTuple):
     moment: Any
 
 
-class Printed:
-    """Equations that print as text, LaTeX, Python and C.
+class PrintedText:
+    """What prints as text, within a width; ``_write_text`` writes it."""
 
-    ``sections`` are the lines of text, ``outputs`` the matrices that the generated code computes.
+    def text(self, width: int = 80) -> str:
+        """All of it as text.
+
+        Parameters
+        ----------
+        width : int
+            Characters of a line; default 80.
+
+        Returns
+        -------
+        str
+        """
+        return self._write_text(width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _write_text(self, width: int) -> str:
+        raise NotImplementedError
+
+
+class Printed(PrintedText):
+    """Equations that print as text, LaTeX, MathML, Python and C.
+
+    ``sections`` are the lines of text, ``outputs`` the matrices that the generated code computes.  What has no such
+    lines overrides ``_write_text``, ``_write_latex`` and ``_write_mathml``.
     """
 
     system: System
@@ -118,7 +143,7 @@ class Printed:
         -------
         str
         """
-        return write_latex(self, document)
+        return self._write_latex(document)
 
     def mathml(self) -> str:
         """The equations as HTML with MathML, which browsers typeset.
@@ -127,7 +152,7 @@ class Printed:
         -------
         str
         """
-        return equations_markup(self)
+        return self._write_mathml()
 
     def python(self, module: str = "math") -> str:
         """Python source of a function of t, q, u, ... that returns a dictionary of the outputs.
@@ -159,27 +184,19 @@ class Printed:
         """
         return write_c(self)
 
-    def text(self, width: int = 80) -> str:
-        """The equations as text.
-
-        Parameters
-        ----------
-        width : int
-            Characters of a line; default 80.
-
-        Returns
-        -------
-        str
-        """
-        return write_text(self, width)
-
-    def __str__(self) -> str:
-        return self.text()
-
     def _repr_latex_(self) -> str:
         return self.latex()
 
-    # -- helpers -----------------------------------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------------------
+    def _write_text(self, width: int) -> str:
+        return write_text(self, width)
+
+    def _write_latex(self, document: bool) -> str:
+        return write_latex(self, document)
+
+    def _write_mathml(self) -> str:
+        return equations_markup(self)
+
     def _named_lines(self) -> list[EquationLine]:
         return [EquationLine([symbol], terms_of(formula)) for symbol, formula in self.intermediates]
 

@@ -44,6 +44,15 @@ def test_nodes_of_ports_are_named_or_made():
     assert {"top", "gnd"} <= rlc.nodes.keys()
 
 
+@pytest.mark.parametrize("wires", ["drag-pin.3; rotor-drag", "rotor-drag; pin.3-rotor", "drag-pin.3; rotor-pin.3"])
+def test_ports_that_are_connected_to_each_other_share_the_joint(wires):
+    system = kn.System("arm")
+    loads = {"drag": {"kind": "shaft_damper", "damping": 1}, "rotor": {"kind": "shaft_inertia", "inertia": 1}}
+    kept = {name: ARM[name] for name in ("base", "pin", "bar")}
+    system.connect(f"base-pin.1; pin.2-bar.1; {wires}", {**kept, **loads})
+    assert set(system.nodes["pin"].ports) == {("drag", "a"), ("rotor", "shaft")}
+
+
 @pytest.mark.parametrize(
     "wires, said",
     [
@@ -55,6 +64,8 @@ def test_nodes_of_ports_are_named_or_made():
         ("motor-pin.2", "a port and a side of a joint do not fit"),
         ("bar.9-pin.1", "bar.9: there is no such link; it has 1, end"),
         (WIRES + "; pin.2-bar.end", "pin.2 is connected already, to bar.1"),
+        ("motor-pin.3; motor-top", "pin.3 and top would be one node"),
+        ("base-pin.3", "a link of a body and the link of a joint's freedoms do not fit"),
         (3, "a list of connections is expected"),
     ],
 )
@@ -74,6 +85,15 @@ def test_components_need_a_kind_that_there_is():
         kn.System("s").connect("x-a.1; a.1-y", {"a": {"kind": "resistor", "resistance": 1}})
 
 
+@pytest.mark.parametrize(
+    "name, field, said",
+    [("base", "mass", "base.mass: the base is the world"), ("pin", "links", "a revolute has no field 'links'")],
+)
+def test_no_field_is_passed_over(name, field, said):
+    with pytest.raises(kn.ModelError, match=said):
+        kn.System("arm").connect(WIRES, {**ARM, name: {**ARM[name], field: 3}})
+
+
 def test_an_error_in_a_file_has_its_line():
     parts = "{base: {kind: base}, pin: {kind: revolute}}"
     text = f"kinode: 1\nname: s\ncircuit:\n  connections: [base-pin.4]\n  components: {parts}\n"
@@ -82,3 +102,5 @@ def test_an_error_in_a_file_has_its_line():
     assert error.value.line is not None
     with pytest.raises(kn.ModelError, match=r"a circuit has no field 'wires'"):
         kn.loads("kinode: 1\nname: s\ncircuit: {wires: []}\n")
+    with pytest.raises(kn.ModelError, match=r"components are a mapping of names"):
+        kn.loads("kinode: 1\nname: s\ncircuit: {components: [1, 2]}\n")

@@ -52,22 +52,6 @@ class EliminationRow(NamedTuple):
     rates: Row | None = None
 
 
-def find_row_names(topology: Topology) -> list[RowName]:
-    """The names of all rows, in their order: joints as they are declared, gears, loop constraints."""
-    names: list[RowName] = []
-    for joint in topology.system.joints.values():
-        if joint.name not in topology.cut_names:
-            directions = find_directions(topology.system, joint)
-            if directions is None:
-                names += [RowName(joint.name, MULTIPLIER, k + 1) for k in range(6 - joint.n_u)]
-            else:
-                names += [RowName(joint.name, part) for part in directions.parts]
-            if joint.driven and joint.name not in topology.couplings:
-                names += [RowName(joint.name, DRIVE, k + 1 if joint.n_u > 1 else 0) for k in range(joint.n_u)]
-    names += [RowName(follower, GEAR) for follower in topology.couplings]
-    return names + [name for name, _ in _loop_rows(topology)]
-
-
 def _loop_rows(topology: Topology) -> list[tuple[RowName, LoopConstraint]]:
     """The independent rows of cut joints and constraints."""
     rows = [

@@ -14,7 +14,6 @@ from kinode.algebra.scalars import Array, rate
 from kinode.errors import ArgumentError
 from kinode.model.joints.joint import Joint
 
-VARIABLE = "the speeds of {} have no constant structure: their brackets change with the position"
 LARGEST_DEVIATION = 1e-9  # of a bracket from the sum of directions, and of a constant from one place to another
 
 

@@ -51,8 +51,8 @@ class CircuitLink(NamedTuple):
         Its name in the model: ``plus``, ``a``, a coordinate of a joint; empty for links of bodies.
     kind : str
         ``vector``, ``energy`` or ``information``.
-    domain : str
-        Domain of an energy link: ``electrical``, ``rotational``, ``translational``; else empty.
+    domain : Domain, optional
+        The declaration of an energy link's domain; ``words`` is the same for links that have one.
     node : str
         The node that it is connected to.
     frame : Frame, optional
@@ -61,26 +61,23 @@ class CircuitLink(NamedTuple):
         Number of the freedom of a joint that an energy link belongs to.
     out : bool
         Whether information goes out here.
-    carries : Domain, optional
-        The declaration of that domain; ``words`` is the same for links that have one.
     """
 
     component: str
     number: int
     port: str
     kind: str
-    domain: str
+    domain: Domain | None
     node: str
     frame: Frame | None = None
     freedom: int | None = None
     out: bool = False
-    carries: Domain | None = None
 
     @property
     def words(self) -> Domain:
         """The declaration of the domain of an energy link."""
-        assert self.carries is not None, self.name
-        return self.carries
+        assert self.domain is not None, self.name
+        return self.domain
 
     @property
     def name(self) -> str:
@@ -124,6 +121,19 @@ class CircuitTopology:
     nodes: Mapping[str, CircuitNode]
     links: tuple[CircuitLink, ...]
 
+    def link(self, component: str, number: int) -> CircuitLink:
+        """The link of a component that has a number."""
+        return next(x for x in self.components[component].links if x.number == number)
+
+    def other_end(self, link: CircuitLink) -> CircuitLink:
+        """The link that a vector link is joined to: two of them meet at a node."""
+        (other,) = (x for x in self.nodes[link.node].links if x != link)
+        return other
+
+    def at_joint(self, link: CircuitLink) -> CircuitLink:
+        """The joint's own third link at the node of a link to a freedom: the first that was made there."""
+        return self.nodes[link.node].links[0]
+
 
 def find_circuit_topology(system: System) -> CircuitTopology:
     """The component circuit of a system; found anew when a component has changed."""
@@ -158,7 +168,7 @@ class _TopologyWriter:
         kinds = dict(self.references)
         for link in self.order:
             at.setdefault(link.node, []).append(link)
-            kinds.setdefault(link.node, link.domain or link.kind)
+            kinds.setdefault(link.node, link.kind if link.domain is None else link.domain.kind)
         nodes = {
             name: CircuitNode(number, name, kinds[name], tuple(links), name in self.references)
             for number, (name, links) in enumerate(at.items())
@@ -179,8 +189,7 @@ class _TopologyWriter:
     ) -> None:  # fmt: skip
         """Add a link to a component."""
         number = len(self.links[component]) + 1
-        word = "" if domain is None else domain.kind
-        self.order.append(CircuitLink(component, number, port, kind, word, node, frame, freedom, out, domain))
+        self.order.append(CircuitLink(component, number, port, kind, domain, node, frame, freedom, out))
         self.links[component].append(self.order[-1])
 
     def to_body(self, component: str, port: str, frame: Frame) -> None:
@@ -198,7 +207,7 @@ class _TopologyWriter:
     def third(self, joint: str, component: str, port: str, freedom: int | None = None) -> None:
         """Connect a component to the third link of a joint: to all its freedoms, or to one."""
         for link in [x for x in self.links[joint] if x.freedom is not None and freedom in (None, x.freedom)]:
-            self.link(component, ENERGY, link.node, port, link.carries, freedom=link.freedom)
+            self.link(component, ENERGY, link.node, port, link.domain, freedom=link.freedom)
 
     def _joints(self) -> None:
         drives = [x for x in self.system.elements.values() if isinstance(x, JointDrive)]
@@ -299,10 +308,9 @@ class _TopologyWriter:
 
 def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
     """Whether power enters or leaves at a link: at the reference of a domain whose flow itself is a power."""
-    return node.reference and link.carries is not None and not link.carries.product_is_power
+    return node.reference and link.domain is not None and not link.domain.product_is_power
 
 
-# -- names of link variables ------------------------------------------------------------------------
 # -- what a component of the model refers to -------------------------------------------------------
 def frames_of(component: Component) -> Iterator[tuple[str, Frame]]:
     """The frames on bodies that a component acts on, by the names of their fields."""

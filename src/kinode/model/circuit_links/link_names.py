@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kinode.errors import LawError
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
-from kinode.model.circuit_links.circuit_topology import find_circuit_topology
+from kinode.model.circuit_links.circuit_topology import CircuitLink, find_circuit_topology
 from kinode.model.quantity_names import LINK_NUMBER, XYZ, QuantityName, part_number
 
 if TYPE_CHECKING:
@@ -44,6 +44,18 @@ def find_link_quantity(system: System, text: str, owner: str, rest: str, axes: F
             raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
     if quantity not in table:
         raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
+    if link.domain is not None and quantity == link.domain.position and link.freedom is not None:
+        _check_position(system, link, text, position)
     unit, parts, needs = table[quantity]
     index, name = part_number(text, part, parts), f"{link.number}.{quantity}"
     return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
+
+
+def _check_position(system: System, link: CircuitLink, text: str, position: int) -> None:
+    """Refuse the angle or position of a freedom whose speed is no rate of a coordinate, unless a part integrates it."""
+    topology = find_circuit_topology(system)
+    joint = system.joints[topology.at_joint(link).component]
+    parts = any(topology.components[x.component].role == "part" for x in topology.nodes[link.node].links)
+    if joint.quaternion is not None and not parts:
+        why = f"the speeds of a {joint.kind} joint are no rates of coordinates; its pose is in {joint.name}.q"
+        raise LawError(f"link {link.name} has no {link.words.position}: {why}", text=text, position=position)

@@ -19,7 +19,7 @@ from kinode.symbolic.circuit_listing.component_rows import ComponentRow
 from kinode.symbolic.circuit_listing.network_rows import NetworkRow
 from kinode.symbolic.circuit_listing.symbol_meanings import Order, SymbolMeanings
 from kinode.symbolic.formulas.term_values import SymbolValues
-from kinode.symbolic.formulas.vector_terms import IndexedSymbol, VectorTerm
+from kinode.symbolic.formulas.vector_terms import IndexedSymbol, symbols_of
 
 if TYPE_CHECKING:
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit
@@ -139,20 +139,6 @@ class IncidenceWriter:
         links = self.meanings.topology.components[component].links
         link = next(x for x in links if x.port == port)
         return f"{link.name}.{word}"
-
-
-def symbols_of(term: VectorTerm) -> Iterator[IndexedSymbol]:
-    """All symbols of a term."""
-    if isinstance(term, IndexedSymbol):
-        yield term
-        return
-    for value in vars(term).values():
-        parts = value if isinstance(value, tuple) else (value,)
-        for part in parts:
-            inner = part if isinstance(part, tuple) else (part,)
-            for x in inner:
-                if isinstance(x, VectorTerm):
-                    yield from symbols_of(x)
 
 
 def analyze(

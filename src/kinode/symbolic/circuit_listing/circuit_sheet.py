@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.model.circuit_links.circuit_topology import INFORMATION, CircuitComponent
 from kinode.symbolic.circuit_listing import link_symbols
-from kinode.symbolic.circuit_listing.circuit_analysis import symbols_of
 from kinode.symbolic.circuit_listing.circuit_variables import FLOW, INTERNAL, POTENTIAL, unit_of
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
 from kinode.symbolic.formulas.typefaces import LATEX, PLAIN
 from kinode.symbolic.formulas.typeset import written
-from kinode.symbolic.formulas.vector_terms import Definition, Family, IndexedSymbol
+from kinode.symbolic.formulas.vector_terms import Definition, Family, IndexedSymbol, symbols_of
 
 if TYPE_CHECKING:
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit, CircuitEquation
@@ -73,7 +72,7 @@ def _components(circuit: Circuit) -> SheetSection:
 
 
 def _domains(component: CircuitComponent) -> str:
-    return ", ".join(dict.fromkeys(link.domain for link in component.links if link.domain))
+    return ", ".join(dict.fromkeys(link.domain.kind for link in component.links if link.domain is not None))
 
 
 def _nodes(circuit: Circuit) -> SheetSection:
@@ -172,8 +171,8 @@ def to_data(circuit: Circuit) -> dict[str, Any]:
             {
                 "name": x.name, "role": x.role, "kind": x.kind, "of": x.owner,
                 "links": [
-                    {"number": y.number, "port": y.port, "type": y.kind, "domain": y.domain, "node": y.node,
-                     "mode": circuit.mode_of(y)} for y in x.links
+                    {"number": y.number, "port": y.port, "type": y.kind, "node": y.node,
+                     "domain": "" if y.domain is None else y.domain.kind, "mode": circuit.mode_of(y)} for y in x.links
                 ],
             } for x in circuit.components.values()
         ],

@@ -11,18 +11,20 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.errors import ArgumentError
 from kinode.expressions.syntax_tree import symbol as named
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.base.frames import Frame
-from kinode.model.circuit_links.circuit_topology import VECTOR, WORLD, CircuitLink, is_outlet
-from kinode.multibody.link_values import other_loads, summed
+from kinode.model.circuit_links.circuit_topology import WORLD
+from kinode.multibody.link_values import link_power, other_loads, summed
 from kinode.multibody.restraints import loop_constraints
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.circuit_listing.component_rows import ComponentRow
 from kinode.symbolic.formulas.term_values import SymbolValues
-from kinode.symbolic.formulas.vector_terms import IndexedSymbol, Sum, VectorTerm
+from kinode.symbolic.formulas.vector_terms import IndexedSymbol, Sum, VectorTerm, symbols_of
 
 NEGLIGIBLE = 1e-6  # of the largest term of all equations: terms of another unit that are smaller are rounding
 
@@ -73,8 +75,9 @@ class CircuitState:
         differences = []
         for _, row in self.circuit.rows:
             difference, size = _difference(evaluate, row.left, row.right)
-            largest[_unit(row)] = max(largest.get(_unit(row), 0.0), size)
-            differences.append((difference, _unit(row)))
+            unit = _unit(row)
+            largest[unit] = max(largest.get(unit, 0.0), size)
+            differences.append((difference, unit))
         least = NEGLIGIBLE * max(largest.values(), default=0.0) or 1.0
         return tuple(x / max(largest[unit], least) for x, unit in differences)
 
@@ -87,26 +90,21 @@ class CircuitState:
     @cached_property
     def power(self) -> dict[str, float]:
         """The power into the component through each link, W."""
-        return {link.name: float(x) for link in self.circuit.branches for x in [self._power(link)] if x is not None}
+        return {link.name: float(link_power(link, self._link_value)) for link in self.circuit.branches}
 
     @property
     def tellegen(self) -> float:
-        """The sum of the powers through all links, W; zero but for rounding.
-
-        What a reference node of heat gives or takes is left out: it is no node at which flows sum to zero.
-        """
-        outlets = {link.name for link in self.circuit.branches if is_outlet(self.circuit.nodes[link.node], link)}
-        return float(sum(x for name, x in self.power.items() if name not in outlets))
+        """The sum of the powers through all inner branches, W; zero but for rounding."""
+        return float(sum(self.power[link.name] for link in self.circuit.inner_branches))
 
     # -- values of symbols -------------------------------------------------------------------------
-    def _power(self, link: CircuitLink) -> float | None:
-        at = self.circuit.axes_suffix
-        if link.kind == VECTOR:
-            pairs = (("velocity", "force"), ("angular_velocity", "moment"))
-            return float(sum(self.V[f"{link.node}.{v}{at}"] @ self.V[f"{link.name}.{f}{at}"] for v, f in pairs))
-        domain = link.words
-        flow = self.V[f"{link.name}.{domain.flow}"][0]
-        return float(flow * self.snapshot_value(f"{link.name}.{domain.potential}") if domain.product_is_power else flow)
+    def _link_value(self, name: str) -> Any:
+        """A link variable: from V, or the potential of a reference or of a shaft, which V has by other names."""
+        for text in (f"{name}{self.circuit.axes_suffix}", name):
+            value = self.V[text] if text in self.V else self._at_link(text)
+            if value is not None:
+                return value if len(value) > 1 else value[0]
+        return self.snapshot_value(name)
 
     def snapshot_value(self, name: str) -> Any:
         """A quantity by name at this instant, in plain numbers."""
@@ -209,9 +207,6 @@ class CircuitState:
 
 def evaluate_circuit(circuit: Circuit, state: State | None, inputs: Mapping[str, float] | None) -> CircuitState:
     """The circuit at a state; at the assembled start by default."""
-    from kinode.dynamics.compiled_system import Dynamics
-    from kinode.dynamics.redundant_reactions import is_redundant
-
     if state is not None and not isinstance(state, State):
         raise ArgumentError(f"state: a State is expected, not {short(state)}; run.circuit.at(t) takes that of a run")
     dynamics = Dynamics(circuit.system)
@@ -233,8 +228,9 @@ def _difference(evaluate: SymbolValues, left: VectorTerm, right: VectorTerm) -> 
 
 
 def _unit(row: ComponentRow) -> str:
-    """What the terms of a row are measured in; rows whose unit is not known are compared with their own terms."""
-    for word in ("angular velocity", "velocity", "force", "moment"):
-        if word in row.name:
-            return word
+    """What the terms of a row are measured in; rows without vectors are compared with their own terms."""
+    families = {symbol.family for side in (row.left, row.right) for symbol in symbols_of(side)}
+    for family in (s.M, s.F, s.V, s.W):  # a balance of moments has forces too, a velocity angular velocities
+        if family in families:
+            return family.unit
     return f"{row.owner}: {row.name}"

@@ -73,9 +73,7 @@ class CircuitVariables:
 
     def speed(self, link: CircuitLink) -> str:
         """The potential of a joint's freedom: named by the joint's own link."""
-        node = self.topology.nodes[link.node]
-        own = next(x for x in node.links if x.component in self.system.joints)
-        return f"{own.name}.speed"
+        return f"{self.topology.at_joint(link).name}.speed"
 
     def _flows(self) -> None:
         for link in self.topology.links:

@@ -6,9 +6,10 @@ at a node have the same; flows are variables of links.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from kinode.model.circuit_links.circuit_topology import VECTOR, CircuitLink
+from kinode.model.circuit_links.circuit_topology import CircuitLink
 from kinode.model.network.domains.domain import Domain
 from kinode.symbolic.formulas.vector_terms import Family, IndexedSymbol
 
@@ -53,8 +54,6 @@ LENGTH = Family("l", "{0}", 0, "m", "length")
 LENGTH_RATE = Family("l", "{0}", 0, "m/s", "its rate", accent="dot")
 DIRECTION = Family("e", "{0}", 1, "", "direction from the first link to the second")
 
-LETTERS = {"voltage": "u", "current": "i", "angle": "phi", "position": "s", "moment": "M", "force": "F"}
-
 
 class EnergySymbols(NamedTuple):
     """Families of one domain: potential, flow, and the position whose rate the potential is."""
@@ -74,6 +73,15 @@ def energy_symbols(domain: Domain) -> EnergySymbols:
     return EnergySymbols(family(domain.potential), family(domain.flow), position)
 
 
+def shared_letters(domains: Iterable[Domain]) -> dict[str, str]:
+    """The letters of words that have one in all domains that use them: a speed is omega or v, and has none."""
+    letters: dict[str, set[str]] = {}
+    for domain in domains:
+        for word, letter in domain.letters.items():
+            letters.setdefault(word, set()).add(letter)
+    return {word: next(iter(each)) for word, each in letters.items() if len(each) == 1}
+
+
 def potential_of(link: CircuitLink) -> IndexedSymbol:
     """The potential of an energy link."""
     return energy_symbols(link.words).potential[link.name]
@@ -82,8 +90,3 @@ def potential_of(link: CircuitLink) -> IndexedSymbol:
 def flow_of(link: CircuitLink) -> IndexedSymbol:
     """The flow of an energy link."""
     return energy_symbols(link.words).flow[link.name]
-
-
-def is_vector(link: CircuitLink) -> bool:
-    """Whether a link is a vector link."""
-    return link.kind == VECTOR

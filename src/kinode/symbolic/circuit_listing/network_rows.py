@@ -29,6 +29,7 @@ class NetworkRows:
 
     def __init__(self, network: NetworkEquations, topology: CircuitTopology) -> None:
         self.network = network
+        self._letters = s.shared_letters(network.domains.values())  # of unknowns
         self.meaning_of: dict[VectorTerm, tuple[str, int]] = {}  # symbol -> variable and order of its derivative
         self.link_of = {
             network.flow(link.component, link.port): link.name
@@ -68,7 +69,7 @@ class NetworkRows:
             return self._joint(base, order)
         if variable.sort == "unknown":
             owner, _, word = base.rpartition(".")
-            return Family(s.LETTERS.get(word, word), "{0}", 0, accent=accent)[owner]
+            return Family(self._letters.get(word, word), "{0}", 0, accent=accent)[owner]
         words = s.energy_symbols(self.network.domains[variable.kind])
         owner, _, word = base.rpartition(".")
         if variable.sort == "flow":

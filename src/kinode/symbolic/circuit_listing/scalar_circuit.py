@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.model.circuit_links.circuit_topology import VECTOR
 from kinode.symbolic.circuit_listing import link_symbols as s
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet, PrintedSheet, SheetSection
 from kinode.symbolic.formulas.term_values import SymbolValues
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
@@ -46,7 +46,7 @@ class ScalarEquation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ScalarCircuit:
+class ScalarCircuit(PrintedSheet):
     """A circuit of scalar links; ``circuit.scalar()`` returns it."""
 
     circuit: Circuit
@@ -91,21 +91,6 @@ class ScalarCircuit:
             marked = [sympy.Symbol(x if not order else f"der({x})") for x in scalars]
             values[name, order] = np.array(marked, dtype=object)
         return _clean(self.circuit.meanings.given(values, _other)(symbol))
-
-    def text(self, width: int = 80) -> str:
-        """The scalar links and equations as text."""
-        return self._sheet.text(width)
-
-    def latex(self, *, document: bool = False) -> str:
-        """The scalar equations in LaTeX."""
-        return self._sheet.latex(document=document)
-
-    def mathml(self) -> str:
-        """The scalar equations as HTML with MathML."""
-        return self._sheet.mathml()
-
-    def __str__(self) -> str:
-        return self.text()
 
     @cached_property
     def _sheet(self) -> FormulaSheet:

@@ -41,7 +41,7 @@ class SymbolMeanings:
         if vector is not None:
             return vector
         link = self.link_named.get(name)
-        if link is not None and link.kind != VECTOR and link.domain:
+        if link is not None and link.domain is not None:
             symbols = s.energy_symbols(link.words)
             if family == symbols.flow:
                 return [(f"{link.name}.{link.words.flow}", 0)]

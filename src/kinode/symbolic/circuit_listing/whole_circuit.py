@@ -20,7 +20,9 @@ from kinode.model.circuit_links.circuit_topology import (
     CircuitComponent,
     CircuitLink,
     CircuitNode,
+    CircuitTopology,
     find_circuit_topology,
+    is_outlet,
 )
 from kinode.model.system import System
 from kinode.structure.network_equations import NetworkEquations
@@ -30,7 +32,6 @@ from kinode.symbolic.circuit_listing.circuit_analysis import (
     IncidenceWriter,
     analyze,
     analyze_motion,
-    symbols_of,
 )
 from kinode.symbolic.circuit_listing.circuit_sheet import compose_sheet, to_data
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState, evaluate_circuit
@@ -45,10 +46,10 @@ from kinode.symbolic.circuit_listing.network_rows import NetworkRows
 from kinode.symbolic.circuit_listing.redundant_rows import find_free_speeds, find_redundant
 from kinode.symbolic.circuit_listing.scalar_circuit import ScalarCircuit
 from kinode.symbolic.circuit_listing.symbol_meanings import SymbolMeanings
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet, PrintedSheet, SheetSection
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
-from kinode.symbolic.formulas.vector_terms import Definition
+from kinode.symbolic.formulas.vector_terms import Definition, symbols_of
 
 if TYPE_CHECKING:
     from kinode.kernels.state import State
@@ -96,7 +97,7 @@ class CircuitEquation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(PrintedSheet):
     """The component circuit of a system; ``kn.circuit`` returns it.
 
     Attributes
@@ -118,7 +119,7 @@ class Circuit:
     shape: ClassVar[str] = "vectors"
 
     @cached_property
-    def _topology(self) -> Any:
+    def _topology(self) -> CircuitTopology:
         return find_circuit_topology(self.system)
 
     @property
@@ -131,13 +132,17 @@ class Circuit:
 
     @property
     def links(self) -> tuple[CircuitLink, ...]:
-        links: tuple[CircuitLink, ...] = self._topology.links
-        return links
+        return self._topology.links
 
     @property
     def branches(self) -> tuple[CircuitLink, ...]:
         """The links that have a flow; the number of a branch is its place here, from 1."""
         return tuple(link for link in self.links if link.kind != INFORMATION)
+
+    @property
+    def inner_branches(self) -> tuple[CircuitLink, ...]:
+        """The branches whose powers sum to zero; what a reference node of heat gives or takes is left out."""
+        return tuple(link for link in self.branches if not is_outlet(self.nodes[link.node], link))
 
     @cached_property
     def incidence(self) -> Incidence:
@@ -174,8 +179,8 @@ class Circuit:
         if link.kind == VECTOR:
             body = link.frame.body if link.frame is not None else WORLD
             return KINEMATIC if body in self._led or body not in self.system.bodies else DYNAMIC
-        joint = next((x.component for x in self.nodes[link.node].links if x.component in self.system.joints), "")
-        return KINEMATIC if joint and self.system.joints[joint].driven else DYNAMIC
+        on_joint = link.freedom is not None and self.system.joints[self._topology.at_joint(link).component].driven
+        return KINEMATIC if on_joint else DYNAMIC
 
     # -- equations ---------------------------------------------------------------------------------
     @cached_property
@@ -295,18 +300,6 @@ class Circuit:
         """
         return ScalarCircuit(self)
 
-    def text(self, width: int = 80) -> str:
-        """Components, nodes, equations and their structural analysis as text, with lines of at most this width."""
-        return self._sheet.text(width)
-
-    def latex(self, *, document: bool = False) -> str:
-        """The equations in LaTeX; with ``document`` a complete document with all tables."""
-        return self._sheet.latex(document=document)
-
-    def mathml(self) -> str:
-        """The whole listing as HTML with MathML, which browsers typeset."""
-        return self._sheet.mathml()
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The whole circuit as JSON, written to a file if a path is given.
 
@@ -335,15 +328,9 @@ class Circuit:
         """The section of the listing with that title: ``circuit["Nodal laws"]``."""
         return self._sheet[title]
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         c = self.counts
         return f"<Circuit of {self.system.name!r}: {len(self.components)} components, {len(self.nodes)} nodes, {c}>"
-
-    def _repr_html_(self) -> str:
-        return self.mathml()
 
     @property
     def counts(self) -> dict[str, int]:

@@ -20,7 +20,12 @@ from kinode.algebra.trace import replay
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_bodies.eliminated_motion import find_light_bodies
 from kinode.formulations.absolute_bodies.elimination_rows import RowName
-from kinode.formulations.absolute_bodies.reaction_directions import PARTS
+from kinode.formulations.absolute_bodies.reaction_directions import SMALLEST
+from kinode.symbolic.elimination_forms.elimination_text import (
+    write_elimination,
+    write_elimination_latex,
+    write_elimination_markup,
+)
 from kinode.symbolic.elimination_forms.elimination_trace import ORDER, EliminationTrace, product
 from kinode.symbolic.elimination_forms.elimination_values import EliminationValues, evaluate_trace
 from kinode.symbolic.elimination_forms.euler_charts import ANGLES, EulerChart, find_chart
@@ -313,48 +318,14 @@ class EliminationMatrices(Printed):
         """Whether B1, B2, B3 are written as formulas: for few multipliers, of bodies that have inertia."""
         return len(self._rows) <= MOST_SOLVED and not find_light_bodies(self.system)
 
-    def text(self, width: int = 80) -> str:
-        """The matrices as text: tables where they fit, else lists of their entries.
-
-        Parameters
-        ----------
-        width : int
-            Characters of a line; default 80.
-
-        Returns
-        -------
-        str
-        """
-        from kinode.symbolic.elimination_forms.elimination_text import write_elimination
-
+    def _write_text(self, width: int) -> str:
         return write_elimination(self, width)
 
-    def mathml(self) -> str:
-        """The matrices as HTML with MathML, which browsers typeset.
-
-        Returns
-        -------
-        str
-        """
-        from kinode.symbolic.elimination_forms.elimination_text import write_elimination_markup
-
-        return write_elimination_markup(self)
-
-    def latex(self, *, document: bool = False) -> str:
-        """The matrices in LaTeX.
-
-        Parameters
-        ----------
-        document : bool
-            Whether to write a complete document; default are align environments.
-
-        Returns
-        -------
-        str
-        """
-        from kinode.symbolic.elimination_forms.elimination_text import write_elimination_latex
-
+    def _write_latex(self, document: bool) -> str:
         return write_elimination_latex(self, document)
+
+    def _write_mathml(self) -> str:
+        return write_elimination_markup(self)
 
 
 def row_name(name: RowName) -> str:
@@ -374,15 +345,22 @@ def _exact(x: Any) -> Any:
 
 
 def kept_entries(
-    trace: EliminationTrace, moving: set[tuple[str, int]], acting: set[str]
+    trace: EliminationTrace, moving: set[tuple[str, int]], acting: set[tuple[str, int]]
 ) -> tuple[list[int], list[int]]:
     """The velocities and rows that are not zero in every motion, and the velocities that such rows act on.
 
-    ``moving`` are bodies and components ([w; V]) whose accelerations are unknowns, ``acting`` the names of reactions
-    that are.
+    ``moving`` are bodies and components ([w; V]) whose accelerations are unknowns, ``acting`` joints and components of
+    reactions ([moment; force], in the axes of the parent side) that are.
     """
-    reactions = {k for k, name in enumerate(trace.names) if name.part in PARTS}
-    rows = [k for k, name in enumerate(trace.names) if k not in reactions or row_name(name) in acting]
+
+    def acts(name: RowName) -> bool:
+        directions = trace.directions.get(name.owner)
+        if directions is None or name.part not in directions.parts:
+            return True
+        direction = directions.N[:, directions.parts.index(name.part)]
+        return any((name.owner, int(i)) in acting for i in np.flatnonzero(np.abs(direction) > SMALLEST))
+
+    rows = [k for k, name in enumerate(trace.names) if acts(name)]
     columns = []
     for k, body in enumerate(trace.bodies):
         for i, component in enumerate(ORDER):

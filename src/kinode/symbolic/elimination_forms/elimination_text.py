@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kinode.symbolic.elimination_forms.euler_charts import ANGLES
 from kinode.symbolic.elimination_forms.matrix_tables import write_matrix, write_vector
 from kinode.symbolic.escaped_text import latex_text
-from kinode.symbolic.formula_text import HOLDS_WHILE, aligned, latex_document, latex_of, plain_text
+from kinode.symbolic.formula_text import HOLDS_WHILE, aligned, latex_document, latex_of, plain_text, wrapped
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.symbolic.mathml import printer_of
 from kinode.symbolic.notation import SymbolStyle
@@ -61,7 +61,8 @@ def write_elimination(e: EliminationMatrices, width: int) -> str:
     lines += _euler_lines(e, width)
     if e.conditions:
         lines += ["", HOLDS_WHILE, *(f"  {plain_text(x)} > 0" for x in e.conditions)]
-    named = [f"  {symbol} = {plain_text(formula)}" for symbol, formula in e.intermediates]
+    steps = [f"  {symbol} = {plain_text(formula)}" for symbol, formula in e.intermediates]
+    named = [line for step in steps for line in wrapped(step, width)]
     head = [e.heading, "", *(f"  {equation}" for equation in EQUATIONS)]
     return "\n".join([*head, *(["", *named] if named else []), *lines])
 

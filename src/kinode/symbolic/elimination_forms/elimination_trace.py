@@ -18,6 +18,7 @@ from kinode.algebra.scalars import Array, Dual, Scalar, is_zero
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, replay
 from kinode.formulations.absolute_bodies.elimination_rows import EliminationRow, EliminationRows, RowName
+from kinode.formulations.absolute_bodies.reaction_directions import ReactionDirections
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.model.base.frames import Frame
 from kinode.multibody.composition import Composition
@@ -74,9 +75,18 @@ class EliminationTrace:
         self._velocities = velocities
 
     @cached_property
+    def _system_rows(self) -> EliminationRows:
+        return EliminationRows(self.absolute)
+
+    @property
     def rows(self) -> list[EliminationRow]:
         """The rows of all joints, drives, gears and constraints."""
-        return EliminationRows(self.absolute).rows
+        return self._system_rows.rows
+
+    @property
+    def directions(self) -> dict[str, ReactionDirections | None]:
+        """The directions of the reactions of each tree joint; None where they change with its position."""
+        return self._system_rows.directions
 
     @property
     def names(self) -> list[RowName]:

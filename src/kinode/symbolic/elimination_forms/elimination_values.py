@@ -15,13 +15,14 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
 from kinode.symbolic.elimination_forms.euler_charts import EulerChart, find_chart
 from kinode.symbolic.elimination_forms.matrix_tables import write_matrix, write_vector
+from kinode.symbolic.printed_equations import PrintedText
 
 DIGITS = 6  # of a printed number
 NOISE = 1e-13  # of the largest number in a matrix: smaller ones are printed as zero
 
 
 @dataclass(frozen=True, eq=False)
-class EliminationValues:
+class EliminationValues(PrintedText):
     """M v_dot = -Omega v + Q + L lam, lam = B1^-1 (B3 v + sigma - B2 Q) - W gamma, x_dot = D v, as numbers.
 
     Attributes
@@ -120,18 +121,7 @@ class EliminationValues:
         known = ", ".join((*self.velocities, *self.multipliers, *self.coordinates))
         raise KeyError(f"{name!r} is none of {known}")
 
-    def text(self, width: int = 80) -> str:
-        """The matrices as tables of numbers.
-
-        Parameters
-        ----------
-        width : int
-            Characters of a line; default 80.
-
-        Returns
-        -------
-        str
-        """
+    def _write_text(self, width: int) -> str:
         lines = [f"at t = {self.t:g} s"]
         velocities, rows = self.velocities, self.multipliers
         matrices = (
@@ -151,9 +141,6 @@ class EliminationValues:
         for title, vector, names in vectors:
             lines += write_vector(title, _cells(vector[None])[0], names, width)
         return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def _cells(values: Array) -> list[list[str]]:

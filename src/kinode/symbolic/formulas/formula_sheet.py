@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from kinode.symbolic.escaped_text import latex_text
@@ -123,6 +124,57 @@ class FormulaSheet:
 
     def _repr_latex_(self) -> str:
         return self.latex()
+
+
+class PrintedSheet:
+    """What prints as a sheet of formulas, which ``_sheet`` composes."""
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        raise NotImplementedError
+
+    def text(self, width: int = 80) -> str:
+        """All tables and equations as text.
+
+        Parameters
+        ----------
+        width : int
+            Characters of a line; default 80.
+
+        Returns
+        -------
+        str
+        """
+        return self._sheet.text(width)
+
+    def latex(self, *, document: bool = False) -> str:
+        """The equations in LaTeX.
+
+        Parameters
+        ----------
+        document : bool
+            Whether to write a complete document, with all tables; default are align environments.
+
+        Returns
+        -------
+        str
+        """
+        return self._sheet.latex(document=document)
+
+    def mathml(self) -> str:
+        """All tables and equations as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        return self._sheet.mathml()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.mathml()
 
 
 # -- text ------------------------------------------------------------------------------------------

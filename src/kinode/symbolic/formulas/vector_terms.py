@@ -13,7 +13,7 @@ here (``ScalarFormula``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -378,3 +378,17 @@ def multiplied(a: VectorTerm, b: VectorTerm) -> VectorTerm:
         return -multiplied(a, b.term)
     factors = [x for term in (a, b) for x in (term.factors if isinstance(term, Product) else (term,))]
     return Product(tuple(factors))
+
+
+def symbols_of(term: VectorTerm) -> Iterator[IndexedSymbol]:
+    """All symbols of a term."""
+    if isinstance(term, IndexedSymbol):
+        yield term
+        return
+    for value in vars(term).values():
+        parts = value if isinstance(value, tuple) else (value,)
+        for part in parts:
+            inner = part if isinstance(part, tuple) else (part,)
+            for x in inner:
+                if isinstance(x, VectorTerm):
+                    yield from symbols_of(x)

@@ -101,11 +101,6 @@ class ChainNumbers:
         """The hinges on the way to a hinge, without it."""
         return IndexSet(index, "{0} < {1}" if self.is_chain else "{0} to {1}, {0} < {1}", (other,), self.turned_before)
 
-    def lower_pairs(self, index: Index, other: Index) -> IndexSet:
-        """The pairs with a freedom on the way to a pair, without it."""
-        pattern = "{0} < {1}" if self.is_chain else "{0} to {1}, {0} < {1}"
-        return IndexSet(index, pattern, (other,), lambda number: [a for a in self.moved_by(number) if a < number])
-
     def between(self, index: Index, after: Index, link: Index) -> IndexSet:
         """The links on the way from a link, without it, to one behind it."""
         pattern = "{1} < {0} <= {2}" if self.is_chain else "{0} to {2}, {0} > {1}"

@@ -6,7 +6,6 @@ the sum at every time; a contribution that relieves the joint is below zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +14,14 @@ from kinode.algebra.scalars import Array
 from kinode.results.reaction_causes import Causes
 from kinode.results.shafts.load_spectra import Spectrum
 from kinode.results.shafts.shaft_loads import Pressure
+from kinode.views.plots.plot_parts import HEIGHT, SUM, draw_bands, find_largest, finish_axes, paired_axes
 from kinode.views.plots.time_plots import MOST_LINES, UNITS, WIDTH, short
-from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, save_figure, style, tick
+from kinode.views.style import COLORS, MOST_POINTS, find_prefix, label, new_figure, save_figure, style, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-REMAINDER, SUM = "all others", "magnitude of the sum"
 MOST_TURNS = 3.0  # of a shaft that a polar plot shows
 
 
@@ -48,18 +47,11 @@ def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] |
     >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.04, samples=5)
     >>> figure = run.causes("shaft", by="body").plot(file="causes.png")
     """
-    with style():
-        taller = 1.6 if causes.by == "term" else 0.0  # a row of the legend for each
-        figure = new_figure(size or (WIDTH, 5.6 + taller), shown=file is None)
-        rows: Any = figure.subplots(2, 1, sharex=True)
-        for axes, of in zip(rows, ("force", "moment")):
+    taller = 1.6 if causes.by == "term" else 0.0  # a row of the legend for each
+    title = f"{causes.joint}: kinetic part of the reaction by {causes.by}"
+    with paired_axes(title, file, size, HEIGHT + taller) as figure:
+        for axes, of in zip(figure.axes, ("force", "moment"), strict=True):
             draw_causes(axes, causes, of)
-        figure.suptitle(
-            f"{causes.joint}: kinetic part of the reaction by {causes.by}", x=0.01, ha="left", weight="bold"
-        )
-        rows[-1].set_xlabel(label("time", "s"))
-        if file is not None:
-            save_figure(figure, file)
     return figure
 
 
@@ -69,37 +61,18 @@ def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
     every = -(-len(causes.t) // MOST_POINTS)
     t, total = causes.t[::every], total[::every]
     size = np.linalg.norm(total, axis=1)
-    along = {name: _along(values[::every], total, size) for name, values in _largest(causes, parts, of).items()}
+    peaks = {x.name: getattr(x, of).peak for x in causes.shares}
+    largest = {name: values[::every] for name, values in find_largest(parts, peaks).items()}
     unit, scale = find_prefix(UNITS[of], float(size.max(initial=0.0)))
-    up, down = np.zeros_like(size), np.zeros_like(size)
+    along = {name: _along(values, total, size) / scale for name, values in largest.items()}
     # Where there are colors enough, a name has the same in both stacks.
     order = [x.name for x in causes.shares] if len(causes.shares) <= len(COLORS) else list(along)
-    for name, values in along.items():
-        color = MUTED if name == REMAINDER else COLORS[order.index(name) % len(COLORS)]
-        for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
-            shown = name if base is up else None
-            axes.fill_between(t, base / scale, (base + part) / scale, color=color, alpha=0.75, linewidth=0, label=shown)
-            base += part
-    axes.plot(t, size / scale, color=INK, linewidth=1.4, label=SUM)
-    axes.set_ylabel(label(of, unit))
-    axes.yaxis.set_major_formatter(tick)
-    axes.margins(x=0.0)
+    draw_bands(axes, t, along, size / scale, order)
     figure: Any = axes.get_figure()
     room = figure.get_size_inches()[0] / (0.35 + 0.075 * max(map(len, (*along, SUM))))
     columns = max(1, min(int(room), len(along) + 1))
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+    finish_axes(axes, of, unit, columns)
     return -(-(len(along) + 1) // columns)
-
-
-def _largest(causes: Causes, parts: Mapping[str, Array], of: str) -> dict[str, Array]:
-    order = sorted(causes.shares, key=lambda x: -getattr(x, of).peak)
-    most = max((getattr(x, of).peak for x in order), default=0.0)
-    names = [x.name for x in order if getattr(x, of).peak > 1e-9 * most]
-    kept = names if len(names) <= MOST_LINES else names[: MOST_LINES - 1]
-    bands = {name: parts[name] for name in kept}
-    if len(kept) < len(names):
-        bands[REMAINDER] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
-    return bands
 
 
 def _along(values: Array, total: Array, size: Array) -> Array:

@@ -4,7 +4,8 @@
 
 A joint has link 1 on its parent side, 2 on its child side, and 3, the link of its freedoms.  A body has the links that
 it declares.  Those of any other component are its ports and frames, by number or by name.  ``base`` is the world.  An
-end that is no component is a node.  What comes of it are plain bodies, joints and elements.
+end that is no component is a node, and so is the third link of a joint: ports that are connected to one another and to
+it are all on the joint.  What comes of it are plain bodies, joints and elements.
 """
 
 from __future__ import annotations
@@ -79,9 +80,9 @@ class _Drawn:
             if not isinstance(fields, Mapping) or not isinstance(fields.get("kind"), str):
                 raise ModelError("needs its kind: body, base, a joint or an element", component=str(name), field="kind")
             self.fields[str(name)] = dict(fields)
-        self.joined: dict[tuple[str, str], End] = {}  # link -> what it is connected to
+        self.joined: dict[tuple[str, str], End] = {}  # side of a joint or frame -> the link of a body
         self.node_of: dict[tuple[str, str], str] = {}  # port -> the end of its node that stands for it
-        self.named: dict[str, str] = {}  # that end -> name of the node
+        self.named: dict[str, str] = {}  # that end -> name of the node, or the third link of a joint
 
     # -- connections -------------------------------------------------------------------------------
     def build(self, pairs: Sequence[tuple[str, str]]) -> None:
@@ -89,12 +90,10 @@ class _Drawn:
         for one, two in pairs:
             self._join(self._end(one), self._end(two))
         sorts = {name: self._sort(name) for name in self.fields}
-        for name in (name for name, sort in sorts.items() if sort == BODY):
-            self._add_body(name)
-        for name in (name for name, sort in sorts.items() if sort == "joint"):
-            self._add_joint(name)
-        for name in (name for name, sort in sorts.items() if sort == "element"):
-            self._add_element(name)
+        steps = {BASE: self._check_base, BODY: self._add_body, "joint": self._add_joint, "element": self._add_element}
+        for sort, add in steps.items():
+            for name in (name for name, own in sorts.items() if own == sort):
+                add(name)
 
     def _sort(self, name: str) -> str:
         kind = self.fields[name]["kind"]
@@ -159,24 +158,18 @@ class _Drawn:
         return cls is not None and issubclass(cls, Part) and end.link in cls.ports()
 
     def _join(self, one: End, two: End) -> None:
-        both = f"{one.text}-{two.text}"
-        if self._is_port(one) and self._is_port(two):
+        """Connect two ends; what does not fit is refused: a body to a body, a side of a joint to a port."""
+        first, second = natures = [self._nature(end) for end in (one, two)]
+        if set(natures) <= {"port", "third"}:
             self._merge(one, two)
             return
-        for end, other in ((one, two), (two, one)):
-            key = (end.name, end.link)
-            shared = self._sort(end.name) in (BODY, BASE) if end.name in self.fields else True
-            third = end.name in self.fields and end.link.startswith(THIRD)
-            if key in self.joined and not shared and not third:
-                raise ModelError(f"{end.text} is connected already, to {self.joined[key].text}", field="connections")
-            self.joined.setdefault(key, other)
-        self._check_pair(one, two, both)
-
-    def _check_pair(self, one: End, two: End, both: str) -> None:
-        """Refuse what does not fit: a body to a body, a side of a joint to a port."""
-        sides = [self._nature(end) for end in (one, two)]
-        if set(sides) not in ({"solid", "side"}, {"solid", "frame"}, {"third", "port"}):
-            raise ModelError(f"{both}: {NATURES[sides[0]]} and {NATURES[sides[1]]} do not fit", field="connections")
+        if set(natures) not in ({"solid", "side"}, {"solid", "frame"}):
+            both = f"{one.text}-{two.text}"
+            raise ModelError(f"{both}: {NATURES[first]} and {NATURES[second]} do not fit", field="connections")
+        end, solid = (two, one) if first == "solid" else (one, two)
+        taken = self.joined.setdefault((end.name, end.link), solid)
+        if taken is not solid:
+            raise ModelError(f"{end.text} is connected already, to {taken.text}", field="connections")
 
     def _nature(self, end: End) -> str:
         if self._is_port(end):
@@ -187,7 +180,7 @@ class _Drawn:
         return "frame" if sort == "element" else "solid"
 
     def _merge(self, one: End, two: End) -> None:
-        """Two ports at one node."""
+        """Two ends at one node."""
         first, second = (self._node(end) for end in (one, two))
         if first == second:
             return
@@ -201,17 +194,21 @@ class _Drawn:
 
     def _node(self, end: End) -> str:
         known = self.node_of.setdefault((end.name, end.link), end.text)
-        if end.name not in self.fields:
-            self.named.setdefault(known, end.name)
+        if end.name not in self.fields or self._nature(end) == "third":
+            self.named.setdefault(known, end.text)
         return known
 
     # -- components --------------------------------------------------------------------------------
-    def _given(self, name: str) -> dict[str, Any]:
-        return {key: value for key, value in self.fields[name].items() if key not in ("kind", "links")}
+    def _given(self, name: str, *but: str) -> dict[str, Any]:
+        return {key: value for key, value in self.fields[name].items() if key not in ("kind", *but)}
+
+    def _check_base(self, name: str) -> None:
+        if given := self._given(name):
+            raise ModelError("the base is the world, and has no fields", component=name, field=str(next(iter(given))))
 
     def _add_body(self, name: str) -> None:
         links = self._links_of(name)
-        body = self.system.add_kind("bodies", name, "", self._given(name))
+        body = self.system.add_kind("bodies", name, "", self._given(name, "links"))
         for key, at in links.items():
             where = at if isinstance(at, Mapping) else {"at": at}
             self.system.place(body.name, where, _frame_name(key))
@@ -232,9 +229,7 @@ class _Drawn:
                 node = self.node_of[name, field]
                 ends[field] = self.named.get(node, node.replace(".", "_"))
             elif (name, field) in self.joined:
-                other = self.joined[name, field]
-                joint = other.name in self.fields and self._sort(other.name) == "joint"
-                ends[field] = f"{other.name}.{other.link}" if joint else self._solid(other)
+                ends[field] = self._solid(self.joined[name, field])
         self.system.element(name, self.fields[name]["kind"], **ends, **self._given(name))
 
     def _solid(self, end: End) -> str:

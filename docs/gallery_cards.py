@@ -1,0 +1,61 @@
+"""Pictures of the cards in the gallery: of each example a drawing, or a plot where that says more."""
+
+import contextlib
+import runpy
+import tempfile
+from pathlib import Path
+
+from matplotlib import pyplot
+from picture_files import PICTURES, ROOT, save
+
+import kinode as kn
+from kinode.results.trajectory import Trajectory
+from kinode.views.mechanism.mechanism_drawing import draw
+
+CARD = (4.8, 3.0)  # inches, of a drawing in the gallery
+PLOT = (6.4, 4.0)  # of a plot there, whose letters are smaller then
+# Examples of which a plot says more than a drawing: what is plotted, and between which times.
+PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
+    "backlash_axis": (("off", "gear.load"), (3.85, 4.0)),
+    "balanced_pole": (("rail.q", "pivot.q"), None),
+    "brake_arm": (("shoulder.u", "shoulder_brake.moment"), (0.4, 0.9)),
+    "motor_axis": (("elbow.q", "motor.current"), None),
+    "warm_motor": (("winding.temperature", "motor.current"), (1.0, 600.0)),
+    "quadcopter": (("frame.position.z", "frame.rpy"), None),
+    "rlc": (("tank.voltage", "coil.current"), None),
+    "spinning_shell": (("air.alpha", "air.beta"), None),
+    "elastic_study": (("hinge.q", "hinge.reaction.force"), None),
+    "six_axis": (tuple(f"{joint}_axis.motor.current" for joint in ("base", "shoulder", "elbow")), None),
+}
+# A frame that stands still in the drawing.
+SEEN_FROM = {"asymmetric_shell": "aero", "ship_gimbal": "course", "ship_at_sea": "course"}
+
+
+def run_example(example: Path) -> Trajectory:
+    """The run of a model as its file says; or the run that a script makes."""
+    if example.suffix == ".yaml":
+        return kn.simulate(example)
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place), contextlib.redirect_stdout(None):
+        return runpy.run_path(str(example))["run"]
+
+
+def make_card(example: Path) -> Path:
+    """The picture of an example in the gallery: the mechanism, or what is plotted of it."""
+    run = run_example(example)
+    path = PICTURES / "gallery" / f"{example.stem}.png"
+    if example.stem in PLOTTED:
+        names, between = PLOTTED[example.stem]
+        figure, dpi = run.plot(*names, between=between, size=PLOT), 80
+    else:
+        seen_from = SEEN_FROM.get(example.stem)
+        figure = draw(run, names=len(run.system.bodies) < 6, size=CARD, seen_from=seen_from)
+        dpi = 100
+    save(figure, path, dpi)
+    pyplot.close(figure)
+    return path
+
+
+def make_gallery() -> list[Path]:
+    """A picture for every example."""
+    examples = ROOT / "examples"
+    return [make_card(example) for example in (*sorted(examples.glob("*.yaml")), *sorted(examples.glob("*.py")))]

@@ -1,0 +1,106 @@
+"""The command that shows a model or stored runs in the player."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Method,
+    find_end,
+    find_options,
+    load_model,
+    pairs,
+    reporting_errors,
+    say,
+)
+
+if TYPE_CHECKING:
+    from kinode.results.trajectory import Trajectory
+
+RUN_FILES = (".nc",)
+
+
+@reporting_errors
+def view(
+    files: Annotated[list[Path], typer.Argument(metavar="MODEL|RUN.nc ...", help="A model, or stored runs.")],
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
+    method: Method = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A further quantity to plot.")] = None,
+    rate: Annotated[float | None, typer.Option(metavar="HZ", help="Pictures for a second of the run.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an .html file, open nothing.")] = None,
+    video: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a .webm or .mp4 film.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Change numbers on the page; the run follows.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Compare independent derivations too.")] = False,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Show a run moving, with the loads in its joints, in the browser.
+
+    A model is simulated first. Several stored runs of one model are shown
+    beside each other. A file that --output writes needs nothing else: it opens
+    from a mail. With --live every number of the model can be dragged.
+
+    \b
+    kinode view excavator.yaml
+    kinode view pendulum.yaml --output pendulum.html
+    kinode view a.nc b.nc
+    kinode view motor_axis.yaml --live
+    kinode view four_bar.yaml --video four_bar.webm
+    """
+    if live:
+        _view_live(files, until, pairs("--set", set_), base)
+        return
+    runs = [_find_run(file, until, method, set_, start, rate, base, debug) for file in files]
+    labels = [file.name for file in files] if len(files) > 1 else []
+    from kinode.studio.view import view as show
+
+    if video is not None:
+        from kinode.studio.video import write_video
+
+        typer.echo(f"wrote {write_video(runs[0], video)}")
+        if output is None:
+            return
+    path = show(runs[0], output, beside=runs[1:], keep=keep or (), rate=rate, verify=verify, labels=labels)
+    typer.echo(f"wrote {path}" if output is not None else f"opened {path}")
+
+
+def _find_run(
+    file: Path, until: str | None, method: Method, set_: list[str] | None, start: list[str] | None,
+    rate: float | None, base: Base, debug: bool,
+) -> Trajectory:  # fmt: skip
+    """The run of a file: stored, or simulated with as many times as there are pictures."""
+    from kinode.errors import SimulationError
+    from kinode.results.run_files import load_run
+    from kinode.studio.picture_rate import count_pictures
+    from kinode.tasks.simulate import simulate
+
+    if file.suffix.lower() in RUN_FILES:
+        return load_run(file)
+    system = load_model(file, base)
+    end = find_end(system, until)
+    begin = float(system.run_defaults.get("t0", 0.0))
+    options = find_options(system, method, None, None, None, count_pictures(end - begin, rate))
+    changes = {"parameters": pairs("--set", set_), "start": pairs("--start", start)}
+    options |= {key: value for key, value in changes.items() if value}
+    try:
+        return simulate(system, end, **options)
+    except SimulationError as error:
+        if error.run is None or debug:
+            raise
+        say(str(error))
+        return error.run
+
+
+def _view_live(files: list[Path], until: str | None, values: dict[str, str], base: Base) -> None:
+    if len(files) != 1 or files[0].suffix.lower() in RUN_FILES:
+        raise typer.BadParameter("--live takes one model file")
+    from kinode.studio.live_view import serve_model
+
+    serve_model(files[0], until=until, values=values, base=base)

@@ -1,0 +1,1 @@
+"""The player in files, notebooks and the browser, and the live server."""

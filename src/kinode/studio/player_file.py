@@ -1,0 +1,67 @@
+"""The player as one HTML file that needs nothing else: no server, no network."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from kinode.atomic_files import write_text
+from kinode.errors import ArgumentError
+from kinode.studio.run_document import RunDocument
+from kinode.studio.static_files import find_player
+
+PAGE_STYLE = "html, body { height: 100%; margin: 0; } [data-kinode-player] { height: 100%; }"
+NO_SCRIPT = "This page needs a browser that runs scripts."
+
+
+def player_page(documents: Sequence[RunDocument], title: str, *, theme: str = "auto") -> str:
+    """The page: the player, and the runs inside it."""
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{PAGE_STYLE}</style></head>",
+            f"<body>{player_markup(documents, theme=theme)}",
+            f"<noscript><p>{NO_SCRIPT}</p></noscript>",
+            f"{player_script()}</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def player_markup(documents: Sequence[RunDocument], *, theme: str = "auto") -> str:
+    """The element that the player fills, with the runs in it."""
+    runs = "".join(f'<script type="application/x-kinode-run">{pack(document)}</script>' for document in documents)
+    chosen = "" if theme == "auto" else f' data-theme="{escape(theme)}"'
+    return f"<div data-kinode-player{chosen}>{runs}</div>"
+
+
+def player_script() -> str:
+    """The program of the player, which starts by itself."""
+    return f'<script type="module">{_inside_script(find_player())}</script>'
+
+
+def pack(document: RunDocument) -> str:
+    """A run as text: deflated and in base64."""
+    return base64.b64encode(zlib.compress(document.packet(encoded=True), 9)).decode("ascii")
+
+
+def write_page(documents: Sequence[RunDocument], file: str | os.PathLike[str], title: str, theme: str) -> Path:
+    """Write the page as a whole or not at all."""
+    path = Path(file)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ArgumentError(f"{path}: a player is written as .html")
+    write_text(path, player_page(documents, title, theme=theme))
+    return path
+
+
+def _inside_script(program: str) -> str:
+    """A program that may stand inside <script>: its texts hold no end of one."""
+    return program.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,0 +1,261 @@
+"""A run as the data of the player: a header of plain values and arrays of numbers.
+
+``run_document`` gathers them; ``packet.write_packet`` makes bytes of them.  ``web/src/data/run_document.ts`` reads the
+same records, and docs/reference/player-data.md describes them.  All quantities are in SI, loads in world axes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError, Error
+from kinode.kernels.state import Wrench
+from kinode.results.load_summary import compute_loads
+from kinode.results.trajectory import Trajectory
+from kinode.simulation.event_log import Event
+from kinode.studio.packet import EncodedSeries, encode_series, write_packet
+from kinode.studio.scene_data import Plain, SceneData
+from kinode.studio.shown_series import shown_series
+from kinode.version import __version__
+from kinode.views.plots.mode_strips import find_strips
+from kinode.views.style import number
+
+FORMAT = "kinode-run"
+VERSION = 1
+FINE, COARSE = 24, 16  # bits of a value in a file
+MOST_FINE = 2_500_000  # numbers in a file up to which they are stored finely
+MOST_FACTS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class RunDocument:
+    """Header and arrays of one run; time is the last axis of every array."""
+
+    header: Plain
+    arrays: dict[str, Array] = field(repr=False)
+
+    def packet(self, *, encoded: bool) -> bytes:
+        """The bytes of the run; ``encoded`` ones are small when deflated, and take longer to write and read."""
+        if not encoded:
+            return write_packet(self.header, self.arrays)
+        total = sum(array.size for array in self.arrays.values())
+        bits = FINE if total <= MOST_FINE else COARSE
+        packed: dict[str, Array | EncodedSeries] = {
+            name: array if name == "t" or not array.size else encode_series(array, bits)
+            for name, array in self.arrays.items()
+        }
+        return write_packet(self.header, packed)
+
+
+def run_document(
+    run: Trajectory, *, label: str = "", keep: Iterable[str] = (), rate: float | None = None, checks: bool = True,
+    verify: bool = False,
+) -> RunDocument:  # fmt: skip
+    """The data of a run for the player.
+
+    Parameters
+    ----------
+    run : Trajectory
+    label : str, optional
+        What tells it from other runs.
+    keep : iterable of str, optional
+        Names of further quantities to put in.
+    rate : float, optional
+        Pictures for a second of the run.
+    checks : bool, default True
+        Whether the energy audit is added.
+    verify : bool, default False
+        Whether independent derivations are compared.
+    """
+    scene = SceneData(run)
+    frames = run.frames(rate)
+    series = shown_series(run, frames, tuple(keep))
+    arrays: dict[str, Array] = {
+        "t": np.asarray(frames.t, dtype=np.float64),
+        "poses": frames.poses,
+        "series": series.values,
+    }
+    arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
+    header = _header(run, scene, label) | {
+        "joints": _joints(run, scene, frames),
+        "loadParts": list(frames.loads),
+        "loadNotes": list(frames.notes),
+        "series": series.infos,
+        "liveOnly": series.left_out,
+        "badges": _badges(run, checks, verify),
+    }
+    return RunDocument(header, arrays)
+
+
+def model_digest(run: Trajectory) -> str:
+    """What tells models apart: names and kinds of all components."""
+    system = run.system
+    words = [system.name, *(f"{name}:{part.kind}" for name, part in system.components.items())]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
+def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
+    span = [float(run.t[0]), float(run.t[-1])] if len(run) else [0.0, 0.0]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "written": f"kinode {__version__}",
+        "name": run.system.name,
+        "label": label,
+        "digest": model_digest(run),
+        "run": {
+            "status": run.status,
+            "message": run.message,
+            "from": span[0],
+            "to": span[1],
+            "component": run.ending.component or "",
+        },
+        "size": scene.size,
+        "center": scene.center,
+        "up": scene.up,
+        "plane": scene.plane,
+        "bodies": scene.bodies,
+        "frames": scene.frames,
+        "elements": scene.elements,
+        "events": _events(run),
+        "strips": _strips(run),
+        "diagram": None,
+        "equations": None,
+        "causes": [],
+        "bearings": [],
+        "parameters": _parameters(run),
+        "facts": _facts(run),
+    }
+
+
+# -- loads -----------------------------------------------------------------------------------------
+def _joints(run: Trajectory, scene: SceneData, frames: Any) -> list[Plain]:
+    rows = {name: k for k, name in enumerate(frames.joints)}
+    peaks = {load.joint: load for load in compute_loads(run)} if len(run) else {}
+    joints = scene.joints()
+    for joint in joints:
+        name = joint["name"]
+        row = rows.get(name, -1)
+        load = peaks.get(name)
+        joint |= {"load": row, "on": "", "point": "", "axes": "", "unique": [True] * 6, "shared": "", "leftOut": []}
+        joint["peak"] = None if load is None else {"force": _peak(load.force), "moment": _peak(load.moment)}
+        if row >= 0:
+            joint |= _describe(frames.wrenches[name])
+    return joints
+
+
+def _describe(wrench: Wrench) -> Plain:
+    flags = wrench.components or (wrench.unique,) * 6
+    return {
+        "on": wrench.on,
+        "point": wrench.at,
+        "axes": wrench.frame,
+        "unique": [bool(flag) for flag in flags],
+        "shared": wrench.shared,
+        "leftOut": list(wrench.left_out),
+    }
+
+
+def _peak(measure: Any) -> Plain:
+    return {"value": float(measure.peak), "time": float(measure.time)}
+
+
+# -- events and facts ------------------------------------------------------------------------------
+def _events(run: Trajectory) -> list[Plain]:
+    events = [_event(event) for event in run.events]
+    if run.status not in ("done", "condition") and len(run):
+        end = {"time": float(run.t[-1]), "kind": "end", "component": run.ending.component or "", "message": run.message}
+        events.append(end)
+    return events
+
+
+def _event(event: Event) -> Plain:
+    return {"time": event.time, "kind": event.kind, "component": event.component, "message": event.message}
+
+
+def _strips(run: Trajectory) -> list[Plain]:
+    if not len(run):
+        return []
+    return [
+        {"name": strip.name, "stretches": [list(each) for each in strip.stretches], "jumps": list(strip.jumps)}
+        for strip in find_strips(run)
+    ]
+
+
+def _parameters(run: Trajectory) -> list[Plain]:
+    return [
+        {
+            "name": name,
+            "value": value,
+            "unit": str(run.units(name)),
+            "words": run.system.parameters[name].note,
+            "low": None if (bounds := run.system.parameters[name].bounds) is None else bounds[0],
+            "high": None if bounds is None else bounds[1],
+            "structural": "",
+            "group": "parameters",
+        }
+        for name, value in run.parameters.items()
+        if name in run.system.parameters
+    ]
+
+
+def _facts(run: Trajectory) -> list[list[str]]:
+    facts = [["ended", f"{run.status}: {run.message}"], ["times stored", str(len(run))]]
+    for key, value in list(run.facts.items())[:MOST_FACTS]:
+        if value is not None:
+            facts.append([key.replace("_", " "), number(value, 4) if isinstance(value, float) else str(value)])
+    return facts
+
+
+# -- checks ----------------------------------------------------------------------------------------
+def _badges(run: Trajectory, checks: bool, verify: bool) -> list[Plain]:
+    badges = []
+    if checks and len(run) > 1:
+        badges.append(_audit(run))
+    if verify:
+        badges.append(_verification(run))
+    return badges
+
+
+def _audit(run: Trajectory) -> Plain:
+    audit = run.audit
+    rows = [("change of energy", audit.change), *((f"work of {cause}", work) for cause, work in audit.work.items())]
+    rows.append(("defect at the end", audit.defect))
+    table = {
+        "title": "Energy from start to end",
+        "head": ["", "J"],
+        "rows": [[words, number(value, 5)] for words, value in rows],
+        "numbers": [1],
+    }
+    ok = bool(np.isfinite(audit.relative) and audit.relative < 1e-3)
+    notes = [] if audit.drift is None else [str(audit.drift)]
+    return {"name": "audit", "ok": ok, "verdict": audit.trust, "notes": notes, "tables": [table]}
+
+
+def _verification(run: Trajectory) -> Plain:
+    from kinode.tasks.verify import verify
+    from kinode.tasks.verify_states import enough_states
+
+    try:
+        checked = verify(run.system, enough_states(run.dynamics.topology, 1))
+    except Error as error:
+        return {"name": "verify", "ok": None, "verdict": f"could not be done: {error}", "notes": [], "tables": []}
+    tables = [
+        {"title": "", "head": list(head), "rows": [list(row) for row in rows], "numbers": list(range(1, len(head)))}
+        for head, rows in checked.tables
+    ]
+    notes = [*checked.failures, *(f"{name} does not apply: {reason}" for name, reason in checked.skipped)]
+    return {"name": "verify", "ok": checked.ok, "verdict": checked.verdict, "notes": notes, "tables": tables}
+
+
+def check_same_model(documents: Sequence[RunDocument]) -> None:
+    """Runs that are shown together are runs of one model."""
+    names = {document.header["digest"]: document.header["name"] for document in documents}
+    if len(names) > 1:
+        raise ArgumentError(f"runs of different models cannot share a stage: {', '.join(names.values())}")

@@ -1,0 +1,272 @@
+"""What the player draws of a model, as plain data: bodies with their shapes, frames, joints, springs.
+
+All of it is in the axes of the bodies, so that poses alone move it.  ``web/src/data/run_document.ts`` has the same
+records.  Bodies are drawn as in ``views.mechanism``: as solids, or as bars and plates between their joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.model.base.bodies import Body
+from kinode.model.base.frames import Frame, given_axis, rotation_matrix
+from kinode.model.elements.spring import Spring
+from kinode.model.system import joint_frame
+from kinode.results.trajectory import Trajectory
+from kinode.studio.quaternions import quaternion_of
+from kinode.views.mechanism.camera import find_camera, find_common_axis, find_up
+from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, find_scene, link_frames, tips
+from kinode.views.mechanism.mechanism_symbols import glyph_of
+
+Plain = dict[str, Any]
+
+PALETTE = 8  # colors of bodies
+WORLD = -1
+NEAR = 1e-6  # of the mechanism's size: points closer than that are one
+THIN = 0.012  # radius of a bar, of the mechanism's size
+IDENTITY = [1.0, 0.0, 0.0, 0.0]
+TURN_TO_Z = {  # rotations that turn z to the axis of a cylinder
+    "x": [np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0],
+    "y": [np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0],
+    "z": IDENTITY,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SceneData:
+    """The drawing of a run's model; each property is a list of plain records."""
+
+    run: Trajectory
+
+    @cached_property
+    def first(self) -> DrawnScene:
+        """Poses at the start."""
+        return find_scene(self.run, [0] if len(self.run) else [])
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each body and each moving frame in the array of poses."""
+        names = [*self.run.system.bodies, *self.run.system.frames]
+        return {name: k for k, name in enumerate(names)} | {"world": WORLD}
+
+    @cached_property
+    def _links(self) -> dict[str, list[Frame]]:
+        return link_frames(self.run.system)
+
+    # -- size and view -----------------------------------------------------------------------------
+    @cached_property
+    def _cloud(self) -> Array:
+        """Points of the mechanism at the start: frames, mass centers and corners of shapes."""
+        scene, points = self.first, [np.zeros(3)]
+        if not len(scene.rows):
+            return np.zeros((1, 3))
+        for name, frames in self._links.items():
+            points += [scene.point(frame, 0) for frame in frames]
+            body = self.run.system.bodies.get(name)
+            if body is not None:
+                points.append(scene.point(body.com, 0))
+                corners = [corner for shape in self._solids(body) for corner in _corners(shape)]
+                points += [scene.p[name][0] + scene.R[name][0] @ corner for corner in corners]
+        cloud = np.array(points[1:] or points)
+        return cloud[np.isfinite(cloud).all(axis=1)] if np.isfinite(cloud).all(axis=1).any() else np.zeros((1, 3))
+
+    @cached_property
+    def size(self) -> float:
+        """The extent of the mechanism at the start, m."""
+        extent = float(np.linalg.norm(np.ptp(self._cloud, axis=0)))
+        return extent if extent > 0 else 1.0
+
+    @property
+    def center(self) -> list[float]:
+        """The middle of the mechanism at the start."""
+        return _list(0.5 * (self._cloud.min(axis=0) + self._cloud.max(axis=0)))
+
+    @property
+    def up(self) -> list[float]:
+        """Against gravity."""
+        return _list(find_up(self.run.system))
+
+    @property
+    def plane(self) -> Plain | None:
+        """The axes of the view of a plane mechanism; None for others."""
+        joints = [joint for joint in self.run.system.joints.values() if joint.n_u]
+        axes = [self.first.axis(joint, 0) for joint in joints] if len(self.first.rows) else []
+        turning = [axis for joint, axis in zip(joints, axes) if joint.kind != "prismatic"]
+        if not joints or not turning or any(axis is None for axis in axes):
+            return None
+        common = find_common_axis(turning)
+        sliding = [axis for joint, axis in zip(joints, axes) if joint.kind == "prismatic"]
+        if common is None or any(abs(axis @ common) > 1e-6 for axis in sliding if axis is not None):
+            return None
+        right, up, toward = find_camera(self.run.system, "side", turning).axes
+        return {"right": _list(right), "up": _list(up), "toward": _list(toward)}
+
+    # -- bodies ------------------------------------------------------------------------------------
+    @property
+    def bodies(self) -> list[Plain]:
+        """The bodies, in the order of their poses."""
+        ends = tips(self.run.system, self._links)
+        resolve = self.first.resolve
+        return [
+            {
+                "name": name,
+                "color": k % PALETTE,
+                "mass": float(resolve(body.mass)),
+                "com": self._local(body.com),
+                "shapes": self._shapes(body),
+                "tip": self._local(ends[name]) if name in ends else None,
+            }
+            for k, (name, body) in enumerate(self.run.system.bodies.items())
+        ]
+
+    def _shapes(self, body: Body) -> list[Plain]:
+        """The solids of a body with thin bars to joints outside them; bars or a plate where it has no solids."""
+        solids = self._solids(body)
+        points = [np.array(self._local(frame)) for frame in self._links[body.name]]
+        com = np.array(self._local(body.com))
+        if solids:
+            outside = [p for p in self._distinct(points) if not any(_contains(solid, p) for solid in solids)]
+            return solids + [_bar([com, p], 0.5 * THIN * self.size) for p in outside]
+        if body.shape is not None:  # a rod
+            start = np.array([self.first.resolve(x) for x in body.shape.at])
+            end = start.copy()
+            end[AXES.index(body.shape.size("axis"))] += self.first.resolve(body.shape.size("length"))
+            points += [start, end]
+        corners = self._distinct([*points, com])
+        if len(corners) < 2:
+            return []
+        return [_bar(corners, THIN * self.size, "bar" if len(corners) == 2 else "plate")]
+
+    def _solids(self, body: Body) -> list[Plain]:
+        resolve = self.first.resolve
+        if body.shape is not None and body.shape.kind != "rod":
+            shape, at = body.shape, [float(resolve(x)) for x in body.shape.at]
+            names = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",)}[shape.kind]
+            turn = TURN_TO_Z[shape.size("axis")] if shape.kind == "cylinder" else IDENTITY
+            return [_solid(shape.kind, [float(resolve(shape.size(name))) for name in names], at, turn)]
+        solids = []
+        for visual in body.meshes:
+            if visual.role != "visual" or visual.kind == "mesh":
+                continue
+            given = ("quaternion", visual.quaternion) if visual.quaternion else ("rpy", visual.rpy)
+            turn = _list(quaternion_of(np.asarray(rotation_matrix(given, resolve), dtype=float)))
+            solids.append(_solid(visual.kind, list(visual.sizes), list(visual.at), turn))
+        return solids
+
+    def _distinct(self, points: Sequence[Array]) -> list[Array]:
+        kept: list[Array] = []
+        for point in points:
+            if all(np.linalg.norm(point - other) > NEAR * self._reach for other in kept):
+                kept.append(point)
+        return kept
+
+    @cached_property
+    def _reach(self) -> float:
+        points = [frame for frames in self._links.values() for frame in frames]
+        return max((float(np.linalg.norm(self._local(frame))) for frame in points), default=1.0) or 1.0
+
+    # -- frames, joints, elements ------------------------------------------------------------------
+    @property
+    def frames(self) -> list[Plain]:
+        """Named frames of bodies and of the world, and moving frames."""
+        system = self.run.system
+        owners = [*system.bodies.values(), system.world]
+        named = [frame for owner in owners for frame in owner.frames if frame.name]
+        fixed = [{"name": str(frame), **self._place(frame)} for frame in named]
+        moving = [
+            {"name": name, "body": self.rows[name], "at": [0.0] * 3, "quaternion": IDENTITY} for name in system.frames
+        ]
+        return fixed + moving
+
+    def joints(self) -> list[Plain]:
+        """The joints, without their loads."""
+        system, resolve = self.run.system, self.first.resolve
+        joints = []
+        for name, joint in system.joints.items():
+            axis = given_axis(joint, resolve)
+            glyph = glyph_of(joint)
+            joints.append(
+                {
+                    "name": name,
+                    "kind": joint.kind,
+                    "symbol": "none" if glyph.mark is None else joint.kind,
+                    "parent": self._place(joint_frame(joint, "parent")),
+                    "child": self._place(joint_frame(joint, "child")),
+                    "axis": None if axis is None else _list(axis),
+                    "freedoms": joint.n_u,
+                    "shaft": bool(joint.has_bearings),
+                    "grounded": "world" in (joint.a.body, joint.b.body),
+                    "coordinates": [f"{name}.q"] if joint.n_u else [],
+                }
+            )
+        return joints
+
+    @property
+    def elements(self) -> list[Plain]:
+        """Springs, dampers, and forces with a place, which are drawn between places on bodies."""
+        drawn = []
+        for name, element in self.run.system.elements.items():
+            a, b = getattr(element, "a", None), getattr(element, "b", None)
+            if not isinstance(a, Frame) or not isinstance(b, Frame):
+                continue
+            drawn.append(
+                {
+                    "name": name,
+                    "kind": element.kind,
+                    "symbol": self._symbol(element),
+                    "a": self._place(a),
+                    "b": self._place(b),
+                    "series": None,
+                }
+            )
+        return drawn
+
+    def _symbol(self, element: Any) -> str:
+        if not isinstance(element, Spring):
+            return "line"
+        stiff, damped = (getattr(element, word, 0.0) not in (0.0, None) for word in ("stiffness", "damping"))
+        return "damper" if damped and not stiff else "spring_damper" if damped else "spring"
+
+    def _place(self, frame: Frame) -> Plain:
+        pose = frame.pose(self.first.resolve)
+        R, p = np.asarray(pose.R, dtype=float), np.asarray(pose.p, dtype=float)
+        return {"body": self.rows[frame.body], "at": _list(p), "quaternion": _list(quaternion_of(R))}
+
+    def _local(self, frame: Frame) -> list[float]:
+        return _list(np.asarray(frame.pose(self.first.resolve).p, dtype=float))
+
+
+def _list(values: Any) -> list[float]:
+    return [float(x) for x in values]
+
+
+def _solid(kind: str, sizes: list[float], at: list[float], quaternion: list[float]) -> Plain:
+    return {"kind": kind, "sizes": sizes, "at": at, "quaternion": _list(quaternion)}
+
+
+def _bar(points: Sequence[Array], radius: float, kind: str = "bar") -> Plain:
+    corners = [_list(point) for point in points]
+    return {"kind": kind, "sizes": [radius], "at": [0.0] * 3, "quaternion": IDENTITY, "points": corners}
+
+
+def _corners(solid: Plain) -> list[Array]:
+    """Points that bound a solid, in the body's axes."""
+    at, sizes = np.array(solid["at"]), solid["sizes"]
+    reach = (
+        float(np.linalg.norm(sizes)) / 2 if solid["kind"] == "box" else max(sizes[0], *(x / 2 for x in sizes[1:]), 0.0)
+    )
+    return [at + sign * reach * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
+
+
+def _contains(solid: Plain, point: Array) -> bool:
+    """Whether a point lies in the ball around a solid."""
+    corners = np.array(_corners(solid))
+    return bool(
+        np.linalg.norm(point - np.array(solid["at"])) <= np.linalg.norm(corners[0] - np.array(solid["at"])) * 1.001
+    )

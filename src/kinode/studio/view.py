@@ -1,0 +1,108 @@
+"""``run.view``: a run in the player, as a file, in a browser or in a notebook."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kinode.errors import ArgumentError
+from kinode.model.base.fields import short
+from kinode.results.trajectory import Trajectory
+from kinode.studio.player_file import write_page
+from kinode.studio.run_document import RunDocument, check_same_model, run_document
+
+THEMES = ("auto", "light", "dark")
+
+
+def view(
+    run: Trajectory, file: str | os.PathLike[str] | None = None, *, beside: Iterable[Trajectory] = (),
+    keep: Iterable[str] = (), rate: float | None = None, verify: bool = False, theme: str = "auto",
+    height: str = "560px", live: bool = False, browser: bool = True, labels: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """Show a run in the player.
+
+    Parameters
+    ----------
+    run : Trajectory
+        The run.
+    file : str or path, optional
+        An .html file to write, which needs nothing else; else a notebook shows the player, and a script opens it in
+        the browser.
+    beside : iterable of Trajectory, optional
+        Other runs of the same model, which are shown with it.
+    keep : iterable of str, optional
+        Names of further quantities that the player can plot.
+    rate : float, optional
+        Pictures for a second of the run; default is 60, and between 300 and 3600 in all.
+    verify : bool, default False
+        Whether independent derivations are compared, and the result is shown.
+    theme : {"auto", "light", "dark"}
+        The colors.
+    height : str, default "560px"
+        The height in a notebook.
+    live : bool, default False
+        Whether numbers of the model can be changed on the page: starts a server on this machine.
+    browser : bool, default True
+        Whether a script opens the browser.
+    labels : sequence of str, optional
+        Names of the runs.
+
+    Returns
+    -------
+    pathlib.Path or object
+        The file, or what a notebook shows.
+
+    Raises
+    ------
+    ArgumentError
+        If runs of different models are given, or the file does not end in .html.
+    """
+    if theme not in THEMES:
+        raise ArgumentError(f"theme: {short(theme)} is none of {', '.join(THEMES)}")
+    runs = [run, *beside]
+    if live:
+        from kinode.studio.live_view import view_live
+
+        return view_live(run, browser=browser)
+    documents = make_documents(runs, labels=labels, keep=keep, rate=rate, verify=verify)
+    if file is None and is_notebook():
+        from kinode.studio.widget import make_widget
+
+        return make_widget([document.packet(encoded=False) for document in documents], height, theme)
+    target = Path(file) if file is not None else _temporary_file(run.system.name)
+    path = write_page(documents, target, run.system.name, theme)
+    if file is None and browser:
+        webbrowser.open(path.resolve().as_uri())
+    return path
+
+
+def make_documents(
+    runs: Sequence[Trajectory], *, labels: Sequence[str] = (), keep: Iterable[str] = (), rate: float | None = None,
+    verify: bool = False,
+) -> list[RunDocument]:  # fmt: skip
+    """The data of several runs of one model."""
+    names = [labels[k] if k < len(labels) else (f"run {k + 1}" if len(runs) > 1 else "") for k in range(len(runs))]
+    kept = tuple(keep)
+    documents = [run_document(run, label=name, keep=kept, rate=rate, verify=verify) for run, name in zip(runs, names)]
+    check_same_model(documents)
+    return documents
+
+
+def is_notebook() -> bool:
+    """Whether this is a notebook, which shows what a cell returns."""
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"
+
+
+def _temporary_file(name: str) -> Path:
+    """A file that stays until the system clears it: a browser reads it later."""
+    plain = "".join(c if c.isalnum() else "_" for c in name)[:60] or "run"
+    handle, text = tempfile.mkstemp(prefix=f"kinode_{plain}_", suffix=".html")
+    os.close(handle)
+    return Path(text)

@@ -1,0 +1,209 @@
+// The player: one stage, panels beside it, the time bar below. mount() puts it into an element.
+
+import { Clock } from "./clock";
+import type { RunDocument } from "./data/run_document";
+import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
+import { PANELS, STAGE, TIME_BAR } from "./panel_table";
+import styles from "./player.css?inline";
+import { make } from "./ui/elements";
+import { addKeys } from "./ui/keys";
+
+export interface PlayerOptions {
+  theme?: Theme | "auto";
+  live?: LiveLink | null;
+  /** Names of panels to leave out. */
+  without?: string[];
+  /** Height in CSS units, for notebooks and reports. */
+  height?: string;
+  autoplay?: boolean;
+}
+
+export class Player implements PlayerContext {
+  readonly root: HTMLElement;
+  readonly clock = new Clock();
+  readonly live: LiveLink | null;
+  selection: Selection = { kind: "none", name: "" };
+  loadPart: LoadPart = "total";
+  theme: Theme = "light";
+  stage!: Panel;
+  bar!: Panel;
+  panels = new Map<string, Panel>();
+  private shown: ShownRun[];
+  private tabs!: HTMLElement;
+  private side!: HTMLElement;
+  private open = "";
+  private readonly notice: HTMLElement;
+  private readonly observer: ResizeObserver;
+  private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
+  private readonly wantedTheme: Theme | "auto";
+  private readonly endKeys: () => void;
+
+  constructor(host: HTMLElement, runs: ShownRun[], options: PlayerOptions = {}) {
+    this.shown = runs;
+    this.live = options.live ?? null;
+    this.wantedTheme = options.theme ?? "auto";
+    this.root = make("div", { class: "kinode-player", role: "application", "aria-label": this.label(), tabindex: "0" });
+    if (options.height) this.root.style.height = options.height;
+    this.notice = make("div", { class: "notice", role: "status", "aria-live": "polite" });
+    addStyles(host);
+    host.append(this.root);
+    this.findTheme();
+    this.clock.setSpan(this.main.header.run.from, this.main.header.run.to, true);
+    this.build(options.without ?? []);
+    this.endKeys = addKeys(this);
+    this.observer = new ResizeObserver(() => this.resized());
+    this.observer.observe(this.root);
+    this.scheme.addEventListener("change", this.themeChanged);
+    if (options.autoplay ?? !matchMedia("(prefers-reduced-motion: reduce)").matches) this.clock.play();
+  }
+
+  get runs(): readonly ShownRun[] {
+    return this.shown;
+  }
+
+  get main(): RunDocument {
+    return this.shown[0]!.document;
+  }
+
+  /** New runs in the place of the old ones; time, camera, zoom and choices stay. */
+  setRuns(runs: ShownRun[]): void {
+    this.shown = runs;
+    const spans = runs.map((run) => run.document.header.run);
+    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)));
+    for (const panel of this.everyPanel()) panel.setRuns();
+  }
+
+  select(selection: Selection): void {
+    this.selection = selection;
+    for (const panel of this.everyPanel()) panel.selectionChanged?.();
+    if (selection.kind === "joint" && this.panels.has("Joint")) this.show("Joint");
+  }
+
+  setLoadPart(part: LoadPart): void {
+    this.loadPart = part;
+    for (const panel of this.everyPanel()) panel.selectionChanged?.();
+    this.clock.seek(this.clock.t);
+  }
+
+  plot(names: string[]): void {
+    this.root.dispatchEvent(new CustomEvent("kinode-plot", { detail: names }));
+    this.show("Plots");
+  }
+
+  say(text: string, kind: "note" | "error" = "note"): void {
+    this.notice.textContent = text;
+    this.notice.dataset["kind"] = kind;
+    this.notice.classList.add("shown");
+    setTimeout(() => this.notice.classList.remove("shown"), kind === "error" ? 8000 : 3000);
+  }
+
+  /** Opens one of the panels beside the stage. */
+  show(name: string): void {
+    if (!this.panels.has(name)) return;
+    this.open = name;
+    for (const [key, panel] of this.panels) panel.element.hidden = key !== name;
+    for (const tab of this.tabs.querySelectorAll("button")) {
+      const chosen = tab.dataset["panel"] === name;
+      tab.setAttribute("aria-selected", String(chosen));
+      tab.tabIndex = chosen ? 0 : -1;
+    }
+    this.panels.get(name)!.resized?.();
+  }
+
+  get shownPanel(): string {
+    return this.open;
+  }
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    this.root.dataset["theme"] = theme;
+    if (this.stage) for (const panel of this.everyPanel()) panel.themeChanged?.();
+  }
+
+  destroy(): void {
+    this.clock.pause();
+    this.observer.disconnect();
+    this.scheme.removeEventListener("change", this.themeChanged);
+    this.endKeys();
+    for (const panel of this.everyPanel()) panel.destroy();
+    this.root.remove();
+  }
+
+  private build(without: string[]): void {
+    this.tabs = make("div", { class: "tabs", role: "tablist", "aria-label": "Panels" });
+    this.side = make("section", { class: "side" }, this.tabs);
+    this.stage = STAGE(this);
+    this.stage.element.classList.add("stage");
+    this.bar = TIME_BAR(this);
+    this.bar.element.classList.add("bar");
+    const makers: [string, PanelMaker, (context: PlayerContext) => boolean][] = PANELS;
+    for (const [name, maker, wanted] of makers) {
+      if (without.includes(name) || !wanted(this)) continue;
+      const panel = maker(this);
+      panel.element.classList.add("panel");
+      panel.element.setAttribute("role", "tabpanel");
+      panel.element.setAttribute("aria-label", name);
+      this.panels.set(name, panel);
+      const tab = make("button", { role: "tab", type: "button", "data-panel": name }, panel.title);
+      tab.addEventListener("click", () => this.show(name));
+      this.tabs.append(tab);
+      this.side.append(panel.element);
+    }
+    this.tabs.addEventListener("keydown", (event) => this.moveTab(event));
+    this.root.append(this.stage.element, this.side, this.bar.element, this.notice);
+    const first = this.panels.keys().next().value;
+    if (first !== undefined) this.show(first);
+    this.resized();
+  }
+
+  private moveTab(event: KeyboardEvent): void {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    event.stopPropagation();
+    const names = [...this.panels.keys()];
+    const next = names[(names.indexOf(this.open) + step + names.length) % names.length]!;
+    this.show(next);
+    this.tabs.querySelector<HTMLElement>(`[data-panel="${next}"]`)?.focus();
+  }
+
+  private everyPanel(): Panel[] {
+    return [this.stage, this.bar, ...this.panels.values()];
+  }
+
+  private label(): string {
+    return `Run of ${this.main.header.name}`;
+  }
+
+  private findTheme(): void {
+    this.setTheme(this.wantedTheme === "auto" ? (this.scheme.matches ? "dark" : "light") : this.wantedTheme);
+  }
+
+  private readonly themeChanged = (): void => {
+    if (this.wantedTheme === "auto") this.findTheme();
+  };
+
+  private resized(): void {
+    const box = this.root.getBoundingClientRect();
+    this.root.classList.toggle("narrow", box.width < 760);
+    this.stage.resized?.();
+    this.bar.resized?.();
+    this.panels.get(this.open)?.resized?.();
+  }
+}
+
+/** The styles, once in the document or shadow root of the host. */
+function addStyles(host: HTMLElement): void {
+  const root = host.getRootNode();
+  const target = root instanceof ShadowRoot ? root : document.head;
+  if (target.querySelector("style[data-kinode]")) return;
+  target.append(make("style", { "data-kinode": "" }, styles));
+}
+
+export function mount(host: HTMLElement, documents: RunDocument[], options: PlayerOptions = {}): Player {
+  const runs = documents.map((document, k): ShownRun => ({
+    document,
+    role: k === 0 ? "main" : "pinned",
+    label: document.header.label || document.header.name,
+  }));
+  return new Player(host, runs, options);
+}
