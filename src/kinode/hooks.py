@@ -20,6 +20,7 @@ HOOKS = {
     # of Circuit
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records
+    "simulate": "kinode.tasks.simulate",
     "plot": "kinode.views.plots.time_plots",
     "plot_balance": "kinode.views.plots.balance_plots",
     "plot_causes": "kinode.views.plots.load_plots",
@@ -28,6 +29,8 @@ HOOKS = {
     "plot_shaking": "kinode.views.plots.acceleration_plots",
     "report": "kinode.views.report.html_report",
     "view": "kinode.studio.view",
+    "report_player": "kinode.studio.report_player",
+    "run_bundle": "kinode.studio.widget",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",

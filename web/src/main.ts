@@ -2,11 +2,14 @@
 
 import { readPacket, runOf, unpack } from "./data/packet";
 import type { RunDocument } from "./data/run_document";
+import { render } from "./notebook";
 import { mount } from "./player";
 import { make } from "./ui/elements";
 
 export { mount } from "./player";
 export { readPacket, runOf, unpack } from "./data/packet";
+
+export default { render };
 
 /** Pages hold their runs in <script type="application/x-kinode-run"> inside or beside <div data-kinode-player>. */
 export async function startPage(): Promise<void> {

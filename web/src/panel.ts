@@ -32,6 +32,9 @@ export interface PlayerContext {
   readonly live: LiveLink | null;
   select(selection: Selection): void;
   setLoadPart(part: LoadPart): void;
+  setTheme(theme: Theme): void;
+  /** Opens a panel by its name. */
+  show(panel: string): void;
   /** Shows a series in the plots. */
   plot(names: string[]): void;
   /** Says something for a moment, to screen readers too. */

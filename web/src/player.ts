@@ -3,10 +3,18 @@
 import { Clock } from "./clock";
 import type { RunDocument } from "./data/run_document";
 import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
+import type { FilmOrder } from "./out/film";
+import { type FilmRequest, requestFilm } from "./out/film_request";
+import outStyles from "./out/out.css?inline";
+import { type SaveMenu, makeSaveMenu } from "./out/save_menu";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
+import panelStyles from "./panels/panels.css?inline";
 import styles from "./player.css?inline";
+import plotStyles from "./plots/plots.css?inline";
+import sceneStyles from "./scene/scene.css?inline";
 import { make } from "./ui/elements";
 import { addKeys } from "./ui/keys";
+import chartStyles from "uplot/dist/uPlot.min.css?inline";
 
 export interface PlayerOptions {
   theme?: Theme | "auto";
@@ -31,6 +39,8 @@ export class Player implements PlayerContext {
   private shown: ShownRun[];
   private tabs!: HTMLElement;
   private side!: HTMLElement;
+  private head!: HTMLElement;
+  private saveMenu!: SaveMenu;
   private open = "";
   private readonly notice: HTMLElement;
   private readonly observer: ResizeObserver;
@@ -48,7 +58,7 @@ export class Player implements PlayerContext {
     addStyles(host);
     host.append(this.root);
     this.findTheme();
-    this.clock.setSpan(this.main.header.run.from, this.main.header.run.to, true);
+    this.setSpan(true);
     this.build(options.without ?? []);
     this.endKeys = addKeys(this);
     this.observer = new ResizeObserver(() => this.resized());
@@ -68,8 +78,7 @@ export class Player implements PlayerContext {
   /** New runs in the place of the old ones; time, camera, zoom and choices stay. */
   setRuns(runs: ShownRun[]): void {
     this.shown = runs;
-    const spans = runs.map((run) => run.document.header.run);
-    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)));
+    this.setSpan(false);
     for (const panel of this.everyPanel()) panel.setRuns();
   }
 
@@ -120,18 +129,25 @@ export class Player implements PlayerContext {
     if (this.stage) for (const panel of this.everyPanel()) panel.themeChanged?.();
   }
 
+  /** A film of the stage, for programs that drive the page. */
+  film(order: Partial<FilmOrder>): FilmRequest {
+    return requestFilm(this, this.stage, order);
+  }
+
   destroy(): void {
     this.clock.pause();
     this.observer.disconnect();
     this.scheme.removeEventListener("change", this.themeChanged);
     this.endKeys();
+    this.saveMenu.destroy();
     for (const panel of this.everyPanel()) panel.destroy();
     this.root.remove();
   }
 
   private build(without: string[]): void {
     this.tabs = make("div", { class: "tabs", role: "tablist", "aria-label": "Panels" });
-    this.side = make("section", { class: "side" }, this.tabs);
+    this.head = make("div", { class: "side-head" }, this.tabs);
+    this.side = make("section", { class: "side" }, this.head);
     this.stage = STAGE(this);
     this.stage.element.classList.add("stage");
     this.bar = TIME_BAR(this);
@@ -151,6 +167,8 @@ export class Player implements PlayerContext {
     }
     this.tabs.addEventListener("keydown", (event) => this.moveTab(event));
     this.root.append(this.stage.element, this.side, this.bar.element, this.notice);
+    this.saveMenu = makeSaveMenu(this);
+    this.head.append(this.saveMenu.element);
     const first = this.panels.keys().next().value;
     if (first !== undefined) this.show(first);
     this.resized();
@@ -168,6 +186,11 @@ export class Player implements PlayerContext {
 
   private everyPanel(): Panel[] {
     return [this.stage, this.bar, ...this.panels.values()];
+  }
+
+  private setSpan(first: boolean): void {
+    const spans = this.shown.map((run) => run.document.header.run);
+    this.clock.setSpan(Math.min(...spans.map((s) => s.from)), Math.max(...spans.map((s) => s.to)), first);
   }
 
   private label(): string {
@@ -196,7 +219,8 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  target.append(make("style", { "data-kinode": "" }, styles));
+  const all = [chartStyles, styles, sceneStyles, panelStyles, plotStyles, outStyles].join("\n");
+  target.append(make("style", { "data-kinode": "" }, all));
 }
 
 export function mount(host: HTMLElement, documents: RunDocument[], options: PlayerOptions = {}): Player {

@@ -10,7 +10,8 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -45,6 +46,23 @@ def run(machine: Machine, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         buffers.append(array)
     _KERNEL(machine.address)(*[array.ctypes.data for array in buffers])
     return buffers[-1]
+
+
+class _Alone(threading.local):
+    depth = 0  # of the blocks in which this thread computes by itself
+
+
+_ALONE = _Alone()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let this thread compute its batches by itself: where each thread has work of its own, sharing costs time."""
+    _ALONE.depth += 1
+    try:
+        yield
+    finally:
+        _ALONE.depth -= 1
 
 
 def run_batch(
@@ -83,7 +101,7 @@ def run_batch(
         scratch = np.empty(machine.batch_work_size + 1)
         driver(first, last, base, step, _address(scratch))
 
-    if threads == 1 or rows < 16 * machine.lanes or processors() < 2:
+    if threads == 1 or rows < 16 * machine.lanes or processors() < 2 or _ALONE.depth:
         compute(0, rows)
         return out
     first = TIMED_PIECE * machine.lanes

@@ -79,3 +79,20 @@ class BoundOptions:
     laws: tuple[str, ...] = ()
     event_functions: tuple[int, ...] = ()
     n_arguments: int = 0
+
+
+@dataclass(frozen=True)
+class PictureOptions:
+    """What pictures of a run show: quantities by name, loads of joints and of constraints, by part.
+
+    ``constraints`` have the body that each acts on.  ``rotations`` adds the axes in which reactions are given.
+    ``powers`` are sums of products of two quantities; the second name may be empty.
+    """
+
+    names: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
+    constraints: tuple[tuple[str, str], ...] = ()
+    parts: tuple[str, ...] = ("total",)
+    support: Support = None
+    rotations: bool = False
+    powers: tuple[tuple[tuple[str, str], ...], ...] = ()

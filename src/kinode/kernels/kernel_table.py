@@ -14,9 +14,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
-from kinode.kernels import bound_outputs
+from kinode.kernels import bound_outputs, picture_outputs
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.kernel_options import Kernel, ReactionOptions, SharingOptions
+from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
@@ -137,6 +137,10 @@ def _total_only(options: ReactionOptions) -> bool:
     return options.part == "total"
 
 
+def _without_shares(options: PictureOptions) -> bool:
+    return options.parts == ("total",)
+
+
 _LOADS: dict[str, Any] = {"n_x": _n_loads, "given": added_loads}
 _MOTION: dict[str, Any] = {"n_x": _n_u, "x_name": "u_dot", "given": _accelerations, "modes": Modes.BY_ACCELERATION}
 _STATE = ("t", "q", "u")
@@ -158,6 +162,7 @@ _ROWS = (
     # by name
     KernelRow("evaluate", outputs.evaluate, modes=Modes.FITTED, rolled=_always),
     KernelRow("law", outputs.law, rolled=_always),
+    KernelRow("pictures", picture_outputs.pictures, rolled=_without_shares, lanes=True),
     # reactions
     KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
     KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.spatial import ZERO3, cross
+from kinode.algebra.scalars import Array, Scalar, apply
+from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.model.base.frames import Frame
 from kinode.model.circuit_links.circuit_topology import (
     VECTOR,
@@ -22,6 +22,7 @@ from kinode.model.circuit_links.circuit_topology import (
     CircuitLink,
     find_circuit_topology,
 )
+from kinode.model.circuit_links.link_names import POWER
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.restraints import loop_constraints
 
@@ -43,15 +44,33 @@ def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
     component = topology.components[name.owner]
     number, _, quantity = name.quantity.partition(".")
     link = topology.link(component.name, int(number))
+    if quantity == POWER:
+        return _power_into(snapshot, component, link)
     if link.kind != VECTOR:
         domain = link.words
         return _flow(snapshot, component, link) if quantity == domain.flow else _potential(snapshot, link, quantity)
     assert link.frame is not None
+    word, _, size = quantity.partition(".")
+    if word in ("velocity", "angular_velocity"):
+        vector = snapshot.velocity(link.frame)[word == "velocity"]
+    else:
+        vector = vector_flow(snapshot, component, link)[word == "force"]
+    if size:
+        return apply("sqrt", dot(vector, vector))
     axes = snapshot.pose(Frame(link.frame.body) if name.axes is None else name.axes).R.T
-    if quantity in ("velocity", "angular_velocity"):
-        return axes @ snapshot.velocity(link.frame)[quantity == "velocity"]
-    moment, force = vector_flow(snapshot, component, link)
-    return axes @ (force if quantity == "force" else moment)
+    return axes @ vector
+
+
+def _power_into(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) -> Scalar:
+    """Power into a component through one of its links [W]."""
+    if link.kind == VECTOR:
+        assert link.frame is not None
+        w, v = snapshot.velocity(link.frame)
+        moment, force = vector_flow(snapshot, component, link)
+        total: Scalar = dot(force, v) + dot(moment, w)
+        return total
+    flow = _flow(snapshot, component, link)
+    return flow * _potential(snapshot, link, link.words.potential) if link.words.product_is_power else flow
 
 
 def power_names(link: CircuitLink) -> list[str]:

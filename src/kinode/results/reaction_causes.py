@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,12 +25,14 @@ from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import MOST_BODIES_BY_CAUSE, check_breakdown, contributions
 from kinode.hooks import hook
 from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
-from kinode.multibody.restraints.loop_statics import INERTIA_OF
+from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support
 from kinode.results.joint_loads import find_joint
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.text_tables import format_number, format_percent, format_table
 
 if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+    from kinode.kernels.compiled_kernels import Kernels
     from kinode.results.run_quantities import RunQuantities
 
 NEGLIGIBLE_CONTRIBUTION = 1e-9  # relative to the largest contribution: smaller ones have no row
@@ -155,13 +158,25 @@ def _clean(values: Array, largest: float) -> Array:
     return values if np.abs(values).max(initial=0.0) > WRENCH_ROUNDING * largest else np.zeros_like(values)
 
 
+_NAMES: WeakKeyDictionary[Kernels, dict[tuple[str, str, Support], tuple[str, ...]]] = WeakKeyDictionary()
+
+
+def _find_names(dynamics: Dynamics, joint: str, by: str, support: Support) -> tuple[str, ...]:
+    """The names of all contributions to a joint's reaction; found once for a compiled system."""
+    known = _NAMES.setdefault(dynamics.kernels, {})
+    if (joint, by, support) not in known:
+        at_start = dynamics.snapshot(dynamics.initial)
+        known[joint, by, support] = tuple(contributions(at_start, joint, by, support))
+    return known[joint, by, support]
+
+
 def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: Any, axes: Any) -> Causes:
     """The breakdown of the kinetic share of a joint's reaction."""
     dynamics, record = run.dynamics, find_joint(run, joint)
     check_breakdown(dynamics.topology, by)
     support = read_support(dynamics, hold, "kinetic", [record.name])
     about, axes = (None if x is None else dynamics.arguments.frame_name(x) for x in (about, axes))
-    names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, support))
+    names = _find_names(dynamics, record.name, by, support)
     options = ContributionOptions(by, record.name, support, about, axes)
     values = np.atleast_2d(run.states.call(dynamics, "contributions", options))
     if support is not None:

@@ -20,7 +20,9 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes, writing
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
+from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
 from kinode.ode.ending import Ending, EndKind
 from kinode.results.known_names import table_names
@@ -51,10 +53,11 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         if names:
             data[f"{role}_values"] = xarray.DataArray(values, dims=role, coords={role: list(names)})
     data["model"] = xarray.DataArray(yaml_files.dumps(run.system), attrs={"note": "the system as kinode YAML"})
-    end = run.end
-    data["end_state"] = xarray.DataArray(
-        end.y, dims="coordinate", coords={"coordinate": [c.name for c in run.dynamics.coordinates]}
-    )
+    end, coordinates = run.end, {"coordinate": [c.name for c in run.dynamics.coordinates]}
+    data["end_state"] = xarray.DataArray(end.y, dims="coordinate", coords=coordinates)
+    if run.begin is not None:
+        data["begin_state"] = xarray.DataArray(run.begin.y, dims="coordinate", coords=coordinates)
+        data.attrs["begin_time"] = run.begin.t
     data.attrs.update(
         format=FORMAT, kinode_version=__version__, status=run.status, message=run.message, end_time=end.t,
         ending=json.dumps(_write_ending(run.ending)),
@@ -128,7 +131,7 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
         final = read_named(data, "coordinate", "end_state", names)
         t_end = finite(float(data.attrs["end_time"]), "the time of its end")
         end = split(dynamics, t_end, np.array([final[name] for name in names]))
-        ending = _read_ending(data, t_end)
+        ending, begin = _read_ending(data, t_end), _read_begin(data, dynamics)
         facts = read_flat(data, "facts", {})
         events = tuple(_event(record) for record in read_records(data, "events"))
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
@@ -138,8 +141,18 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
     finally:
         data.close()
     run = Trajectory(dynamics, t, y, p=p, inputs=inputs, ending=ending, end=end)
-    run.facts, run.events = facts, events
+    run.facts, run.events, run.begin = facts, events, begin
     return run
+
+
+def _read_begin(data: xarray.Dataset, dynamics: Dynamics) -> State | None:
+    """The state that a run was integrated from; None in older files, and for runs that were not simulated."""
+    if "begin_state" not in data:
+        return None
+    names = [c.name for c in dynamics.coordinates]
+    values = read_named(data, "coordinate", "begin_state", names)
+    t = finite(float(data.attrs["begin_time"]), "the time of its start")
+    return split(dynamics, t, np.array([values[name] for name in names]))
 
 
 def _event(record: dict[str, Any]) -> Event:

@@ -55,6 +55,7 @@ class RunQuantities:
         self._fired: tuple[Fired, ...] = ()
         self.facts: dict[str, Any] = {}
         self._end = end
+        self.begin: State | None = None  # where it was integrated from, before the clocks tick for the first time
         self._known: dict[str, Array] = {}
         self._expressions: dict[str, QuantityExpression | None] = {}
         self._shared: dict[tuple[str, Support], ReactionSharing] = {}

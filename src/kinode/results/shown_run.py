@@ -6,14 +6,18 @@ import os
 from typing import Any
 
 from kinode.hooks import hook
-from kinode.results.frame_balances.balanced_run import BalancedRun
+from kinode.results.pictures.framed_run import FramedRun
 
 
-class ShownRun(BalancedRun):
+class ShownRun(FramedRun):
     """A run with the views that later packages draw of it."""
 
     def _repr_html_(self) -> str:
         return str(hook("notebook_html")(self))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The player, for notebooks that show widgets; text and table have methods of their own."""
+        return dict(hook("run_bundle")(self))
 
     def plot(self, *names: str, **options: Any) -> Any:
         """Plot quantities over time.

@@ -96,11 +96,17 @@ def encode_series(array: NDArray[Any], bits: int = 16) -> EncodedSeries:
     step = (high - low) / steps
     place = np.where(known, values, 0.0) - low[..., None]
     place = np.divide(place, step[..., None], out=np.zeros_like(place), where=step[..., None] > 0)
-    k = np.where(known, np.rint(np.clip(place, 0, steps)) + 1, 0)
-    container = CONTAINERS[bits]
-    second = np.diff(np.diff(k.astype(np.int64), prepend=0), prepend=0).astype(container)
+    k = np.where(known, np.rint(place).clip(0, steps) + 1, 0).astype(CONTAINERS[bits])
+    second = _differences(_differences(k))
     data = np.ascontiguousarray(second.reshape(-1, 1).view(np.uint8).T).reshape(-1)
     return EncodedSeries(data, low, step, bits, dtype, given.shape)
+
+
+def _differences(k: NDArray[Any]) -> NDArray[Any]:
+    """Differences along the last axis, the first from 0; they wrap around."""
+    differences = k.copy()
+    differences[..., 1:] -= k[..., :-1]
+    return differences
 
 
 def decode_series(series: EncodedSeries) -> NDArray[Any]:
@@ -224,7 +230,9 @@ def _laid_out(arrays: Mapping[str, NDArray[Any] | EncodedSeries]) -> list[tuple[
         dtype = f"{given.dtype.kind}{given.dtype.itemsize}"
         if dtype not in DTYPES:
             raise PacketError(f"{name}: arrays of {given.dtype} do not travel; take one of {', '.join(DTYPES)}")
-        rows.append((name, {"dtype": dtype, "shape": list(given.shape)}, given.astype(DTYPES[dtype]).tobytes()))
+        rows.append(
+            (name, {"dtype": dtype, "shape": list(given.shape)}, given.astype(DTYPES[dtype], copy=False).tobytes())
+        )
     return rows
 
 

@@ -20,6 +20,11 @@ NO_SCRIPT = "This page needs a browser that runs scripts."
 
 def player_page(documents: Sequence[RunDocument], title: str, *, theme: str = "auto") -> str:
     """The page: the player, and the runs inside it."""
+    return page_of_packets([document.packet(encoded=True) for document in documents], title, theme=theme)
+
+
+def page_of_packets(packets: Sequence[bytes], title: str, *, theme: str = "auto") -> str:
+    """The page of runs that are packets already."""
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -27,7 +32,7 @@ def player_page(documents: Sequence[RunDocument], title: str, *, theme: str = "a
             '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>",
             f"<style>{PAGE_STYLE}</style></head>",
-            f"<body>{player_markup(documents, theme=theme)}",
+            f"<body>{_markup([pack_bytes(packet) for packet in packets], theme)}",
             f"<noscript><p>{NO_SCRIPT}</p></noscript>",
             f"{player_script()}</body>",
             "</html>",
@@ -38,7 +43,11 @@ def player_page(documents: Sequence[RunDocument], title: str, *, theme: str = "a
 
 def player_markup(documents: Sequence[RunDocument], *, theme: str = "auto") -> str:
     """The element that the player fills, with the runs in it."""
-    runs = "".join(f'<script type="application/x-kinode-run">{pack(document)}</script>' for document in documents)
+    return _markup([pack(document) for document in documents], theme)
+
+
+def _markup(packed: Sequence[str], theme: str) -> str:
+    runs = "".join(f'<script type="application/x-kinode-run">{text}</script>' for text in packed)
     chosen = "" if theme == "auto" else f' data-theme="{escape(theme)}"'
     return f"<div data-kinode-player{chosen}>{runs}</div>"
 
@@ -50,7 +59,12 @@ def player_script() -> str:
 
 def pack(document: RunDocument) -> str:
     """A run as text: deflated and in base64."""
-    return base64.b64encode(zlib.compress(document.packet(encoded=True), 9)).decode("ascii")
+    return pack_bytes(document.packet(encoded=True))
+
+
+def pack_bytes(packet: bytes) -> str:
+    """A packet as text: deflated and in base64."""
+    return base64.b64encode(zlib.compress(packet, 9)).decode("ascii")
 
 
 def write_page(documents: Sequence[RunDocument], file: str | os.PathLike[str], title: str, theme: str) -> Path:

@@ -7,7 +7,7 @@ same records, and docs/reference/player-data.md describes them.  All quantities 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +15,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, Error
-from kinode.kernels.state import Wrench
-from kinode.results.load_summary import compute_loads
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
+from kinode.studio.diagram_data import diagram_data
+from kinode.studio.equation_data import equation_data
+from kinode.studio.load_data import bearing_records, cause_records, joint_records
 from kinode.studio.packet import EncodedSeries, encode_series, write_packet
 from kinode.studio.scene_data import Plain, SceneData
-from kinode.studio.shown_series import shown_series
+from kinode.studio.shown_series import shown_names, shown_series
 from kinode.version import __version__
 from kinode.views.plots.mode_strips import find_strips
 from kinode.views.style import number
@@ -55,7 +56,7 @@ class RunDocument:
 
 def run_document(
     run: Trajectory, *, label: str = "", keep: Iterable[str] = (), rate: float | None = None, checks: bool = True,
-    verify: bool = False,
+    verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> RunDocument:  # fmt: skip
     """The data of a run for the player.
 
@@ -72,23 +73,32 @@ def run_document(
         Whether the energy audit is added.
     verify : bool, default False
         Whether independent derivations are compared.
+    bearings : mapping, optional
+        Positions and ratings of bearings on shafts, by joint; see ``load_data.bearing_records``.
     """
     scene = SceneData(run)
-    frames = run.frames(rate)
-    series = shown_series(run, frames, tuple(keep))
-    arrays: dict[str, Array] = {
-        "t": np.asarray(frames.t, dtype=np.float64),
-        "poses": frames.poses,
-        "series": series.values,
-    }
+    diagram = diagram_data(run.system)
+    groups = shown_names(run, [] if diagram is None else diagram.names, keep)
+    frames = run.frames(rate, names=groups)
+    series = shown_series(run, groups, frames.evaluate(groups), len(frames))
+    equations = equation_data(run, frames)
+    if equations is not None:
+        series = series.with_rows(equations.infos, equations.values)
+    causes, contributions = cause_records(frames)
+    arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
+    arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
     header = _header(run, scene, label) | {
-        "joints": _joints(run, scene, frames),
+        "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
         "loadNotes": list(frames.notes),
         "series": series.infos,
         "liveOnly": series.left_out,
         "badges": _badges(run, checks, verify),
+        "diagram": None if diagram is None else diagram.data,
+        "equations": None if equations is None else equations.data,
+        "causes": causes,
+        "bearings": bearing_records(run, bearings or {}),
     }
     return RunDocument(header, arrays)
 
@@ -125,45 +135,9 @@ def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
         "elements": scene.elements,
         "events": _events(run),
         "strips": _strips(run),
-        "diagram": None,
-        "equations": None,
-        "causes": [],
-        "bearings": [],
         "parameters": _parameters(run),
         "facts": _facts(run),
     }
-
-
-# -- loads -----------------------------------------------------------------------------------------
-def _joints(run: Trajectory, scene: SceneData, frames: Any) -> list[Plain]:
-    rows = {name: k for k, name in enumerate(frames.joints)}
-    peaks = {load.joint: load for load in compute_loads(run)} if len(run) else {}
-    joints = scene.joints()
-    for joint in joints:
-        name = joint["name"]
-        row = rows.get(name, -1)
-        load = peaks.get(name)
-        joint |= {"load": row, "on": "", "point": "", "axes": "", "unique": [True] * 6, "shared": "", "leftOut": []}
-        joint["peak"] = None if load is None else {"force": _peak(load.force), "moment": _peak(load.moment)}
-        if row >= 0:
-            joint |= _describe(frames.wrenches[name])
-    return joints
-
-
-def _describe(wrench: Wrench) -> Plain:
-    flags = wrench.components or (wrench.unique,) * 6
-    return {
-        "on": wrench.on,
-        "point": wrench.at,
-        "axes": wrench.frame,
-        "unique": [bool(flag) for flag in flags],
-        "shared": wrench.shared,
-        "leftOut": list(wrench.left_out),
-    }
-
-
-def _peak(measure: Any) -> Plain:
-    return {"value": float(measure.peak), "time": float(measure.time)}
 
 
 # -- events and facts ------------------------------------------------------------------------------

@@ -18,8 +18,9 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.frames import Frame, given_axis, rotation_matrix
 from kinode.model.elements.spring import Spring
 from kinode.model.system import joint_frame
+from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
-from kinode.studio.quaternions import quaternion_of
+from kinode.studio.quaternions import continuous, quaternion_of
 from kinode.views.mechanism.camera import find_camera, find_common_axis, find_up
 from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, find_scene, link_frames, tips
 from kinode.views.mechanism.mechanism_symbols import glyph_of
@@ -178,11 +179,23 @@ class SceneData:
         system = self.run.system
         owners = [*system.bodies.values(), system.world]
         named = [frame for owner in owners for frame in owner.frames if frame.name]
-        fixed = [{"name": str(frame), **self._place(frame)} for frame in named]
+        fixed = [{"name": str(frame), **self.place(frame)} for frame in named]
         moving = [
             {"name": name, "body": self.rows[name], "at": [0.0] * 3, "quaternion": IDENTITY} for name in system.frames
         ]
         return fixed + moving
+
+    def with_moving_frames(self, frames: RunFrames) -> Array:
+        """Poses of bodies, then of moving frames: (bodies and frames, 7, time)."""
+        moving = list(self.run.system.frames)
+        if not moving:
+            return frames.poses
+        values = frames.evaluate(f"{name}.{word}" for name in moving for word in ("position", "rotation"))
+        poses = np.empty((len(moving), 7, len(frames)), dtype=np.float32)
+        for k, name in enumerate(moving):
+            poses[k, :3] = values[f"{name}.position"].T
+            poses[k, 3:] = continuous(quaternion_of(values[f"{name}.rotation"])).T
+        return np.concatenate([frames.poses, poses])
 
     def joints(self) -> list[Plain]:
         """The joints, without their loads."""
@@ -196,8 +209,8 @@ class SceneData:
                     "name": name,
                     "kind": joint.kind,
                     "symbol": "none" if glyph.mark is None else joint.kind,
-                    "parent": self._place(joint_frame(joint, "parent")),
-                    "child": self._place(joint_frame(joint, "child")),
+                    "parent": self.place(joint_frame(joint, "parent")),
+                    "child": self.place(joint_frame(joint, "child")),
                     "axis": None if axis is None else _list(axis),
                     "freedoms": joint.n_u,
                     "shaft": bool(joint.has_bearings),
@@ -220,8 +233,8 @@ class SceneData:
                     "name": name,
                     "kind": element.kind,
                     "symbol": self._symbol(element),
-                    "a": self._place(a),
-                    "b": self._place(b),
+                    "a": self.place(a),
+                    "b": self.place(b),
                     "series": None,
                 }
             )
@@ -233,7 +246,8 @@ class SceneData:
         stiff, damped = (getattr(element, word, 0.0) not in (0.0, None) for word in ("stiffness", "damping"))
         return "damper" if damped and not stiff else "spring_damper" if damped else "spring"
 
-    def _place(self, frame: Frame) -> Plain:
+    def place(self, frame: Frame) -> Plain:
+        """A frame on a body, as a place."""
         pose = frame.pose(self.first.resolve)
         R, p = np.asarray(pose.R, dtype=float), np.asarray(pose.p, dtype=float)
         return {"body": self.rows[frame.body], "at": _list(p), "quaternion": _list(quaternion_of(R))}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.results.known_names import known_names
+from kinode.results.pictures.player_names import player_names
 from kinode.results.trajectory import Trajectory
 from kinode.studio.scene_data import Plain
+
+COORDINATES, POWERS = ("q", "u", "u_dot"), ("power", "energy", "kinetic_energy", "potential_energy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,48 +24,58 @@ class ShownSeries:
     infos: list[Plain]
     left_out: list[str]
 
+    def with_rows(self, infos: Iterable[Plain], values: Array) -> ShownSeries:
+        """More series, each of one row."""
+        start = len(self.values)
+        added = [{"words": "", "group": "kept", "parts": [], **info, "row": start + k} for k, info in enumerate(infos)]
+        if not added:
+            return self
+        rows = np.concatenate([self.values, np.asarray(values, dtype=np.float32)])
+        return ShownSeries(rows, self.infos + added, self.left_out)
 
-def shown_names(run: Trajectory, keep: tuple[str, ...]) -> dict[str, str]:
+
+def shown_names(run: Trajectory, links: Iterable[str], keep: Iterable[str]) -> dict[str, str]:
     """The quantities in the data of a player, with their groups."""
-    system = run.system
-    groups: dict[str, str] = {}
-    for name, joint in system.joints.items():
-        if joint.n_u:
-            groups |= {f"{name}.{word}": "coordinates" for word in ("q", "u", "u_dot")}
-            groups |= {f"{name}.effort": "loads", f"{name}.power": "powers"}
-    groups |= {c.name: "states" for c in run.dynamics.coordinates if c.role == "z"}
-    for name, element in system.elements.items():
-        offered = set(element.offered())
-        groups |= {f"{name}.{word}": "loads" for word in ("force", "moment", "length") if word in offered}
-        groups |= {f"{name}.power": "powers"} if element.pushes or "power" in offered else {}
-    groups |= dict.fromkeys(system.signals, "signals") | dict.fromkeys(system.inputs, "signals")
-    energies = ("kinetic_energy", "potential_energy", "energy")
-    groups |= {f"system.{word}": "powers" for word in energies} if system.bodies else {}
-    known = set(run.names())
-    return {name: group for name, group in groups.items() if name in known} | dict.fromkeys(keep, "kept")
+    groups = {name: _group(run, name) for name in player_names(run.system)}
+    groups |= {name: "links" for name in links if name not in groups}
+    return groups | {name: "kept" for name in keep if name not in groups}
 
 
-def shown_series(run: Trajectory, frames: Any, keep: tuple[str, ...]) -> ShownSeries:
-    """The quantities at the times of the pictures."""
-    groups = shown_names(run, keep)
-    values = frames.evaluate(list(groups))
+def _group(run: Trajectory, name: str) -> str:
+    owner, _, word = name.rpartition(".")
+    if name in run.system.signals or name in run.system.inputs:
+        return "signals"
+    if owner in run.system.joints and word in COORDINATES:
+        return "coordinates"
+    if word in POWERS:
+        return "powers"
+    return "states" if any(each.name == name for each in run.dynamics.coordinates) else "loads"
+
+
+def shown_series(run: Trajectory, groups: Mapping[str, str], values: Mapping[str, Array], count: int) -> ShownSeries:
+    """The records and rows of quantities, whose values (time, ...) are given."""
     infos: list[Plain] = []
     rows: list[Array] = []
+    at = 0
     for name, group in groups.items():
-        parts = run.parts(name)
-        columns = np.asarray(values[name], dtype=np.float32).reshape(len(frames.t), -1).T
-        unit = run.units(name)
-        infos.append(
-            {
-                "name": name,
-                "unit": unit if isinstance(unit, str) else unit[0],
-                "words": "",
-                "group": group,
-                "parts": list(parts) if len(columns) > 1 else [],
-                "row": sum(len(each) for each in rows),
-            }
-        )
+        columns = np.asarray(values[name], dtype=np.float32).reshape(count, -1).T
+        infos.append(series_info(run, name, group, at, len(columns)))
         rows.append(columns)
-    stacked = np.concatenate(rows) if rows else np.zeros((0, len(frames.t)), dtype=np.float32)
+        at += len(columns)
+    stacked = np.concatenate(rows) if rows else np.zeros((0, count), dtype=np.float32)
     left_out = [name for name in known_names(run.system) if name not in groups and name != "t"]
     return ShownSeries(np.ascontiguousarray(stacked), infos, left_out)
+
+
+def series_info(run: Trajectory, name: str, group: str, row: int, size: int) -> Plain:
+    """The record of one quantity."""
+    unit = run.units(name)
+    parts = list(run.parts(name)) or [str(k) for k in range(size)]
+    return {
+        "name": name,
+        "unit": unit if isinstance(unit, str) else unit[0],
+        "words": "",
+        "group": group,
+        "parts": parts if size > 1 else [],
+        "row": row,
+    }

@@ -73,7 +73,7 @@ def view(
     if file is None and is_notebook():
         from kinode.studio.widget import make_widget
 
-        return make_widget([document.packet(encoded=False) for document in documents], height, theme)
+        return make_widget([document.packet(encoded=True) for document in documents], height, theme)
     target = Path(file) if file is not None else _temporary_file(run.system.name)
     path = write_page(documents, target, run.system.name, theme)
     if file is None and browser:

@@ -173,8 +173,12 @@ def linearize(
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     names = [outputs] if isinstance(outputs, str) else list(outputs)
-    fitted = fit_modes(dynamics.kernels, dynamics.point(begin, p, given))
-    return linearize_at(dynamics, replace(begin, z=fitted.z), p, given, names, anywhere=anywhere)
+    return linearize_at(dynamics, fitted_state(dynamics, begin, p, given), p, given, names, anywhere=anywhere)
+
+
+def fitted_state(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> State:
+    """A state with the modes of its components fitted to it."""
+    return replace(state, z=fit_modes(dynamics.kernels, dynamics.point(state, p, inputs)).z)
 
 
 def linearize_at(

@@ -5,10 +5,12 @@ The integration itself is in simulation/; here its outcome becomes a ``Trajector
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kinode.algebra.scalars import Array
@@ -102,33 +104,80 @@ def simulate(
     >>> len(run), run.status
     (201, 'done')
     """
+    task = read_task(
+        model, until, t0=t0, times=times, samples=samples, every=every, method=method, step=step, rtol=rtol, atol=atol,
+        stop_when=stop_when, max_step=max_step, formulation=formulation,
+    )  # fmt: skip
+    p, input_values = read_row(task.dynamics, "p", parameters), read_row(task.dynamics, "inputs", inputs)
+    run = compute_run(task, _begin(task, start, p, input_values), p, input_values, progress)
+    if run.ending.failed:
+        raise SimulationError(run.message, run=run)
+    return run
+
+
+@dataclass(frozen=True, eq=False)
+class RunTask:
+    """What runs of one compiled system have in common: the arguments of ``kn.simulate`` but values and start."""
+
+    dynamics: Dynamics
+    options: Options
+    until: Any
+    t0: Any
+    requested: Mapping[str, Any]
+    """times, samples, every: which states are kept."""
+    stop_when: str | None
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The run section of the model."""
+        return self.dynamics.system.run_defaults
+
+
+@dataclass(frozen=True, eq=False)
+class RunStart:
+    """The start of a run, the compiled system that serves there, and what is to be said of guesses not kept."""
+
+    dynamics: Dynamics
+    state: State
+    notices: tuple[Event, ...] = ()
+
+
+def read_task(
+    model: System | Dynamics | str | os.PathLike[str], until: Any = None, *,
+    t0: Any = None, times: Any = None, samples: int | None = None, every: float | str | None = None,
+    method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
+    stop_when: str | None = None, max_step: float | None = None, formulation: str | None = None,
+) -> RunTask:  # fmt: skip
+    """The task of the arguments of ``kn.simulate``, completed by the model's run section."""
     model = find_model(model)
     defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(defaults, method, step, rtol, atol, max_step)
     prepare(METHODS[options.method].loop)
     dynamics = _compiled(model, formulation)
     until = defaults.get("until") if until is None else until
-    if t0 is None and (start is None or isinstance(start, Mapping)):
-        t0 = defaults.get("t0")
-    p, input_values = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    begin_time = None if t0 is None else read_seconds(dynamics, "t0", t0)
-    dynamics, begin, notices = _begin(dynamics, start, begin_time, p, input_values)
-    end = read_seconds(dynamics, "until", until)
-    check_span(begin.t, end)
-    requested = {"times": times, "samples": samples, "every": every}
-    output_times = find_output_times(dynamics, defaults, requested, begin.t, end)
+    return RunTask(dynamics, options, until, t0, {"times": times, "samples": samples, "every": every}, stop_when)
+
+
+def compute_run(
+    task: RunTask, begin: RunStart, p: Array, inputs: Array, progress: bool | Callable[[float], Any] | None = None
+) -> Trajectory:
+    """One run of a task; a run that failed is returned like any other."""
+    dynamics, state = begin.dynamics, begin.state
+    end = read_seconds(dynamics, "until", task.until)
+    check_span(state.t, end)
+    output_times = find_output_times(dynamics, task.defaults, task.requested, state.t, end)
     clock_start = time.perf_counter()
-    with Progress(begin.t, end, progress) as bar:
-        task = {"times": output_times, "options": options, "p": p, "inputs": input_values, "stop_when": stop_when}
-        motion, more = _integrated(dynamics, begin, end, {**task, "on_progress": bar})
+    with Progress(state.t, end, progress) as bar:
+        arguments = {"times": output_times, "options": task.options, "p": p, "inputs": inputs}
+        more_arguments = {"stop_when": task.stop_when, "on_progress": bar}
+        motion, more = _integrated(dynamics, state, end, {**arguments, **more_arguments})
     dynamics = motion.dynamics or dynamics
     motion = check_run(dynamics, motion)
     run = Trajectory.from_motion(dynamics, motion)
-    if notices:
-        run.events = (*notices, *run.events)
-    run.facts = {**_facts(options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
-    if run.ending.failed:
-        raise SimulationError(run.message, run=run)
+    run.begin = state
+    if begin.notices:
+        run.events = (*begin.notices, *run.events)
+    run.facts = {**_facts(task.options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
     return run
 
 
@@ -157,21 +206,28 @@ def _integrated(
     return motion, {"formulation": dynamics.formulation, **drift.to_facts()}
 
 
-def _begin(
-    dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array
-) -> tuple[Dynamics, State, list[Event]]:
-    """The start of a run, the system that serves there, and what is to be said of guesses that were not kept."""
+def find_begin(task: RunTask, start: Any, p: Array, inputs: Array) -> RunStart:
+    """The start of a run from the argument ``start=`` of ``kn.simulate``."""
+    dynamics, by_name = task.dynamics, start is None or isinstance(start, Mapping)
+    t0 = task.defaults.get("t0") if task.t0 is None and by_name else task.t0
+    begin_time = None if t0 is None else read_seconds(dynamics, "t0", t0)
     try:
-        begin = find_start(dynamics, start, t0, p, inputs)
+        begin = find_start(dynamics, start, begin_time, p, inputs)
     except OtherRowsError as error:  # other values, other independent constraint equations
         dynamics = Dynamics(dynamics.system, dynamics.formulation, rows=error.rows)
-        begin = find_start(dynamics, start, t0, p, inputs)
-    if start is not None and not isinstance(start, Mapping):
-        return dynamics, begin, []
-    far = find_far_guesses(dynamics, begin, start, p, inputs)
-    if far:
-        warnings.warn("; ".join(guess.message for guess in far), GuessWarning, stacklevel=caller_depth())
-    return dynamics, begin, [Event(begin.t, "guess", (guess.joint,), guess.message) for guess in far]
+        begin = find_start(dynamics, start, begin_time, p, inputs)
+    far = find_far_guesses(dynamics, begin, start, p, inputs) if by_name else []
+    notices = (Event(begin.t, "guess", (guess.joint,), guess.message) for guess in far)
+    return RunStart(dynamics, begin, tuple(notices))
+
+
+def _begin(task: RunTask, start: Any, p: Array, inputs: Array) -> RunStart:
+    """The start of a run; a warning says which guesses were not kept."""
+    begin = find_begin(task, start, p, inputs)
+    if begin.notices:
+        message = "; ".join(notice.message for notice in begin.notices)
+        warnings.warn(message, GuessWarning, stacklevel=caller_depth())
+    return begin
 
 
 def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -192,4 +248,5 @@ def _facts(options: Options) -> dict[str, Any]:
     if options.step is not None:
         return {**method, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)
-    return {**method, "rtol": options.rtol, "atol": atol}
+    longest = {} if options.max_step == math.inf else {"max_step": options.max_step}
+    return {**method, "rtol": options.rtol, "atol": atol, **longest}

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly import Assembly
+from kinode.errors import Error
 from kinode.kernels.state import Wrench
 from kinode.model.summary import list_sections, list_totals
 from kinode.model.system import System
@@ -20,9 +21,11 @@ from kinode.results.energy_audit import Audit
 from kinode.results.trajectory import Trajectory
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.tasks.verify import Verification
+from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.style import number, pretty_unit
 
 MOST_ROWS = 30  # of a table; more are counted
+MOST_DRAWN = 40  # components of a circuit that is drawn
 LEFT = "text-align: left; vertical-align: top; padding: 0.15em 0.8em 0.15em 0"
 RIGHT = "text-align: right; vertical-align: top; padding: 0.15em 0.8em 0.15em 0; font-variant-numeric: tabular-nums"
 TABLE = "border-collapse: collapse; margin: 0.2em 0 0.6em 0"
@@ -79,7 +82,20 @@ def _system(system: System) -> str:
     if system.notes:
         notes = tag("ul", *(tag("li", note) for note in system.notes[:MOST_ROWS]))
         sections.append(_section("notes", notes, len(system.notes)))
-    return _compose(_title(system.name), *(_line(text) for text in list_totals(system)), *sections)
+    totals = (_line(text) for text in list_totals(system))
+    return _compose(_title(system.name), *totals, *_drawn(system), *sections)
+
+
+def _drawn(system: System) -> list[Markup]:
+    """The circuit diagram of a system that is small enough to be drawn at once."""
+    if not 0 < len(system.components) <= MOST_DRAWN:
+        return []
+    try:
+        picture = Markup(diagram(system, legend=False).svg)
+    except Error:  # the system is not complete yet
+        return []
+    style = "max-width: 100%; overflow: auto; background: white; color: black"
+    return [_section("circuit", tag("div", picture, style=style), 1)]
 
 
 @notebook_html.register

@@ -14,6 +14,14 @@ export function formatNumber(value: number, digits = 4): string {
     .replace(/-/g, "−");
 }
 
+/** A value with the prefix that suits it: 194 kN. */
+export function withPrefix(value: number, unit: string, digits = 3): string {
+  const size = Math.abs(value);
+  const prefixes: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
+  const [factor, prefix] = size === 0 || !Number.isFinite(size) ? [1, ""] : (prefixes.find(([least]) => size >= 0.9995 * least) ?? [1e-6, "µ"]);
+  return `${formatNumber(value / factor, digits)} ${prefix}${unit}`;
+}
+
 /** A unit in type: N*m as N·m, m/s^2 as m/s². */
 export function prettyUnit(unit: string): string {
   const powers: Record<string, string> = { "2": "²", "3": "³", "4": "⁴", "-1": "⁻¹", "-2": "⁻²" };

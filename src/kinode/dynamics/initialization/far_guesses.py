@@ -42,10 +42,11 @@ def find_far_guesses(
     if not start.open_topology.constrained:
         return []
     key = (state.t, state.q.tobytes(), p.tobytes(), inputs.tobytes(), repr(values))
-    if key not in start.far_guesses:
-        start.far_guesses.clear()  # one run after another begins alike
-        start.far_guesses[key] = _find(dynamics, state, values, p, inputs)
-    return start.far_guesses[key]
+    far = start.far_guesses.get(key)
+    if far is None:
+        far = _find(dynamics, state, values, p, inputs)
+        start.far_guesses = {key: far}  # one run after another begins alike
+    return far
 
 
 def _find(

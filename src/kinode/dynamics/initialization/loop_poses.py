@@ -191,6 +191,11 @@ class LoopPoses:
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
 
+    def compile(self) -> None:
+        """Compile the kernel now; without, the first calls are made in plain numbers."""
+        if self.cuts or self.layout.followers:
+            self.kernels.machine(POSE_ERRORS)
+
     def errors(self, out: Array) -> tuple[Array, Array]:
         """The pose errors of the cut joints, six each, and their Jacobian, from the kernel's result."""
         n, plan = len(self.cuts), self.plan

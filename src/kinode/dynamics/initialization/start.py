@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +58,7 @@ class Start:
         self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
         self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
+        self.lock = RLock()  # threads find starts one after the other
 
     @property
     def open_topology(self) -> Topology:
@@ -103,6 +105,23 @@ class Start:
         if self.open_topology.constrained:
             self._try_closure()
 
+    def settle(self) -> None:
+        """Make what many starts use now, so that the last bits of a start do not depend on the starts before it."""
+        with self.lock:
+            if not self.open_topology.constrained:
+                return
+            self._try_closure()
+            assembler = self.assembler(self.initial_values, 0.0, None, None)
+            assembler.problem.poses.compile()
+            if self.warm_start is None and self._anchor is not None:
+                self.warm_start = assembler.warm_start(self._anchor)
+
+    def use_rows(self, rows: tuple[int, ...]) -> None:
+        """Take other independent constraint rows, which the caller knows to serve."""
+        self._closure = replace(self.closure, rows=rows)
+        for name in ("_closed_topology", "_closed_kernels"):
+            self.__dict__.pop(name, None)
+
     def _try_closure(self) -> Closure | None:
         if self._closure is None:
             with suppress(AssemblyError):  # other numbers may close; a call that needs an initial state raises it
@@ -144,9 +163,7 @@ class Start:
             raise OtherRowsError(
                 "no choice of constraint equations serves both these values and the model's own", here.rows
             )
-        self._closure = replace(closure, rows=better)
-        for name in ("_closed_topology", "_closed_kernels"):
-            self.__dict__.pop(name, None)
+        self.use_rows(better)
 
     @property
     def topology(self) -> Topology:
@@ -194,9 +211,10 @@ class Start:
 
     def solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to initial values in which all loops are closed; exact values stay."""
-        if self.open_topology.constrained:
-            self._try_closure()
-        return self._solve(values, t, p, inputs)
+        with self.lock:
+            if self.open_topology.constrained:
+                self._try_closure()
+            return self._solve(values, t, p, inputs)
 
     def _follow(self, values: InitialValues, t: float, p: Any, inputs: Any) -> tuple[Array, Array] | None:
         """Coordinates and speeds of a start that compiled Newton steps reach from the model's own; None elsewhere."""

@@ -115,11 +115,15 @@ class CircuitNode(NamedTuple):
 
 @dataclass(frozen=True)
 class CircuitTopology:
-    """Components by name, nodes by name, and all links in the order in which the model makes them."""
+    """Components by name, nodes by name, and all links in the order in which the model makes them.
+
+    ``read`` has the quantities of each component that expressions of others read: what its information link carries.
+    """
 
     components: Mapping[str, CircuitComponent]
     nodes: Mapping[str, CircuitNode]
     links: tuple[CircuitLink, ...]
+    read: Mapping[str, tuple[str, ...]]
 
     def link(self, component: str, number: int) -> CircuitLink:
         """The link of a component that has a number."""
@@ -152,6 +156,7 @@ class _TopologyWriter:
         self.links: dict[str, list[CircuitLink]] = {}
         self.order: list[CircuitLink] = []
         self.references: dict[str, str] = {}  # name -> kind
+        self.read: dict[str, dict[str, None]] = {}  # component -> its quantities that others read
         for name in system.bodies:
             self.add(name, "SB", "body")
         self._joints()
@@ -173,7 +178,8 @@ class _TopologyWriter:
             name: CircuitNode(number, name, kinds[name], tuple(links), name in self.references)
             for number, (name, links) in enumerate(at.items())
         }
-        return CircuitTopology(components, nodes, tuple(self.order))
+        read = {source: tuple(names) for source, names in self.read.items()}
+        return CircuitTopology(components, nodes, tuple(self.order), read)
 
     # -- components and links ----------------------------------------------------------------------
     def add(
@@ -269,8 +275,10 @@ class _TopologyWriter:
     def _information(self) -> None:
         """Information links: from the component whose quantity an expression reads to the owner of the expression."""
         for reader, laws in self._laws():
-            sources = dict.fromkeys(source for law in laws for source in self._read_by(law) if source != reader)
-            for source in sources:
+            pairs = [pair for law in laws for pair in self._read_by(law) if pair[0] != reader]
+            for source, quantity in pairs:
+                self.read.setdefault(source, {})[quantity] = None
+            for source in dict.fromkeys(source for source, _ in pairs):
                 node = f"{source}.out"
                 if not any(link.node == node for link in self.links[source]):
                     self.link(source, INFORMATION, node, "out", out=True)
@@ -287,7 +295,8 @@ class _TopologyWriter:
         for name, signal in self.system.signals.items():
             yield name, list(find_expressions(signal.law))
 
-    def _read_by(self, law: Expression) -> Iterator[str]:
+    def _read_by(self, law: Expression) -> Iterator[tuple[str, str]]:
+        """Components whose quantities an expression reads, each with the name of the quantity."""
         for name in sorted(law.names()):
             try:
                 quantity = find_quantity(self.system, name)
@@ -296,7 +305,7 @@ class _TopologyWriter:
             owner = quantity.frame.body if quantity.frame is not None else quantity.owner
             owner = owner if owner in self.components else self._at_node(owner)
             if owner in self.components:
-                yield owner
+                yield owner, name
 
     def _at_node(self, name: str) -> str:
         """The component that is connected first to a node."""

@@ -1,4 +1,7 @@
-"""Names of link variables: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``."""
+"""Names of link variables: ``elbow.1.force``, ``elbow.damping.1.moment``, ``wire.2.current``.
+
+Every link also has its ``power``, into the component, and every vector a ``size``: ``elbow.1.force.size``.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ VECTOR_LINK_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "force": ("force", XYZ, "acceleration"),
     "moment": ("moment", XYZ, "acceleration"),
 }
+POWER = "power"  # into the component; laws cannot use it
+SIZE = "size"  # the length of a vector; laws cannot use it: it has no slope at zero
 
 
 def find_link_quantity(system: System, text: str, owner: str, rest: str, axes: Frame | None) -> QuantityName:
@@ -42,11 +47,15 @@ def find_link_quantity(system: System, text: str, owner: str, rest: str, axes: F
         table = {word: (unit, (), "acceleration") for word, unit in link.words.units.items()}
         if axes is not None:
             raise LawError(f"{link.name} has no axes to be expressed in", text=text, position=text.index("@"))
+    table = {**table, POWER: ("power", (), "acceleration")}
     if quantity not in table:
         raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
     if link.domain is not None and quantity == link.domain.position and link.freedom is not None:
         _check_position(system, link, text, position)
     unit, parts, needs = table[quantity]
+    if part == SIZE and parts:
+        size = f"{link.number}.{quantity}.{SIZE}"
+        return QuantityName(text, component, "link", size, (), None, link.frame, None, unit, "acceleration")
     index, name = part_number(text, part, parts), f"{link.number}.{quantity}"
     return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
@@ -27,6 +27,7 @@ from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Po
 from kinode.views.diagram.circuit_layout import Layout
 from kinode.views.diagram.link_marks import BUNDLE, branch_numbers, number_nodes, parallel_lines
 from kinode.views.diagram.link_routing import OUTWARD, Router, port_point
+from kinode.views.diagram.plain_diagram import Extent, plain_diagram
 from kinode.views.style import COLORS, INK, MUTED
 
 MARGIN = 24.0
@@ -55,7 +56,8 @@ class Diagram:
     """A circuit diagram: ``svg`` is its text; a notebook shows it.
 
     ``components`` gives the role of each component by name: SB, KN, E, DC, part or signal.  ``links`` gives the ends of
-    each link as (component, port).  ``crossings`` is the number of crossings of links.
+    each link as (component, port).  ``crossings`` is the number of crossings of links.  ``data`` is the same as plain
+    data: ``boxes`` with their ports (kind of link, domain, side, place), ``links`` with their lines, ``extent``.
     """
 
     svg: str
@@ -63,6 +65,7 @@ class Diagram:
     links: dict[str, tuple[tuple[str, str], ...]]
     crossings: int
     size: tuple[float, float]
+    data: dict[str, Any] = field(default_factory=dict)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the SVG file."""
@@ -109,7 +112,7 @@ def diagram(
     Returns
     -------
     Diagram
-        With ``svg``, ``components``, ``links``, ``crossings`` and ``size``; a notebook shows it.
+        With ``svg``, ``components``, ``links``, ``crossings``, ``size`` and ``data``; a notebook shows it.
 
     Raises
     ------
@@ -139,13 +142,14 @@ def diagram(
     if numbers:
         number_nodes(circuit)
     look = Look(numbers, scalar, mode == "kinematic")
-    svg, size = _write(circuit, system.name, note, legend, look)
+    svg, extent = _write(circuit, system.name, note, legend, look)
     drawing = Diagram(
         svg,
         {box.name: box.role for box in circuit.boxes.values()},
         {link.name: tuple((box.name, port.name) for box, port in link.ends) for link in circuit.links.values()},
         crossings,
-        size,
+        extent[2:],
+        plain_diagram(circuit, extent),
     )
     if file is not None:
         drawing.save(file)
@@ -160,7 +164,7 @@ class Look(NamedTuple):
     kinematic: bool
 
 
-def _write(circuit: CircuitGraph, name: str, note: str, legend: bool, look: Look) -> tuple[str, tuple[float, float]]:
+def _write(circuit: CircuitGraph, name: str, note: str, legend: bool, look: Look) -> tuple[str, Extent]:
     boxes, links = list(circuit.boxes.values()), list(circuit.links.values())
     low, high = _bounds(boxes, links)
     parts = [_link(link, look) for link in sorted(links, key=lambda link: link.kind == INFORMATION)]
@@ -180,10 +184,10 @@ def _write(circuit: CircuitGraph, name: str, note: str, legend: bool, look: Look
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{width:g}" height="{height:g}" '
         f'role="img" aria-label="Circuit diagram of {escape(name)}" class="circuit">',
         f"<style>{STYLE}</style>",
-        f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}" fill="white"/>',
+        f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}" fill="white" class="paper"/>',
         title, *parts, foot, "</svg>", "",
     ])  # fmt: skip
-    return text, (width, height)
+    return text, (left, top, width, height)
 
 
 def _bounds(boxes: list[Box], links: list[Connection]) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -31,7 +31,6 @@ from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.simulation.absolute.absolute_drift import PREFIX as DRIFT
 from kinode.symbolic.markup import Markup, escape, join, tag
 from kinode.version import __version__
-from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
     MOST_LINES,
     PlotLine,
@@ -49,14 +48,14 @@ from kinode.views.report.derivation_section import describe_scheme, describe_ste
 from kinode.views.report.drives_section import describe_drives
 from kinode.views.report.equations_section import describe_equations, describe_forms
 from kinode.views.report.html_markup import facts, picture, table, with_unit
+from kinode.views.report.mechanism_section import describe_mechanism
 from kinode.views.report.model_section import (
     describe_events,
     describe_limits,
-    describe_model,
     describe_size,
     describe_status,
 )
-from kinode.views.style import SmallSheet, label, new_figure, number, pretty_unit, small_axes, style
+from kinode.views.style import SmallSheet, label, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -136,7 +135,8 @@ def compose(
     loads = compute_loads(run, wrenches) if len(run) else []
     checked = _verify(run) if verify else None
     heading = title or run.system.name
-    sections = [_mechanism(run, seen_from), describe_scheme(run.system), describe_circuit(run.dynamics)]
+    mechanism = describe_mechanism(run, seen_from)
+    sections = [mechanism.section, describe_scheme(run.system), describe_circuit(run.dynamics)]
     if len(run):
         sections += [
             _chosen(run, plots or {}),
@@ -159,7 +159,8 @@ def compose(
             Markup(f"<style>\n{css}</style>"),
         ]
     )
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    content = f"{body}\n{mechanism.script}"
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{content}</body>\n</html>\n'
 
 
 def _file_name(text: str) -> str:
@@ -207,21 +208,6 @@ def _keys(run: Trajectory, loads: Sequence[JointLoads], checked: Any) -> Markup:
 
 
 # -- sections --------------------------------------------------------------------------------------
-def _mechanism(run: Trajectory, seen_from: str | None) -> Markup:
-    drawn: list[Markup] = []
-    if len(run) and run.system.bodies:
-        with style():
-            figure = new_figure((8.6, 5.2), shown=False)
-            figure.set_layout_engine("none")
-            draw_mechanism(figure.add_axes((0.0, 0.0, 1.0, 1.0)), run, grow=True, seen_from=seen_from)
-            words = (
-                f"At {number(float(run.t[0]))} s; lighter, later poses. Lines are the paths of the mechanism's ends."
-            )
-            words += "" if seen_from is None else f" Seen from {seen_from}, which stands still in the picture."
-            drawn.append(picture(figure, f"The mechanism {run.system.name}", caption=words, class_="hero"))
-    return join([tag("h2", "Mechanism"), *drawn, describe_model(run)])
-
-
 def _chosen(run: Trajectory, plots: Mapping[str, Sequence[str]]) -> Markup:
     """The plots that the caller requests, each with its heading; there is one plot for each unit."""
     sections = []

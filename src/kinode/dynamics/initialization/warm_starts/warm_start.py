@@ -104,9 +104,9 @@ class WarmStart:
         point : EvaluationPoint
             Time, other states, parameters and inputs.
         """
-        if not self._is_asked_alike(values) or not self._lock.acquire(blocking=False):
+        if not self._is_asked_alike(values):
             return None
-        try:
+        with self._lock:  # one after the other: another way to the start would differ in the last bits
             self._set_point(values, point)
             if _loops()["follow_position"](self.memory) != SOLVED:
                 return None
@@ -115,8 +115,6 @@ class WarmStart:
                 return None
             u = self._solve_speeds(values, x)
             return None if u is None else (x, u)
-        finally:
-            self._lock.release()
 
     def _is_asked_alike(self, values: InitialValues) -> bool:
         """Whether the same coordinates are exact and guessed as at the anchor."""

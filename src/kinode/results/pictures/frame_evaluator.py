@@ -1,0 +1,322 @@
+"""Evaluates the pictures of runs of one compiled system: one call of machine code for each run.
+
+``prepare_frames`` looks up names, support and places once; the evaluator then only calls the kernel ``pictures`` and
+cuts its result.  Where reactions are not unique, the rule that shares them adds its change (``redundant_reactions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.joint_reactions import by_name, constraint_change, is_overlocked, is_shared
+from kinode.dynamics.left_out_loads import find_left_out
+from kinode.dynamics.link_reactions import link_change
+from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, is_redundant, share
+from kinode.dynamics.support_argument import read_support
+from kinode.errors import ArgumentError, ModelError, SupportError
+from kinode.kernels.kernel_options import Kernel, PictureOptions
+from kinode.kernels.tree_size import is_large
+from kinode.model.base.fields import short, unknown
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.quantity_expressions import find_expression
+from kinode.model.quantity_names import QuantityName, find_quantity
+from kinode.multibody.restraints.loop_statics import DOUBT, Support, joints_in_loops
+from kinode.results.pictures.player_names import power_links
+from kinode.results.pictures.run_frames import RunFrames
+from kinode.results.run_quantities import RunQuantities
+
+MOST_BODIES = 150  # of a tree whose static part is compiled as straight-line code: seconds
+Sharing = Callable[[str], ReactionSharing]
+
+
+def prepare_frames(
+    dynamics: Dynamics, names: Iterable[str] = (), *, links: Iterable[str] = (), hold: Any = None
+) -> FrameEvaluator:
+    """What evaluates pictures of runs of a compiled system, again and again.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        The compiled system.
+    names : iterable of str
+        Quantities, or expressions of them.
+    links : iterable of str
+        Links of the component circuit whose power is wanted, such as "elbow.1".
+    hold : str or sequence of str, optional
+        Joints that support the loops in the static share, if no drives do.
+
+    Returns
+    -------
+    FrameEvaluator
+
+    Examples
+    --------
+    >>> from kinode.results.pictures.frame_evaluator import prepare_frames
+    >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+    >>> evaluator = prepare_frames(dynamics, ["elbow.q"])
+    >>> evaluator(kn.simulate(dynamics, 1.0, samples=61)).poses.shape
+    (2, 7, 61)
+    """
+    return FrameEvaluator(dynamics, tuple(names), tuple(links), hold)
+
+
+class FrameEvaluator:
+    """Evaluates pictures; ``prepare_frames`` makes it.  A call takes a run, or states: one row for each picture."""
+
+    def __init__(self, dynamics: Dynamics, names: tuple[str, ...], links: tuple[str, ...], hold: Any) -> None:
+        self.dynamics, self.system, self.hold = dynamics, dynamics.system, hold
+        self.redundant = is_redundant(dynamics)
+        topology = dynamics.topology
+        joints = tuple(name for name, joint in self.system.joints.items() if joint.n_u < 6)
+        places = tuple(_constraint_places(dynamics))
+        self.loaded = (*joints, *(name for name, _ in places))
+        self.on = (*(self.system.joints[name].b.body for name in joints), *(body for _, body in places))
+        frames = (self.system.constraints[name].places(self.system)[body] for name, body in places)
+        self.at = (*(f"{name}.child" for name in joints), *(str(frame) for frame in frames))
+        left_out = find_left_out(topology)
+        self.left_out = tuple(left_out.get(name, ()) for name in self.loaded)
+        parts, support, self.notes = _find_parts(dynamics, hold, self.loaded)
+        self._read_names(names, links)
+        self.options = PictureOptions(
+            tuple(name.text for name in self._quantities), joints, places, parts, support, self.redundant,
+            () if self.redundant else self._factors,
+        )  # fmt: skip
+        self.kernel = Kernel("pictures", self.options)
+        self._lay_out()
+
+    # -- preparation -------------------------------------------------------------------------------
+    def _read_names(self, names: tuple[str, ...], links: tuple[str, ...]) -> None:
+        """The quantities to evaluate: those asked for, then those of expressions and of link powers."""
+        for name in names:
+            if not isinstance(name, str):
+                raise ArgumentError(f"names: the name of a quantity is expected, not {short(name)}")
+        found = {name: find_expression(self.system, name) for name in names}
+        self._expressions = [expression for expression in found.values() if expression is not None]
+        known = power_links(self.system) if links else []
+        for link in links:
+            if link not in known:
+                raise ArgumentError(unknown("links: no link with a power is called", short(link), known))
+        self.links, self._factors = links, tuple(tuple(_power_factors(self.system, link)) for link in links)
+        shown = [name for name, expression in found.items() if expression is None]
+        hidden = [name for expression in self._expressions for name in expression.names]
+        if self.redundant:  # flows change when reactions are shared; else the kernel multiplies
+            hidden += [name for pairs in self._factors for pair in pairs for name in pair if name]
+        self._quantities = [find_quantity(self.system, text) for text in dict.fromkeys([*shown, *hidden])]
+        self._n_shown = len(shown)
+
+    def _lay_out(self) -> None:
+        """Where everything is in the result of the kernel."""
+        options, n_loads = self.options, len(self.loaded)
+        at = self._poses_end = 7 * len(self.system.bodies)
+        at = self._points_end = at + 3 * n_loads
+        self._loads: dict[str, slice] = {}
+        for part in options.parts:
+            self._loads[part] = slice(at, at + 6 * n_loads)
+            at += 6 * n_loads
+        self._rotations = at
+        at += 9 * len(options.joints) if options.rotations else 0
+        self._first = at
+        self._columns: dict[str, slice] = {}
+        for k, name in enumerate(self._quantities):
+            size = int(np.prod(name.size))
+            self._columns[name.text] = slice(at, at + size)
+            at += size
+            if k < self._n_shown:
+                self._last = at
+        self._last = self._last if self._n_shown else self._first
+        self._powers = slice(at, at + len(options.powers))
+        self.columns = {
+            text: slice(where.start - self._first, where.stop - self._first)
+            for text, where in list(self._columns.items())[: self._n_shown]
+        }
+        size = self._last - self._first
+        self.columns |= {x.text: slice(size + k, size + k + 1) for k, x in enumerate(self._expressions)}
+        self._shared = [name for name in self._quantities if is_shared(self.dynamics, name)]
+        cut = self.dynamics.topology.cut_names
+        self._turning = [name for name in self._quantities if name.quantity == "q" and name.owner in cut]
+
+    # -- evaluation --------------------------------------------------------------------------------
+    def __call__(self, rows: RunQuantities | StateBatch, *, notes: tuple[str, ...] = ()) -> RunFrames:
+        """The pictures of a run or of states.
+
+        Parameters
+        ----------
+        rows : RunQuantities or StateBatch
+            A run of the same compiled system, or a batch of its states: one for each picture.
+        notes : tuple of str
+            Further notes.
+        """
+        run = rows if isinstance(rows, RunQuantities) else None
+        if run is not None and run.dynamics is not self.dynamics:
+            raise ArgumentError("frames: the run is one of another compiled system; prepare_frames takes its dynamics")
+        states = rows if isinstance(rows, StateBatch) else rows.states
+        out = np.atleast_2d(self.dynamics.kernels.call(self.kernel, states))
+        words = [*self.notes, *notes]
+        unique, shared = np.ones((len(self.loaded), 6), dtype=bool), [""] * len(self.loaded)
+        if self.redundant and len(out):
+            try:
+                self._share(out, states, _sharing(self.dynamics, states, run, self.options.support), unique, shared)
+            except ModelError as error:  # tooth forces that are not unique
+                unique[:], shared = False, [str(error)] * len(self.loaded)
+                words.append(f"loads are one of many solutions: {error}")
+        if len(out) and is_overlocked(self.dynamics, states):
+            for k in (k for k, name in enumerate(self.loaded) if name in joints_in_loops(self.dynamics.topology)):
+                unique[k], shared[k] = False, "how it came to rest"
+        self._unwrap(out)
+        words += self._drop_doubtful(out, states)
+        return self._cut(out, states, run, unique, tuple(shared), tuple(words))
+
+    def _cut(
+        self, out: Array, states: StateBatch, run: RunQuantities | None, unique: Array, shared: tuple[str, ...],
+        notes: tuple[str, ...],
+    ) -> RunFrames:  # fmt: skip
+        """The record of a result of the kernel, in single precision."""
+        n, n_loads = len(out), len(self.loaded)
+        block = np.ascontiguousarray(out[:, : self._last].T, dtype=np.float32)
+        poses = block[: self._poses_end].reshape(len(self.system.bodies), 7, n)
+        _make_continuous(poses[:, 3:])
+        quantities = block[self._first : self._last]
+        if self._expressions:
+            values = {text: out[:, where].squeeze(axis=1) for text, where in self._columns.items() if _is_one(where)}
+            rows = [expression.evaluate(self.system, values, n) for expression in self._expressions]
+            quantities = np.vstack([quantities, np.array(rows, dtype=np.float32)])
+        return RunFrames(
+            np.array(states.t, dtype=float).reshape(n), tuple(self.system.bodies), poses, self.loaded, self.on, self.at,
+            block[self._poses_end : self._points_end].reshape(n_loads, 3, n),
+            {part: block[where].reshape(n_loads, 6, n) for part, where in self._loads.items()},
+            unique, shared, self.left_out, self.columns, quantities, self.links, self._link_powers(out), notes, run,
+            self.hold,
+        )  # fmt: skip
+
+    def _link_powers(self, out: Array) -> Array:
+        """The power through each link, from the kernel or from the shared flows."""
+        if not self.redundant:
+            return np.ascontiguousarray(out[:, self._powers].T, dtype=np.float32)
+        powers = np.zeros((len(self.links), len(out)), dtype=np.float32)
+        for k, pairs in enumerate(self._factors):
+            for one, other in pairs:
+                factor = out[:, self._columns[other]] if other else 1.0
+                powers[k] += np.sum(out[:, self._columns[one]] * factor, axis=1)
+        return powers
+
+    def _share(self, out: Array, states: StateBatch, find: Sharing, unique: Array, shared: list[str]) -> None:
+        """Add what the rule changes where reactions are not unique, and note which components are."""
+        joints, n = self.options.joints, len(out)
+        for part, where in self._loads.items():
+            sharing, at = find(part), where.start
+            for k, name in enumerate(joints):
+                first = self._rotations + 9 * k
+                R = out[:, first : first + 9].reshape(n, 3, 3)
+                change = sharing.of_joint(name, whole=False).reshape(n, 2, 3)
+                out[:, at : at + 6] += np.einsum("tij,tkj->tki", R, change).reshape(n, 6)
+                at += 6
+            for name, body in self.options.constraints:
+                for word in ("force", "moment"):
+                    quantity = find_quantity(self.system, f"{name}.on.{body}.{word}")
+                    out[:, at : at + 3] += constraint_change(self.dynamics, quantity, states, sharing)
+                    at += 3
+        sharing = find("total")
+        for quantity in self._shared:
+            self._share_quantity(out[:, self._columns[quantity.text]], quantity, states, sharing)
+        for k, owner in enumerate(self.loaded):
+            flags = sharing.is_unique(owner, whole=False)
+            unique[k] = flags if k < len(joints) else all(flags)
+            if not unique[k].all():
+                shared[k] = "compliance" if sharing.elastic[owner] else "least norm"
+
+    def _share_quantity(self, values: Array, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> None:
+        """The same for a quantity by name; ``values`` are changed in place."""
+        if name.sort == "link":
+            values += link_change(self.dynamics, name, states, sharing).reshape(values.shape)
+        else:
+            compiled = values.reshape(len(values), *name.size)
+            values[:] = by_name(self.dynamics, name, states, sharing, compiled).reshape(values.shape)
+
+    def _unwrap(self, out: Array) -> None:
+        """Angles of cut joints, known up to whole turns, without jumps."""
+        for name in self._turning:
+            where = self._columns[name.text]
+            kinds = name.dimension if isinstance(name.dimension, tuple) else (name.dimension,)
+            for column, kind in zip(range(where.start, where.stop), kinds, strict=True):
+                if kind == "angle" and len(out):
+                    out[:, column] = np.unwrap(out[:, column])
+
+    def _drop_doubtful(self, out: Array, states: StateBatch) -> list[str]:
+        """Leave the static part open where the support has no lever on the mechanism."""
+        if self.options.support is None:
+            return []
+        bad = np.flatnonzero(~(out[:, -1] <= DOUBT))
+        if not len(bad):
+            return []
+        out[np.ix_(bad, np.arange(*self._loads["static"].indices(out.shape[1])))] = np.nan
+        time = float(np.atleast_1d(states.t)[bad[0]])
+        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+        return [f"no static part at t = {time:.6g} s{more}: a dead center, or another singular position"]
+
+
+def _constraint_places(dynamics: Dynamics) -> Iterator[tuple[str, str]]:
+    """The constraints that act on bodies, each with the last body that it acts on.
+
+    The efforts of gears are in the loads of their joints.
+    """
+    for constraint in dynamics.topology.constraints:
+        bodies = [body for body in constraint.places(dynamics.system) if body != "world"]
+        if bodies and not isinstance(constraint, CoordinateCoupling):
+            yield constraint.name, bodies[-1]
+
+
+def _find_parts(
+    dynamics: Dynamics, hold: Any, loaded: tuple[str, ...]
+) -> tuple[tuple[str, ...], Support, tuple[str, ...]]:
+    """The parts of the loads that can be formed, the support of the static one, and why one is missing."""
+    joints = [*(name for name in loaded if name in dynamics.system.joints), *joints_in_loops(dynamics.topology)]
+    if not loaded:
+        return ("total",), None, ()
+    topology = dynamics.topology
+    if is_large(topology) and (topology.constrained or len(dynamics.system.bodies) > MOST_BODIES):
+        return ("total",), None, ("no static part: it would take long to compile for so many bodies",)
+    try:
+        support = read_support(dynamics, hold, "static", joints)
+    except SupportError as error:
+        if hold is not None:
+            raise
+        return ("total",), None, (f"no static part: {str(error).removeprefix('hold: ')}",)
+    return ("total", "static"), support, ()
+
+
+def _power_factors(system: Any, link: str) -> Iterator[tuple[str, str]]:
+    """Names of the factors whose products add up to the power through a link; a flow alone has no second factor."""
+    from kinode.model.circuit_links.circuit_topology import VECTOR, find_circuit_topology
+
+    record = next(x for x in find_circuit_topology(system).links if x.name == link)
+    if record.kind == VECTOR:
+        yield f"{link}.velocity", f"{link}.force"
+        yield f"{link}.angular_velocity", f"{link}.moment"
+    else:
+        domain = record.words
+        yield f"{link}.{domain.flow}", f"{link}.{domain.potential}" if domain.product_is_power else ""
+
+
+def _sharing(dynamics: Dynamics, states: StateBatch, run: RunQuantities | None, support: Support) -> Sharing:
+    """How redundant reactions are shared, by part; a run keeps what it has computed."""
+    if run is not None:
+        return lambda part: run.shared(part, None if part == "total" else support)
+    analyses = Analyses(dynamics, states, len(np.atleast_1d(states.t)))
+    return lambda part: share(dynamics, states, part, None if part == "total" else support, analyses)
+
+
+def _is_one(where: slice) -> bool:
+    return int(where.stop - where.start) == 1
+
+
+def _make_continuous(quaternions: Array) -> None:
+    """Turn the signs of quaternions (bodies, 4, n) so that they do not jump along time."""
+    turns = np.sum(quaternions[:, :, 1:] * quaternions[:, :, :-1], axis=1) < 0.0
+    if turns.any():
+        signs = np.where(np.cumsum(turns, axis=1) % 2, -1.0, 1.0)
+        quaternions[:, :, 1:] *= signs[:, None]

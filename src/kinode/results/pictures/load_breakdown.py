@@ -1,0 +1,82 @@
+"""Who loads a joint: the kinetic part of its reaction by body or by cause, at the times of pictures.
+
+``results.reaction_causes`` computes it; here it becomes arrays of single precision in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError, Error
+from kinode.results.reaction_causes import compute_causes
+
+if TYPE_CHECKING:
+    from kinode.results.pictures.run_frames import RunFrames
+    from kinode.results.run_quantities import RunQuantities
+
+MOST_JOINTS = 12  # whose breakdown a file holds
+BREAKDOWNS = ("body", "cause")
+
+
+@dataclass(frozen=True, eq=False)
+class LoadBreakdown:
+    """Contributions to the kinetic part of a joint's reaction.
+
+    Attributes
+    ----------
+    joint, by : str
+        The joint, and "body" or "cause".
+    names : tuple of str
+        What contributes.
+    loads : array
+        (contributors, 6, n): force then moment about the child's joint point, in world axes; their sum is the kinetic
+        part.
+    """
+
+    joint: str
+    by: str
+    names: tuple[str, ...]
+    loads: Array
+
+
+def find_breakdown(run: RunQuantities, joint: str, by: str, hold: Any = None) -> LoadBreakdown:
+    """The breakdown of one joint's load over the states of a run."""
+    if by not in BREAKDOWNS:
+        raise ArgumentError(f"by: {' or '.join(BREAKDOWNS)}, not {by!r}")
+    causes = compute_causes(run, joint, by, hold, None, "world")
+    loads = np.empty((len(causes.names), 6, len(run)), dtype=np.float32)
+    for k, name in enumerate(causes.names):
+        loads[k, :3], loads[k, 3:] = causes.forces[name].T, causes.moments[name].T
+    return LoadBreakdown(causes.joint, by, causes.names, loads)
+
+
+def find_breakdowns(frames: RunFrames, by: Iterable[str] = BREAKDOWNS, most: int = MOST_JOINTS) -> BreakdownTable:
+    """The breakdowns of the most loaded joints, at most so many; those that do not exist are left out."""
+    peaks = _peaks(frames)
+    chosen = sorted(peaks, key=lambda name: -peaks[name])[:most]
+    table: BreakdownTable = {}
+    for name in (joint for joint in frames.joints if joint in chosen):
+        for way in by:
+            try:
+                table[name, way] = frames.breakdown(name, way)
+            except Error:  # causes outside of trees; loops that nothing holds
+                continue
+    return table
+
+
+BreakdownTable = dict[tuple[str, str], LoadBreakdown]
+
+
+def _peaks(frames: RunFrames) -> Mapping[str, float]:
+    """The largest force in each joint, with moments over the size of the mechanism, N."""
+    joints = {} if frames.run is None else frames.run.system.joints
+    extent = float(np.ptp(frames.points, axis=(0, 2)).max()) if frames.points.size else 0.0
+    total, length = frames.loads["total"], extent or 1.0
+    forces, moments = (np.linalg.norm(half, axis=1) for half in (total[:, :3], total[:, 3:]))
+    sizes = forces + moments / length
+    return {name: float(sizes[k].max(initial=0.0)) for k, name in enumerate(frames.joints) if name in joints}

@@ -1,0 +1,28 @@
+"""The player inside a report, in the place of its still picture, which stays for paper."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinode.errors import Error
+from kinode.results.trajectory import Trajectory
+from kinode.studio.player_file import player_markup, player_script
+from kinode.studio.run_document import run_document
+from kinode.symbolic.markup import Markup
+
+
+class ReportPlayer(NamedTuple):
+    """What a report holds of the player: its element and its program; or a sentence that says why it has none."""
+
+    element: Markup
+    script: Markup
+    missing: str
+
+
+def report_player(run: Trajectory) -> ReportPlayer:
+    """The player of a run for a report."""
+    try:
+        script = player_script()
+    except Error as error:
+        return ReportPlayer(Markup(""), Markup(""), str(error))
+    return ReportPlayer(Markup(player_markup([run_document(run)], theme="auto")), Markup(script), "")

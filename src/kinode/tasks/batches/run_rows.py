@@ -1,0 +1,134 @@
+"""One run of a batch, from its values to a row of results.
+
+It is the run that ``kn.simulate`` makes of the same compiled system and values, bit for bit.  Whatever goes wrong in it
+is a row that says so, and leaves the other runs alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.errors import ArgumentError, Error
+from kinode.kernels.fast_method import forget_builtins
+from kinode.results.trajectory import Trajectory
+from kinode.simulation.task_arguments import read_row
+from kinode.tasks.batches.reducers import Reduction, reduce_run
+from kinode.tasks.batches.value_sets import SplitValues, Values, split_values
+from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin
+
+FAILED = "failed"
+
+
+@dataclass(frozen=True, eq=False)
+class RunRow:
+    """What a run of a batch gave.
+
+    Attributes
+    ----------
+    index : int
+        The place of its values among those of the batch.
+    values : mapping
+        What distinguishes the run, by name.
+    status : str
+        "done", "condition" (``stop_when`` became true) or "failed".
+    message : str
+        How the run ended, in words.
+    results : mapping of str to float
+        What was asked for, by its text; nan where the run failed.
+    notes : tuple of str
+        Guesses of the start that were not kept.
+    """
+
+    index: int
+    values: Values
+    status: str
+    message: str
+    results: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run failed."""
+        return self.status == FAILED
+
+
+@dataclass(eq=False)
+class RowMaker:
+    """Makes the runs of a batch; several threads may call it at a time."""
+
+    task: RunTask
+    start: Any
+    """The start that all runs have in common: values by name, a state, a run or None."""
+    reductions: Sequence[Reduction]
+    _with_rows: dict[tuple[int, ...], Dynamics] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def check(self, values: Values) -> None:
+        """Raise for initial values beside a start that is not given by name."""
+        by_name = self.start is None or isinstance(self.start, Mapping)
+        names = split_values(self.task.dynamics, values).start
+        if names and not by_name:
+            name = next(iter(names))
+            raise ArgumentError(f"start: {name} is to vary, and the start is a whole state: give its values by name")
+
+    def make(self, index: int, values: Values, progress: Callable[[float], Any] | None = None) -> RunRow | None:
+        """The row of a run; None for a run that ``progress`` stopped."""
+        try:
+            run, notes = self._run(split_values(self.task.dynamics, values), progress)
+            if run.status == "stopped":
+                return None
+            if run.ending.failed:
+                return self._failed(index, values, run.message, notes)
+            return RunRow(index, values, run.status, run.message, reduce_run(run, self.reductions), notes)
+        except Error as error:
+            return self._failed(index, values, str(error))
+        except Exception as error:  # a fault of one run is no reason to lose the others
+            return self._failed(index, values, f"{type(error).__name__}: {error}")
+
+    def _run(self, split: SplitValues, progress: Callable[[float], Any] | None) -> tuple[Trajectory, tuple[str, ...]]:
+        """The whole run of some values, and what is to be said of its start."""
+        dynamics = self.task.dynamics
+        p, inputs = (
+            read_row(dynamics, "p", split.parameters or None),
+            read_row(dynamics, "inputs", split.inputs or None),
+        )
+        start = {**(self.start or {}), **split.start} if split.start else self.start
+        begin = self._begin(start, p, inputs)
+        run = compute_run(self.task, begin, p, inputs, False if progress is None else progress)
+        return run, tuple(notice.message for notice in begin.notices)
+
+    def _begin(self, start: Any, p: Array, inputs: Array) -> RunStart:
+        """The start of a run; what it found about constraint rows is kept from the other runs."""
+        dynamics = self.task.dynamics
+        if not dynamics.start.open_topology.constrained:
+            return find_begin(self.task, start, p, inputs)
+        with dynamics.start.lock:
+            rows = dynamics.start.known_rows
+            begin = find_begin(self.task, start, p, inputs)
+            now = dynamics.start.known_rows
+            if rows is None or now is None or now == rows:
+                return begin
+            dynamics.start.use_rows(rows)
+            forget_builtins(dynamics)
+            if begin.dynamics is dynamics:
+                return RunStart(self._compiled_with(now), begin.state, begin.notices)
+            return begin
+
+    def _compiled_with(self, rows: tuple[int, ...]) -> Dynamics:
+        """The system compiled with other independent constraint rows."""
+        with self._lock:
+            if rows not in self._with_rows:
+                dynamics = self.task.dynamics
+                self._with_rows[rows] = Dynamics(dynamics.system, dynamics.formulation, rows=rows)
+            return self._with_rows[rows]
+
+    def _failed(self, index: int, values: Values, message: str, notes: tuple[str, ...] = ()) -> RunRow:
+        nothing = dict.fromkeys((each.text for each in self.reductions), np.nan)
+        return RunRow(index, values, FAILED, message, nothing, notes)

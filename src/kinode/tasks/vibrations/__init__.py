@@ -1,0 +1,1 @@
+"""Eigenvalues along a parameter, and mode shapes that a picture can swing."""

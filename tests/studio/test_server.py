@@ -1,0 +1,285 @@
+"""The server by raw sockets: files and paths, headers, sizes, slowness, and how it begins and ends."""
+
+import base64
+import hashlib
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+from raw_requests import ask, ask_socket, close_code, connect, frame, get_cookie, lines_of, open_socket, read_all
+from served_arm import ROUTES, SECRET
+
+from kinode.errors import ArgumentError
+from kinode.studio.server import Server, ServerLimits, serve
+from kinode.studio.session import Session
+
+# -- paths -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/files/../secret.txt", "/files/%2e%2e/secret.txt", "/files/%2E%2e%2Fsecret.txt", "/files/..%2fsecret.txt",
+        "/files/%252e%252e/secret.txt", "/files/..%5csecret.txt", "/files/..\\secret.txt", "/files/....//secret.txt",
+        "/files//etc/passwd", "/files/%2fetc%2fpasswd", "//files/photo.png", "/files/./photo.png",
+        "/files/photo.png%00", "/files/photo.png/", "/files/%c0%ae%c0%ae/secret.txt",
+        "/files/\x7f", "/files/a%0d%0aSet-Cookie:x", "/../",
+        "/.", "files/photo.png", "*", "http://evil.example/", "http://127.0.0.1/files/photo.png", "", "?token=x", "/%",
+        "/%zz",
+    ],
+)  # fmt: skip
+def test_paths_that_are_not_plain(server, cookie, path):
+    reply = ask(server, path, Cookie=cookie)
+    assert reply.status == 400
+    assert SECRET.encode() not in reply.body and "set-cookie" not in reply.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "out/secret.txt",
+        "leak.txt",
+        ".env",
+        "out/arm/.env",
+        "meshes",
+        "pipe",
+        "none.stl",
+        "photo.png/x",
+        "a" * 3000,
+        "out",
+    ],
+)
+def test_files_that_are_not_served(server, cookie, path):
+    assert ask(server, f"/files/{path}", Cookie=cookie).status == 404
+
+
+def test_a_page_without_icon_is_no_error(server, cookie):
+    assert ask(server, "/favicon.ico", Cookie=cookie).status == 204
+    assert ask(server, "/favicon.ico").status == 403
+
+
+def test_without_folder_there_are_no_files(folder):
+    with serve(Session(), {"/": "x"}) as other:
+        cookie = get_cookie(other)
+        assert ask(other, "/", Cookie=cookie).status == 200
+        assert ask(other, "/files/photo.png", Cookie=cookie).status == 404
+
+
+# -- what browsers are told ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [*ROUTES, "/%", "/socket"])
+def test_every_answer_has_the_headers(server, cookie, path):
+    for headers in ({}, {"Cookie": cookie}):
+        reply = ask(server, path, **headers)
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cache-control"] == "no-store"
+        assert reply.headers["x-frame-options"] == "DENY"
+        assert "default-src 'none'" in reply.headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+        assert "server" not in reply.headers
+        assert not [name for name in reply.headers if name.startswith("access-control")]
+
+
+def test_the_policy_of_a_page(server, cookie):
+    policy = ask(server, Cookie=cookie).headers["content-security-policy"]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    inline = (b"let a = 1;\nlet b = a;", b"last()")
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}'" for text in inline]
+    assert rules["script-src"] == " ".join(["'self'", *hashes])
+    assert rules["connect-src"] == f"'self' ws://127.0.0.1:{server.port} data: blob:"
+    assert "unsafe-eval" not in policy and rules["base-uri"] == rules["form-action"] == "'none'"
+
+
+@pytest.mark.parametrize("path", ["/app.js", "/files/photo.png", "/files/evil.html"])
+def test_what_is_no_page_may_do_nothing(server, cookie, path):
+    assert ask(server, path, Cookie=cookie).headers["content-security-policy"].endswith("sandbox")
+
+
+# -- sizes and times -------------------------------------------------------------------------------------------------
+
+
+def test_a_long_path_is_refused(server, cookie):
+    assert ask(server, "/" + "a" * 9000, Cookie=cookie).status == 414
+
+
+def test_long_and_many_headers_are_refused(server, cookie):
+    assert ask(server, Cookie=cookie, X="a" * 9000).status == 431
+    assert ask(server, Cookie=cookie, X=["a"] * 200).status == 431
+
+
+@pytest.mark.parametrize(
+    "noise", [b"\0" * 100 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/2\r\n\r\n", b"\x16\x03\x01\r\n"]
+)
+def test_noise_is_cut_off(server, noise):
+    with connect(server) as link:
+        link.sendall(noise)
+        assert read_all(link) == b""
+
+
+@pytest.mark.parametrize("start", [b"", b"GET", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+def test_who_does_not_finish_is_cut_off(server, start):
+    with connect(server) as link:
+        link.sendall(start)
+        began = time.monotonic()
+        assert read_all(link) == b""
+        assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize(("limits", "patient"), [(ServerLimits(request_seconds=0.3), False), (ServerLimits(), True)])
+def test_who_does_not_read_is_cut_off(limits, patient):
+    size = 30_000_000  # more than buffers hold
+    with serve(Session(), {"/": "x", "/large.bin": bytes(size)}, limits=limits) as other, connect(other) as link:
+        link.sendall(lines_of(other, "/large.bin", "GET", {"Cookie": get_cookie(other)}))
+        time.sleep(0.5)
+        assert (len(read_all(link)) > size) == patient
+
+
+def test_a_large_message_ends_the_socket(server, cookie):
+    with open_socket(server, cookie) as link:
+        link.sendall(frame(b"x" * 1001))
+        assert close_code(read_all(link)) == 1009
+
+
+def test_a_message_that_says_it_is_huge_ends_the_socket(server, cookie):
+    with open_socket(server, cookie) as link:
+        link.sendall(frame(b"", length=1 << 62))
+        assert close_code(read_all(link)) == 1009
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (frame(b"\xff\xff"), 1007),
+        (frame(b"{}", masked=False), 1002),
+        (frame(b"", opcode=3), 1002),
+        (frame(b"x" * 126, opcode=9), 1002),
+        (b"\xff\xff\xff\xff", 1002),
+    ],
+)
+def test_frames_that_are_wrong(server, cookie, data, code):
+    with open_socket(server, cookie) as link:
+        link.sendall(data)
+        assert close_code(read_all(link)) == code
+    assert ask(server, Cookie=cookie).status == 200
+
+
+def test_sockets_are_counted():
+    with serve(Session(), {"/": "x"}, limits=ServerLimits(sockets=2)) as other:
+        cookie = get_cookie(other)
+        with open_socket(other, cookie), open_socket(other, cookie):
+            assert ask_socket(other, cookie).status == 503
+            assert ask(other, Cookie=cookie).status == 200
+        deadline = time.monotonic() + 5
+        while ask_socket(other, cookie).status != 101:
+            assert time.monotonic() < deadline
+
+
+def test_connections_are_counted():
+    with serve(Session(), {"/": "x"}, limits=ServerLimits(connections=3)) as other:
+        links = [connect(other) for _ in range(3)]
+        with connect(other) as more:
+            assert read_all(more) == b""
+        for link in links:
+            link.close()
+        deadline = time.monotonic() + 5
+        while ask(other).status != 403:
+            assert time.monotonic() < deadline
+
+
+# -- the server itself -----------------------------------------------------------------------------------------------
+
+
+def test_it_listens_on_this_machine_alone():
+    with serve(Session()) as other:
+        assert other.host == "127.0.0.1"
+        assert other.new_address().startswith(f"http://127.0.0.1:{other.port}/?token=")
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.2", other.port), timeout=1)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "", "::"])
+def test_listening_everywhere_needs_a_name(host):
+    with pytest.raises(ArgumentError, match="names="):
+        Server(Session(), host=host)
+
+
+def test_another_host_by_name():
+    with serve(Session(), {"/": "x"}, host="0.0.0.0", names=["lab7:8000"]) as other:
+        assert other.new_address().startswith("http://lab7:8000/?token=")
+        path = f"/?token={other.gate.new_token()}"
+        assert ask(other, path, Host="evil.example:8000").status == 403
+        reply = ask(other, path, Host="lab7:8000")
+        assert reply.status == 303
+        cookie = reply.headers["set-cookie"].partition(";")[0]
+        changes = {"Host": "lab7:8000", "Origin": f"http://127.0.0.1:{other.port}"}
+        assert ask_socket(other, cookie, **changes).status == 403
+        assert ask_socket(other, cookie, **changes | {"Origin": "http://lab7:8000"}).status == 101
+        assert "ws://lab7:8000" in ask(other, Host="lab7:8000", Cookie=cookie).headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"port": 70000}, "between 0 and 65535"),
+        ({"names": ["Lab7:80"]}, "small letters"),
+        ({"host": "203.0.113.7"}, "cannot listen"),
+        ({"folder": "/nowhere/at/all"}, "not a folder"),
+        ({"pages": {"/socket": "x"}}, "'/socket'"),
+        ({"pages": {"/files/x": "x"}}, "'/files/x'"),
+        ({"pages": {"x.html": "x"}}, "'x.html'"),
+        ({"pages": {"/": b"\xff"}}, "UTF-8"),
+    ],
+)
+def test_wrong_arguments(arguments, said):
+    with pytest.raises(ArgumentError, match=said):
+        Server(Session(), **arguments)
+
+
+def test_a_port_that_is_taken(server):
+    with pytest.raises(ArgumentError, match="cannot listen"):
+        Server(Session(), port=server.port)
+
+
+def test_it_ends_when_asked_whoever_is_connected():
+    other = serve(Session(), {"/": "x"})
+    cookie = get_cookie(other)
+    assert not other.wait(0)
+    with connect(other) as idle, open_socket(other, cookie) as link:
+        began = time.monotonic()
+        closer = threading.Thread(target=other.close)
+        closer.start()
+        assert other.wait(5) and time.monotonic() - began < 2
+        assert close_code(read_all(link)) == 1001
+        assert read_all(idle) == b""
+        closer.join()
+    other.close()
+    with pytest.raises(OSError):
+        connect(other)
+    with pytest.raises(ArgumentError, match="once"):
+        other.start()
+
+
+def test_a_server_that_never_started_ends_too():
+    other = Server(Session())
+    other.close()
+    assert other.wait(0)
+
+
+def test_ctrl_c_ends_it():
+    code = """
+        import os, signal, socket, threading
+        from kinode.studio.server import serve
+        from kinode.studio.session import Session
+        server = serve(Session(), {"/": "x"})
+        idle = socket.create_connection(("127.0.0.1", server.port))
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        print(server.wait())
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=20)
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)

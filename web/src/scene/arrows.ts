@@ -1,0 +1,196 @@
+// Loads of joints as arrows: force with one head, moment with two, the run's peak 15 % of the model's size.
+// Components that are not unique are an arrow of their own, which is striped.
+
+import {
+  BufferGeometry, Color, ConeGeometry, CylinderGeometry, Float32BufferAttribute, Group, InstancedBufferAttribute,
+  InstancedBufferGeometry, Mesh, type ShaderMaterial,
+} from "three";
+import type { JointData, RunDocument, Vec3 } from "../data/run_document";
+import type { LoadPart } from "../panel";
+import type { CameraRig } from "./camera_rig";
+import { arrowMaterial, uniform } from "./materials";
+import { LoadReader, sixAt, splitUnique } from "./math/load_words";
+import type { PoseReader } from "./math/poses";
+import { add, length, scale } from "./math/vectors";
+
+export const PEAK_SHARE = 0.15; // length of the greatest arrow, of the model's size
+const LEAST = 2e-3; // of the peak: shorter ones are not drawn
+
+export type Quantity = "force" | "moment";
+
+/** Who loads a joint, as the joint panel shows it. */
+export interface ShownCauses {
+  joint: string;
+  names: string[];
+  colors: string[]; // CSS
+  array: string; // in the document: (names, 6, n) in world axes
+}
+
+/** An arrow as drawn, for pointing at it. */
+export interface DrawnArrow {
+  joint: JointData;
+  quantity: Quantity;
+  start: Vec3;
+  tip: Vec3;
+  cause: string; // "" for the load itself
+}
+
+function arrowGeometry(heads: number): BufferGeometry {
+  const parts: [BufferGeometry, number][] = [[new CylinderGeometry(1, 1, 1, 8, 1).rotateX(Math.PI / 2).translate(0, 0, 0.5), 0]];
+  for (let k = 0; k < heads; k++) parts.push([new ConeGeometry(1, 1, 12, 1).rotateX(Math.PI / 2).translate(0, 0, 0.5), 1 + k]);
+  const position: number[] = [];
+  const normal: number[] = [];
+  const zone: number[] = [];
+  for (const [part, number] of parts) {
+    const flat = part.toNonIndexed();
+    position.push(...(flat.getAttribute("position").array as Float32Array));
+    normal.push(...(flat.getAttribute("normal").array as Float32Array));
+    zone.push(...new Array<number>(flat.getAttribute("position").count).fill(number));
+    part.dispose();
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new Float32BufferAttribute(position, 3));
+  geometry.setAttribute("normal", new Float32BufferAttribute(normal, 3));
+  geometry.setAttribute("zone", new Float32BufferAttribute(zone, 1));
+  return geometry;
+}
+
+/** Arrows of one quantity in one draw call. */
+class ArrowSet {
+  readonly mesh: Mesh;
+  readonly material: ShaderMaterial;
+  private readonly geometry = new InstancedBufferGeometry();
+  private readonly capacity = 512;
+  private count = 0;
+
+  constructor(heads: number) {
+    const shape = arrowGeometry(heads);
+    for (const name of ["position", "normal", "zone"]) this.geometry.setAttribute(name, shape.getAttribute(name));
+    this.geometry.setAttribute("start", new InstancedBufferAttribute(new Float32Array(3 * this.capacity), 3));
+    this.geometry.setAttribute("along", new InstancedBufferAttribute(new Float32Array(3 * this.capacity), 3));
+    this.geometry.setAttribute("tintAndHatch", new InstancedBufferAttribute(new Float32Array(4 * this.capacity), 4));
+    this.material = arrowMaterial(heads);
+    this.mesh = new Mesh(this.geometry, this.material);
+    this.mesh.frustumCulled = false;
+    this.mesh.renderOrder = 20;
+    this.mesh.raycast = () => {};
+  }
+
+  begin(): void {
+    this.count = 0;
+  }
+
+  add(start: Vec3, along: Vec3, color: Color, hatched: boolean): void {
+    if (this.count >= this.capacity) return;
+    (this.geometry.getAttribute("start") as InstancedBufferAttribute).setXYZ(this.count, ...start);
+    (this.geometry.getAttribute("along") as InstancedBufferAttribute).setXYZ(this.count, ...along);
+    (this.geometry.getAttribute("tintAndHatch") as InstancedBufferAttribute).setXYZW(this.count, color.r, color.g, color.b, hatched ? 1 : 0);
+    this.count++;
+  }
+
+  end(thick: number): void {
+    this.geometry.instanceCount = this.count;
+    this.mesh.visible = this.count > 0;
+    uniform<number>(this.material, "thick").value = thick;
+    for (const name of ["start", "along", "tintAndHatch"]) this.geometry.getAttribute(name).needsUpdate = true;
+  }
+
+  dispose(): void {
+    this.geometry.dispose();
+    this.material.dispose();
+  }
+}
+
+export class LoadArrows {
+  readonly group = new Group();
+  readonly drawn: DrawnArrow[] = [];
+  shown = { force: true, moment: true };
+  causes: ShownCauses | null = null;
+  reader!: LoadReader;
+  private readonly sets = { force: new ArrowSet(1), moment: new ArrowSet(2) };
+  private readonly colors = { force: new Color(), moment: new Color() };
+  private peaks = { force: 0, moment: 0 };
+  private causeColors: Color[] = [];
+  private size = 1;
+
+  constructor() {
+    this.group.add(this.sets.force.mesh, this.sets.moment.mesh);
+  }
+
+  setDocument(document: RunDocument): void {
+    this.reader = new LoadReader(document);
+    this.peaks = this.reader.peaks();
+    this.size = document.header.size;
+  }
+
+  /** The loads whose arrows have the greatest length. */
+  scaleOf(): { force: number; moment: number } {
+    return this.peaks;
+  }
+
+  setColors(force: string, moment: string): void {
+    this.colors.force.set(force);
+    this.colors.moment.set(moment);
+  }
+
+  setCauses(causes: ShownCauses | null): void {
+    this.causes = causes;
+    this.causeColors = (causes?.colors ?? []).map((color) => new Color(color));
+  }
+
+  place(poses: PoseReader, rig: CameraRig, part: LoadPart, chosen: string): void {
+    this.drawn.length = 0;
+    const thick = Math.min(0.0055 * this.size, 2.6 * rig.pixel);
+    for (const quantity of ["force", "moment"] as const) {
+      const set = this.sets[quantity];
+      set.begin();
+      if (this.shown[quantity] && this.peaks[quantity] > 0) {
+        for (const joint of this.reader.document.header.joints) this.addJoint(set, quantity, joint, poses, part, joint.name === chosen);
+      }
+      set.end(thick);
+    }
+  }
+
+  dispose(): void {
+    this.sets.force.dispose();
+    this.sets.moment.dispose();
+  }
+
+  private addJoint(set: ArrowSet, quantity: Quantity, joint: JointData, poses: PoseReader, part: LoadPart, chosen: boolean): void {
+    const load = this.reader.read(joint, part, poses.moment);
+    if (load === null) return;
+    const at = poses.place(joint.child);
+    const meters = (PEAK_SHARE * this.size) / this.peaks[quantity];
+    if (this.causes?.joint === joint.name) {
+      this.addCauses(set, quantity, joint, poses, at, meters, part);
+      return;
+    }
+    const { sure, shared } = splitUnique(joint, poses, load[quantity], quantity === "force" ? 0 : 3);
+    for (const [vector, hatched] of [[sure, false], [shared, true]] as const) {
+      if (!(length(vector) > LEAST * this.peaks[quantity])) continue;
+      const along = scale(vector, meters);
+      const color = chosen ? this.colors[quantity].clone().lerp(new Color("#ffffff"), 0.25) : this.colors[quantity];
+      set.add(at, along, color, hatched);
+      this.drawn.push({ joint, quantity, start: at, tip: add(at, along), cause: "" });
+    }
+  }
+
+  /** The shares of a load one after the other, tip to tail, in the colors of the joint panel. */
+  private addCauses(set: ArrowSet, quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, meters: number, part: LoadPart): void {
+    const { document } = this.reader;
+    const array = document.floats(this.causes!.array);
+    const from = quantity === "force" ? 0 : 3;
+    let start = at;
+    this.causes!.names.forEach((name, k) => {
+      if (part === "kinetic" && name === "static") return;
+      const six = sixAt(array, k, document.count, poses.moment);
+      const vector: Vec3 = [six[from]!, six[from + 1]!, six[from + 2]!];
+      if (!(length(vector) > LEAST * this.peaks[quantity])) return;
+      const along = scale(vector, meters);
+      set.add(start, along, this.causeColors[k] ?? this.colors[quantity], false);
+      const tip = add(start, along);
+      this.drawn.push({ joint, quantity, start, tip, cause: name });
+      start = tip;
+    });
+  }
+}

@@ -1,0 +1,146 @@
+// The bodies of a run: boxes, cylinders, capsules, spheres, and bars and plates for bodies without a shape.
+
+import {
+  BoxGeometry, type BufferGeometry, Color, CylinderGeometry, Float32BufferAttribute, Group, SphereGeometry,
+  BufferGeometry as Geometry, type Material, type ShaderMaterial,
+} from "three";
+import type { BodyData, RunHeader, Shape, Vec3 } from "../data/run_document";
+import { type Affine, type Item, Instances, affine, between } from "./instances";
+import { TINTS, edgeMaterial, litMaterial, uniform } from "./materials";
+import { findPlate } from "./math/plate_shape";
+import type { PoseReader } from "./math/poses";
+import { add, cross, rotate, scale, subtract, unit } from "./math/vectors";
+
+type Primitive = "box" | "cylinder" | "sphere" | "wedge";
+const PRIMITIVES: Primitive[] = ["box", "cylinder", "sphere", "wedge"];
+
+/** A prism over the triangle (0,0) (1,0) (0,1), from -1/2 to 1/2 along z; the sides that touch the next one are left out. */
+function wedgeGeometry(): BufferGeometry {
+  const corners: Vec3[] = [[0, 0, 0.5], [1, 0, 0.5], [0, 1, 0.5], [0, 0, -0.5], [1, 0, -0.5], [0, 1, -0.5]];
+  const faces: [number[], Vec3][] = [
+    [[0, 1, 2], [0, 0, 1]], [[3, 5, 4], [0, 0, -1]], [[1, 4, 5, 1, 5, 2], [1, 1, 0]],
+  ];
+  const position: number[] = [];
+  const normal: number[] = [];
+  for (const [indices, n] of faces) {
+    for (const k of indices) {
+      position.push(...corners[k]!);
+      normal.push(...n);
+    }
+  }
+  const geometry = new Geometry();
+  geometry.setAttribute("position", new Float32BufferAttribute(position, 3));
+  geometry.setAttribute("normal", new Float32BufferAttribute(normal, 3));
+  return geometry;
+}
+
+export function zCylinder(radius: number, length: number, sides: number, top = radius): BufferGeometry {
+  return new CylinderGeometry(top, radius, length, sides).rotateX(Math.PI / 2);
+}
+
+/** Unit geometries that all drawings of a stage share. */
+export class SolidGeometries {
+  readonly of: Record<Primitive, BufferGeometry> = {
+    box: new BoxGeometry(1, 1, 1),
+    cylinder: zCylinder(1, 1, 36),
+    sphere: new SphereGeometry(1, 24, 16),
+    wedge: wedgeGeometry(),
+  };
+
+  dispose(): void {
+    for (const geometry of Object.values(this.of)) geometry.dispose();
+  }
+}
+
+/** The simple solids that a shape consists of, in the body's axes. */
+export function partsOf(shape: Shape, row = 0): [Primitive, Affine][] {
+  const [size = 0, b = 0, c = 0] = shape.sizes;
+  // bars of neighbors on one line would flicker if they were equally thick
+  const a = shape.points ? size * (1 + 0.08 * ((row % 3) - 1)) : size;
+  const at = (kind: Primitive, sizes: Vec3): [Primitive, Affine] => [kind, affine(shape.at, shape.quaternion, sizes)];
+  const ball = (point: Vec3, radius: number): [Primitive, Affine] => ["sphere", affine(point, [1, 0, 0, 0], [radius, radius, radius])];
+  if (shape.kind === "box") return [at("box", [a, b, c])];
+  if (shape.kind === "sphere") return [at("sphere", [a, a, a])];
+  if (shape.kind === "cylinder") return [at("cylinder", [a, a, b])];
+  if (shape.kind === "capsule") {
+    const half = rotate(shape.quaternion, [0, 0, b / 2]);
+    return [at("cylinder", [a, a, b]), ball(add(shape.at, half), a), ball(add(shape.at, half, -1), a)];
+  }
+  const { bars, triangles } = findPlate(shape.points ?? []);
+  const parts: [Primitive, Affine][] = [];
+  const corners = new Map<string, Vec3>();
+  for (const [p, q] of bars) {
+    parts.push(["cylinder", between(p, q, a)]);
+    for (const end of [p, q]) corners.set(end.join(), end);
+  }
+  for (const [p, q, r] of triangles) {
+    const [u, v] = [subtract(q, p), subtract(r, p)];
+    parts.push(["wedge", [u, v, scale(unit(cross(u, v)), a), p]]);
+  }
+  for (const corner of corners.values()) parts.push(ball(corner, 1.02 * a));
+  return parts;
+}
+
+export type Style = "solid" | "ghost";
+
+/** All bodies of one run at one time. */
+export class SolidSet {
+  readonly group = new Group();
+  private readonly sets = {} as Record<Primitive, Instances>;
+  private readonly material: ShaderMaterial;
+  private readonly edges: ShaderMaterial;
+  private readonly color: Color | null;
+  private bodies: readonly BodyData[] = [];
+
+  constructor(geometries: SolidGeometries, style: Style, color: Color | null = null, opacity = 0.3) {
+    const ghost = style === "ghost";
+    this.color = color;
+    this.material = litMaterial({ opacity: ghost ? opacity : 1 });
+    this.edges = edgeMaterial(ghost ? 0.25 : 0.5);
+    for (const kind of PRIMITIVES) {
+      const edges = kind === "box" || kind === "cylinder" ? { edges: { material: this.edges as Material, angle: 40 } } : {};
+      this.sets[kind] = new Instances(geometries.of[kind], this.material, { ...edges, order: ghost ? 4 : 0 });
+      this.group.add(this.sets[kind].group);
+    }
+  }
+
+  /** New shapes, or new numbers of the same ones. */
+  setHeader(header: RunHeader, chosen: string): void {
+    this.bodies = header.bodies;
+    const items: Record<Primitive, Item[]> = { box: [], cylinder: [], sphere: [], wedge: [] };
+    header.bodies.forEach((body, row) => {
+      const color = this.colorOf(body, chosen);
+      for (const shape of body.shapes) for (const [kind, local] of partsOf(shape, row)) items[kind].push({ row, local, color });
+    });
+    for (const kind of PRIMITIVES) this.sets[kind].setItems(items[kind]);
+  }
+
+  place(poses: PoseReader): void {
+    for (const kind of PRIMITIVES) this.sets[kind].place(poses);
+  }
+
+  /** The bodies' names of the meshes that a ray may hit. */
+  get targets(): { instances: Instances; name(instance: number): string }[] {
+    return PRIMITIVES.map((kind) => ({
+      instances: this.sets[kind],
+      name: (instance) => this.bodies[this.sets[kind].rows[instance] ?? -1]?.name ?? "",
+    }));
+  }
+
+  setTheme(dark: boolean): void {
+    uniform<Color>(this.edges, "tint").value.set(dark ? "#05080b" : "#1d2733");
+    uniform<number>(this.material, "ambient").value = dark ? 0.34 : 0.42;
+  }
+
+  dispose(): void {
+    for (const kind of PRIMITIVES) this.sets[kind].dispose();
+    this.material.dispose();
+    this.edges.dispose();
+  }
+
+  private colorOf(body: BodyData, chosen: string): Color {
+    if (this.color) return this.color;
+    const color = new Color(TINTS[body.color % TINTS.length]!);
+    return body.name === chosen ? color.lerp(new Color("#ffffff"), 0.45) : color;
+  }
+}
