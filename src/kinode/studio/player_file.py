@@ -11,9 +11,12 @@ from pathlib import Path
 
 from kinode.atomic_files import write_text
 from kinode.errors import ArgumentError
+from kinode.studio.load_data import CAUSES
 from kinode.studio.run_document import RunDocument
 from kinode.studio.static_files import find_player
 
+RUN_SIZE = 1_000_000  # bytes of a run in a file
+BODY_SIZE = 40  # bytes of a body in a picture
 PAGE_STYLE = "html, body { height: 100%; margin: 0; } [data-kinode-player] { height: 100%; }"
 NO_SCRIPT = "This page needs a browser that runs scripts."
 

@@ -19,10 +19,12 @@ class ReportPlayer(NamedTuple):
     missing: str
 
 
-def report_player(run: Trajectory) -> ReportPlayer:
+def report_player(run: Trajectory, seen_from: str | None = None) -> ReportPlayer:
     """The player of a run for a report."""
     try:
         script = player_script()
     except Error as error:
         return ReportPlayer(Markup(""), Markup(""), str(error))
-    return ReportPlayer(Markup(player_markup([run_document(run)], theme="auto")), Markup(script), "")
+    return ReportPlayer(
+        Markup(player_markup([run_document(run, seen_from=seen_from)], theme="auto")), Markup(script), ""
+    )

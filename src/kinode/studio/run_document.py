@@ -32,6 +32,7 @@ VERSION = 1
 FINE, COARSE = 24, 16  # bits of a value in a file
 MOST_FINE = 600_000  # numbers in a file up to which they are stored finely, contributions to loads apart
 MOST_FACTS = 40
+LEFT_OUT = "who loads each joint is in part left out, to keep the file small: kinode view --live has all of it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,13 @@ class RunDocument:
 
     header: Plain
     arrays: dict[str, Array] = field(repr=False)
+
+    def without(self, causes: str) -> RunDocument:
+        """The same without contributions to loads whose arrays begin so; a note says that they are left out."""
+        kept = [record for record in self.header["causes"] if not record["array"].startswith(causes)]
+        notes = [*self.header["loadNotes"], LEFT_OUT] if len(kept) < len(self.header["causes"]) else []
+        arrays = {name: array for name, array in self.arrays.items() if not name.startswith(causes)}
+        return RunDocument(self.header | {"causes": kept, "loadNotes": notes or self.header["loadNotes"]}, arrays)
 
     def packet(self, *, encoded: bool) -> bytes:
         """The bytes of the run; ``encoded`` ones are small when deflated, and take longer to write and read."""
@@ -56,7 +64,7 @@ class RunDocument:
 
 def run_document(
     run: Trajectory, *, label: str = "", keep: Iterable[str] = (), rate: float | None = None, checks: bool = True,
-    verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None,
+    verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None, seen_from: str | None = None,
 ) -> RunDocument:  # fmt: skip
     """The data of a run for the player.
 
@@ -75,6 +83,8 @@ def run_document(
         Whether independent derivations are compared.
     bearings : mapping, optional
         Positions and ratings of bearings on shafts, by joint; see ``load_data.bearing_records``.
+    seen_from : str, optional
+        A body or frame that stands still in the picture at first.
     """
     scene = SceneData(run)
     diagram = diagram_data(run.system)
@@ -99,6 +109,7 @@ def run_document(
         "diagram": None if diagram is None else diagram.data,
         "equations": None if equations is None else equations.data,
         "causes": causes,
+        "seenFrom": seen_from or "",
         "bearings": bearing_records(run, bearings or {}),
     }
     return RunDocument(header, arrays)

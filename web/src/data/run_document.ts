@@ -216,6 +216,7 @@ export interface RunHeader {
   center: Vec3; // of the mechanism at the start
   up: Vec3;
   plane: { right: Vec3; up: Vec3; toward: Vec3 } | null; // of a plane mechanism
+  seenFrom?: string; // a body or frame that stands still in the picture at first
   bodies: BodyData[];
   frames: NamedFrame[];
   joints: JointData[];

@@ -27,7 +27,7 @@ def describe_mechanism(run: Trajectory, seen_from: str | None) -> MechanismSecti
     title, model = tag("h2", "Mechanism"), describe_model(run)
     if not len(run):
         return MechanismSection(join([title, model]), Markup(""))
-    player = hook("report_player")(run)
+    player = hook("report_player")(run, seen_from)
     still = _still_picture(run, seen_from) if run.system.bodies else Markup("")
     if player.missing:
         note = tag("p", f"Nothing moves here: {player.missing}.", class_="note")
