@@ -2,7 +2,7 @@
 
 import type { BufferGeometry } from "three";
 import type { Quat, RunDocument, Vec3 } from "../data/run_document";
-import { TINTS } from "../scene/materials";
+import { TINTS } from "../scene/gl/materials";
 import { SolidGeometries, partsOf } from "../scene/solids";
 
 const FLOAT = 5126;
