@@ -45,7 +45,7 @@ export class SolidGeometries {
   readonly many: boolean;
 
   /** Software rendering takes a microsecond for each triangle: many bodies have few. */
-  constructor(many: boolean) {
+  constructor(many = false) {
     this.many = many;
     this.of = {
       box: new BoxGeometry(1, 1, 1),
