@@ -15,6 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, Error
+from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.studio.diagram_data import diagram_data
@@ -62,6 +63,7 @@ class RunDocument:
         return write_packet(self.header, packed)
 
 
+@IGNORE_OVERFLOW
 def run_document(
     run: Trajectory, *, label: str = "", keep: Iterable[str] = (), rate: float | None = None, checks: bool = True,
     verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None, seen_from: str | None = None,

@@ -135,7 +135,11 @@ def test_the_keyboard_alone(page, open_run):
     reached = set()
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.add(page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"))
+        reached.add(
+            page.evaluate(
+                "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+            )
+        )
     assert {"Time", "Plots"} <= reached and any(words and words.startswith("Save") for words in reached), reached
 
 
