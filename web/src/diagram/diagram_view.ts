@@ -39,7 +39,7 @@ class DiagramView implements Panel {
     this.context = context;
     this.window = new DiagramWindow(this.sheet, () => this.windowChanged());
     this.element.append(this.tools(), this.sheet, this.keys);
-    this.sheet.append(this.dots.canvas, this.box.element);
+    this.sheet.append(this.dots.canvas, this.stickers.svg, this.box.element);
     this.sheet.addEventListener("pointermove", this.pointed);
     this.sheet.addEventListener("pointerleave", () => this.hover(null));
     this.sheet.addEventListener("click", this.clicked);
@@ -86,7 +86,7 @@ class DiagramView implements Panel {
     }
     values.addEventListener("change", () => {
       this.mode = values.value as StickerMode;
-      this.stickers.setLinks(this.data?.links ?? [], this.mode);
+      this.stickers.setLinks(this.data?.links ?? [], this.data?.components ?? [], this.mode);
       this.update();
     });
     const dots = make("input", { type: "checkbox" });
@@ -117,8 +117,7 @@ class DiagramView implements Panel {
     this.svg = svg;
     this.hovered = null;
     this.items = prepareItems(svg, data);
-    this.stickers.setLinks(data.links, this.mode);
-    svg.append(this.stickers.group);
+    this.stickers.setLinks(data.links, data.components, this.mode);
     this.sheet.prepend(svg);
     this.dots.setLinks(data.links);
     this.explainLines(data);
@@ -166,8 +165,11 @@ class DiagramView implements Panel {
   private windowChanged(): void {
     if (this.svg === null || !this.visible) return;
     const { x, y, scale } = this.window.view;
-    this.svg.setAttribute("viewBox", `${x} ${y} ${this.sheet.clientWidth / scale} ${this.sheet.clientHeight / scale}`);
-    this.svg.setAttribute("preserveAspectRatio", "xMinYMin meet");
+    const box = `${x} ${y} ${this.sheet.clientWidth / scale} ${this.sheet.clientHeight / scale}`;
+    for (const svg of [this.svg, this.stickers.svg]) {
+      svg.setAttribute("viewBox", box);
+      svg.setAttribute("preserveAspectRatio", "xMinYMin meet");
+    }
     this.update();
   }
 

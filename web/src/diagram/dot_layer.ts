@@ -90,7 +90,7 @@ export function through(piece: WirePiece, powers: number[]): number {
 
 /** The direction, for a picture that stands still. */
 function drawArrow(pen: CanvasRenderingContext2D, piece: WirePiece, sign: number): void {
-  const { at, along } = placeOn(piece.points, piece.length / 2);
+  const { at, along } = placeOn(piece.points, piece.length * (sign > 0 ? 0.86 : 0.14));
   const [dx, dy] = [along[0] * sign, along[1] * sign];
   pen.globalAlpha = 1;
   pen.beginPath();

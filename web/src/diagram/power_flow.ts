@@ -72,5 +72,5 @@ export function energyText(joule: number): string {
   if (!(joule > 0)) return "0 J";
   const prefixes: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
   const [size, letter] = prefixes.find(([each]) => joule >= each) ?? [1e-12, "p"];
-  return `${(joule / size).toPrecision(2).replace(/e.*/, "")} ${letter}J`;
+  return `${Number((joule / size).toPrecision(2))} ${letter}J`;
 }

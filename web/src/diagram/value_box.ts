@@ -100,7 +100,7 @@ export class ValueBox {
     const body = make("tbody");
     this.cells = rows.map((row) => row.values.map((_, j) => make("td", { class: j === 0 ? "number" : "number muted" })));
     rows.forEach((row, k) => {
-      const unit = make("td", { class: "muted" }, prettyUnit(row.unit));
+      const unit = make("td", { class: "muted" }, row.unit === "1" ? "" : prettyUnit(row.unit));
       body.append(make("tr", {}, make("td", {}, row.words), ...this.cells[k]!, unit));
     });
     const parts: Node[] = [make("div", { class: "value-title" }, make("b", {}, name), ` ${words}`)];

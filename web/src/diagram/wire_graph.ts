@@ -116,6 +116,14 @@ export function labelPlace(points: Point[]): { at: Point; along: Point; room: nu
   return { at: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], along, room };
 }
 
+/** Places on a line where a label may stand, best first: middles of its stretches, then thirds. */
+export function labelPlaces(points: Point[]): Point[] {
+  const stretches = points.slice(1).map((b, k) => ({ a: points[k]!, b, room: distance(points[k]!, b) }));
+  stretches.sort((one, other) => other.room - one.room);
+  const share = ({ a, b }: { a: Point; b: Point }, s: number): Point => [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
+  return [0.5, 0.3, 0.7, 0.15, 0.85].flatMap((s) => stretches.map((stretch) => share(stretch, s)));
+}
+
 function key(p: Point): string {
   return `${p[0]},${p[1]}`;
 }
