@@ -77,8 +77,8 @@ def _find_run(
 ) -> Trajectory:  # fmt: skip
     """The run of a file: stored, or simulated with as many times as there are pictures."""
     from kinode.errors import SimulationError
+    from kinode.results.pictures.picture_states import count_pictures
     from kinode.results.run_files import load_run
-    from kinode.studio.picture_rate import count_pictures
     from kinode.tasks.simulate import simulate
 
     if file.suffix.lower() in RUN_FILES:
@@ -95,7 +95,8 @@ def _find_run(
         if error.run is None or debug:
             raise
         say(str(error))
-        return error.run
+        run: Trajectory = error.run
+        return run
 
 
 def _view_live(files: list[Path], until: str | None, values: dict[str, str], base: Base) -> None:

@@ -19,7 +19,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.studio.diagram_data import diagram_data
 from kinode.studio.equation_data import equation_data
-from kinode.studio.load_data import bearing_records, cause_records, joint_records
+from kinode.studio.load_data import CAUSES, bearing_records, cause_records, joint_records
 from kinode.studio.packet import EncodedSeries, encode_series, write_packet
 from kinode.studio.scene_data import Plain, SceneData
 from kinode.studio.shown_series import shown_names, shown_series
@@ -30,7 +30,7 @@ from kinode.views.style import number
 FORMAT = "kinode-run"
 VERSION = 1
 FINE, COARSE = 24, 16  # bits of a value in a file
-MOST_FINE = 2_500_000  # numbers in a file up to which they are stored finely
+MOST_FINE = 600_000  # numbers in a file up to which they are stored finely, contributions to loads apart
 MOST_FACTS = 40
 
 
@@ -45,10 +45,10 @@ class RunDocument:
         """The bytes of the run; ``encoded`` ones are small when deflated, and take longer to write and read."""
         if not encoded:
             return write_packet(self.header, self.arrays)
-        total = sum(array.size for array in self.arrays.values())
-        bits = FINE if total <= MOST_FINE else COARSE
+        whole = {name: array for name, array in self.arrays.items() if not name.startswith(CAUSES)}
+        bits = FINE if sum(array.size for array in whole.values()) <= MOST_FINE else COARSE
         packed: dict[str, Array | EncodedSeries] = {
-            name: array if name == "t" or not array.size else encode_series(array, bits)
+            name: array if name == "t" or not array.size else encode_series(array, bits if name in whole else COARSE)
             for name, array in self.arrays.items()
         }
         return write_packet(self.header, packed)
@@ -88,7 +88,8 @@ def run_document(
     arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
     arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
-    header = _header(run, scene, label) | {
+    span = (float(frames.t[0]), float(frames.t[-1])) if len(frames) else (0.0, 0.0)
+    header = _header(run, scene, label, span) | {
         "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
         "loadNotes": list(frames.notes),
@@ -110,8 +111,7 @@ def model_digest(run: Trajectory) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
-def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
-    span = [float(run.t[0]), float(run.t[-1])] if len(run) else [0.0, 0.0]
+def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, float]) -> Plain:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -133,7 +133,7 @@ def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
         "bodies": scene.bodies,
         "frames": scene.frames,
         "elements": scene.elements,
-        "events": _events(run),
+        "events": _events(run, span[1]),
         "strips": _strips(run),
         "parameters": _parameters(run),
         "facts": _facts(run),
@@ -141,11 +141,11 @@ def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
 
 
 # -- events and facts ------------------------------------------------------------------------------
-def _events(run: Trajectory) -> list[Plain]:
+def _events(run: Trajectory, end: float) -> list[Plain]:
     events = [_event(event) for event in run.events]
     if run.status not in ("done", "condition") and len(run):
-        end = {"time": float(run.t[-1]), "kind": "end", "component": run.ending.component or "", "message": run.message}
-        events.append(end)
+        words = {"component": run.ending.component or "", "message": run.message}
+        events.append({"time": end, "kind": "end", **words})
     return events
 
 

@@ -100,7 +100,7 @@ export class JointTable implements JointSection {
   }
 
   private describe(joint: JointData): string[] {
-    const notes = [`On ${joint.on}, about ${joint.point}, in ${joint.axes}.`.replace(/ about ,| in \./g, "")];
+    const notes = [`On ${joint.on}, about ${joint.point}, in axes of ${joint.axes}.`];
     if (joint.unique.some((flag) => !flag)) {
       const names = ["force x", "force y", "force z", "moment x", "moment y", "moment z"].filter((_, k) => !joint.unique[k]);
       notes.push(`Not unique (hatched): ${names.join(", ")}. ${joint.shared}`);
