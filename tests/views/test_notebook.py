@@ -2,8 +2,8 @@
 
 import re
 from html.parser import HTMLParser
-from xml.etree.ElementTree import fromstring
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kinode.errors import ArgumentError, Error
-from kinode.studio import chromium
-from kinode.studio.video import write_video
+from kinode.studio.films import chromium
+from kinode.studio.films.video import write_video
 
 FILM = """async ([format, rate, to]) => {
   const request = kinodePlayer.film({ format, width: 320, height: 180, rate, from: 0, to, speed: 1 });

@@ -16,7 +16,7 @@ from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError, Error
 from kinode.model.base.fields import short
 from kinode.results.trajectory import Trajectory
-from kinode.studio.chromium import Chromium
+from kinode.studio.films.chromium import Chromium
 from kinode.studio.player_file import player_page
 from kinode.studio.view import THEMES, make_documents
 
