@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import kinode as kn
-from kinode.studio.chromium import find_chromium
+from kinode.studio.films.chromium import find_chromium
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))

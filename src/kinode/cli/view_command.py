@@ -62,7 +62,7 @@ def view(
     from kinode.studio.view import view as show
 
     if video is not None:
-        from kinode.studio.video import write_video
+        from kinode.studio.films.video import write_video
 
         typer.echo(f"wrote {write_video(runs[0], video)}")
         if output is None:

@@ -97,9 +97,10 @@ def run_bundle(run: Trajectory) -> dict[str, Any]:
 
 def _shown(widget: Any) -> dict[str, Any]:
     """The part of a widget's bundle that shows it; text and table are the run's own."""
-    from IPython.core.formatters import format_display_data
+    from IPython.core import formatters
 
-    data, _ = format_display_data(widget, include=[WIDGET_MIME])
+    describe: Any = formatters.format_display_data
+    data, _ = describe(widget, include=[WIDGET_MIME])
     return {WIDGET_MIME: data[WIDGET_MIME]} if WIDGET_MIME in data else {}
 
 

@@ -3,7 +3,7 @@
 import pytest
 from player_pages import PageFolder, locked, must_run, what_is_missing
 
-from kinode.studio.chromium import find_chromium
+from kinode.studio.films.chromium import find_chromium
 
 WIDE = {"width": 1280, "height": 800}
 READY = "() => globalThis.kinodePlayer !== undefined"

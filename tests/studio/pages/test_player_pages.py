@@ -15,7 +15,9 @@ PARTS = """(t) => {
     const point = drawing.poses.place(joint.child);
     return { name: joint.name, point, seen: stage.projectPoint(point) };
   });
-  const bodies = main.header.bodies.map((body, k) => ({ name: body.name, seen: stage.projectPoint(drawing.poses.point(k, body.com)) }));
+  const bodies = main.header.bodies.map(({ name, com }, k) => {
+    return { name, seen: stage.projectPoint(drawing.poses.point(k, com)) };
+  });
   return {
     joints, bodies, projection: camera.projectionMatrix.elements, look: camera.matrixWorldInverse.elements,
     width: canvas.clientWidth, height: canvas.clientHeight, size: main.header.size,
@@ -39,6 +41,13 @@ DRAWN = """() => {
   }
   return { colors: colors.size, colored: colored / (data.length / 4) };
 }"""
+TIMES = """async () => {
+  const { clock, stage, root } = globalThis.kinodePlayer;
+  for (let k = 0; k < 2; k++) await new Promise(requestAnimationFrame); // views follow with the next picture
+  const bar = root.querySelector("[role=slider][aria-label=Time]");
+  return [clock.t, Number(bar.getAttribute("aria-valuenow")), stage.view.drawing.poses.time];
+}"""
+FOCUS = "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
 PICK = "([x, y]) => globalThis.kinodePlayer.stage.pickAt(x, y).joints"
 
 
@@ -99,10 +108,7 @@ def check_pick(page, run, expected, names, seen):
 
 def check_cursor(page, t):
     """The time of the clock, of the bar and of the 3D view."""
-    shown = page.evaluate("""() => {
-      const { clock, stage, root } = globalThis.kinodePlayer;
-      return [clock.t, Number(root.querySelector('[role=slider][aria-label=Time]').getAttribute("aria-valuenow")), stage.view.drawing.poses.time];
-    }""")
+    shown = page.evaluate(TIMES)
     span = max(abs(t), 1e-3)
     assert np.allclose(shown, t, rtol=0, atol=2e-6 * span), (shown, t)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kinode.errors import ArgumentError, Error
-from kinode.studio import chromium
-from kinode.studio.video import write_video
+from kinode.studio.films import chromium
+from kinode.studio.films.video import write_video
 
 FILM = """async ([format, rate, to]) => {
   const request = kinodePlayer.film({ format, width: 320, height: 180, rate, from: 0, to, speed: 1 });
@@ -18,7 +18,10 @@ FILM = """async ([format, rate, to]) => {
   const video = document.createElement("video");
   video.muted = true;
   video.src = URL.createObjectURL(request.film);
-  await new Promise((go, stop) => { video.onloadeddata = go; video.onerror = () => stop(new Error(video.error.message)); });
+  await new Promise((go, stop) => {
+    video.onloadeddata = go;
+    video.onerror = () => stop(new Error(video.error.message));
+  });
   const seen = [];
   const pen = new OffscreenCanvas(320, 180).getContext("2d", { willReadFrequently: true });
   for (const t of [0.5 / rate, to - 0.5 / rate]) {
@@ -33,7 +36,8 @@ FILM = """async ([format, rate, to]) => {
     for (let k = 0; k < drawn.length; k++) sum += Math.abs(drawn[k] - film[k]);
     seen.push(sum / drawn.length);
   }
-  return { duration: video.duration, width: video.videoWidth, height: video.videoHeight, seen, type: request.film.type };
+  const { duration, videoWidth: width, videoHeight: height } = video;
+  return { duration, width, height, seen, type: request.film.type };
 }"""
 
 
@@ -81,9 +85,14 @@ def test_the_moving_model_has_the_poses_of_the_run(page, open_run, pages):
     nodes = {node["name"]: k for k, node in enumerate(content["nodes"]) if "name" in node}
     assert set(run.system.bodies) <= set(nodes)
     (animation,) = content["animations"]
+<<<<<<< HEAD
     tracks = {
         (c["target"]["node"], c["target"]["path"]): animation["samplers"][c["sampler"]] for c in animation["channels"]
     }
+=======
+    targets = [(channel["target"], animation["samplers"][channel["sampler"]]) for channel in animation["channels"]]
+    tracks = {(target["node"], target["path"]): sampler for target, sampler in targets}
+>>>>>>> out
     for body in ("boom", "bucket"):
         track = tracks[nodes[body], "translation"]
         times = numbers(content, numbers_of, track["input"])[:, 0]
@@ -137,9 +146,14 @@ def test_a_model_without_bodies_says_so(page, open_run):
 def test_a_film_from_python(browser, pages, tmp_path):
     """Without a window: the file holds what its ending says."""
     told = []
+<<<<<<< HEAD
     file = write_video(
         pages.run("pendulum"), tmp_path / "p.webm", size=(160, 90), rate=5, speed=1, span=(0, 1), progress=told.append
     )
+=======
+    order = {"size": (160, 90), "rate": 5, "speed": 1, "span": (0, 1)}
+    file = write_video(pages.run("pendulum"), tmp_path / "p.webm", **order, progress=told.append)
+>>>>>>> out
     assert file.read_bytes().startswith(b"\x1a\x45\xdf\xa3") and told[-1] == 1.0
 
 
