@@ -288,12 +288,15 @@ class _Known:
     def __init__(self, run: RunQuantities, pictures: Pictures, printed: Equations) -> None:
         self.run, self.pictures, self.printed = run, pictures, printed
         topology, names = run.dynamics.topology, printed.notation.names
-        self.constants = {
-            names[role, k]: float(value)
-            for role, given in (("p", run.p), ("inputs", run.inputs)) for k, value in enumerate(given)
-        }  # fmt: skip
+        own = printed.topology  # without the hidden parameters of live numbers
+        self.constants = dict[str, float]()
         self.quantities = {names["t", 0]: "t"}
-        for role, owners in (("p", topology.parameters), ("inputs", topology.inputs)):
+        for role, owners, given, values in (
+            ("p", own.parameters, topology.parameters, run.p),
+            ("inputs", own.inputs, topology.inputs, run.inputs),
+        ):
+            known = dict(zip(given, map(float, values)))
+            self.constants |= {names[role, k]: known[name] for k, name in enumerate(owners)}
             self.quantities |= {names[role, k]: name for k, name in enumerate(owners)}
         for c in topology.coordinates:
             self.quantities[names[c.role, c.index]] = c.name
