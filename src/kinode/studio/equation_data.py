@@ -97,8 +97,7 @@ def equation_data(run: RunQuantities, pictures: Pictures | None = None) -> Equat
     topology = run.dynamics.topology
     if not topology.n_u and not topology.n_z:
         return None
-    bodies, others = len(run.system.bodies), len(other_states(topology))
-    if topology.n_u > MOST_FREEDOMS or bodies > MOST_FREEDOMS or others > MOST_OTHER_STATES:
+    if are_long(run):
         return _without(LONG)
     from kinode.symbolic.equations_of_motion import Equations, equations
 
@@ -109,6 +108,13 @@ def equation_data(run: RunQuantities, pictures: Pictures | None = None) -> Equat
     if not isinstance(printed, Equations) or printed.shape != "expanded":
         return _without(LONG)
     return _Terms(run, pictures or run, printed).record()
+
+
+def are_long(run: RunQuantities) -> bool:
+    """Whether the equations of a run's system are too long to be written out, as far as its size tells."""
+    topology = run.dynamics.topology
+    bodies, others = len(run.system.bodies), len(other_states(topology))
+    return topology.n_u > MOST_FREEDOMS or bodies > MOST_FREEDOMS or others > MOST_OTHER_STATES
 
 
 def _without(words: str) -> EquationRecord:

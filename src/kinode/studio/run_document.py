@@ -78,7 +78,7 @@ def run_document(
         Positions and ratings of bearings on shafts, by joint; see ``load_data.bearing_records``.
     """
     diagram = diagram_data(run.system)
-    groups = shown_names(run, [] if diagram is None else diagram.names, keep)
+    groups = shown_names(run.dynamics, [] if diagram is None else diagram.names, keep)
     frames = run.frames(rate, names=groups)
     parts = DocumentParts(groups, diagram, equation_data(run, frames), _badges(run, checks, verify))
     return make_document(run, frames, parts, label=label, bearings=bearings)
