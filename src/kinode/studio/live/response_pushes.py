@@ -116,7 +116,7 @@ class _PushedCurve:
             inputs={key: value for key, value in given.items() if key != name},
             start={key: value for key, value in choice.start.items() if key != name} or None, threads=THREADS,
             on_row=self._tell, times=model.task(chosen.setting.dynamics, choice.until).requested["times"],
-            **{key: value for key, value in model.options.items()},
+            **model.options,
         )  # fmt: skip
 
     @property
