@@ -21,7 +21,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.studio.diagram_data import diagram_data
 from kinode.studio.equation_data import are_long, equation_data
 from kinode.studio.live.changing_run import ChangingRun, Choice, ChosenRun
-from kinode.studio.live.diagram_process import draw_apart, is_quick
+from kinode.studio.live.later_parts import find_later_parts, is_quick
 from kinode.studio.live.live_desk import LiveDesk
 from kinode.studio.live.model_watch import ModelWatch
 from kinode.studio.live.page_data import PageData
@@ -79,6 +79,8 @@ class LiveView:
         self.desk = LiveDesk(self.session, "" if self.file is None else self.file.name)
         pages = {"/": PAGE.format(title=escape(system.name)), "/player.js": find_player() if player is None else player}
         self.server = Server(self.session, pages).start()
+        self.complete = threading.Event()
+        """Set when the run and all that belongs to it are there."""
         self._first = {"values": dict(values or {}), "start": dict(start or {})}
         self._watch = None if self.file is None else ModelWatch(self.file, self._follow)
         self._thread = threading.Thread(target=self._begin, args=(system,), name="kinode model", daemon=True)
@@ -155,22 +157,27 @@ class LiveView:
         self.desk.show(data, chosen)
         if before is not None:
             self.desk.push_model("file")
-        if not (quick and long):
-            thread = threading.Thread(target=self._complete, args=(data, chosen), name="kinode later", daemon=True)
-            thread.start()
-
-    def _complete(self, data: PageData, chosen: ChosenRun) -> None:
-        """Add the equations, and a circuit that takes long to draw."""
-        system = data.model.system
-        diagram = data.diagram if is_quick(system) else draw_apart(system)
-        equations = data.equations or equation_data(chosen.run, chosen.frames)
-        if diagram is data.diagram and equations is data.equations:
+        if quick and long:
+            self.complete.set()
             return
-        added = PageData(
-            data.model, data.file, diagram=diagram, equations=equations, equations_of=chosen.choice
+        self.complete.clear()
+        later = threading.Thread(target=self._add_later, args=(data, chosen), name="kinode later", daemon=True)
+        later.start()
+
+    def _add_later(self, data: PageData, chosen: ChosenRun) -> None:
+        """Add the equations, and a circuit that takes long to draw."""
+        found = find_later_parts(
+            chosen.run, diagram=not is_quick(data.model.system), equations=data.equations is None
         )  # fmt: skip
-        if self.desk.exchange(data, lambda now: (added, data.model.with_names(now, added.names))):
+        added = PageData(
+            data.model, data.file, diagram=found.diagram or data.diagram, equations=found.equations or data.equations,
+            equations_of=chosen.choice,
+        )  # fmt: skip
+        if (found.diagram or found.equations) and self.desk.exchange(
+            data, lambda now: (added, data.model.with_names(now, added.names))
+        ):
             self.desk.push_model("more")
+        self.complete.set()
 
 
 def carry_over(model: ChangingRun, before: ChangingRun, choice: Choice) -> Choice:
