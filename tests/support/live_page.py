@@ -3,6 +3,7 @@
 import itertools
 import json
 import time
+from contextlib import ExitStack
 
 from raw_requests import get_cookie
 from websockets.sync.client import connect
@@ -17,16 +18,19 @@ class LivePage:
 
     def __init__(self, server):
         origin = f"http://127.0.0.1:{server.port}"
-        self.socket = connect(
-            f"ws://127.0.0.1:{server.port}/socket", origin=origin, compression=None, max_size=None,
-            additional_headers={"Cookie": get_cookie(server)},
+        self._open = ExitStack()
+        self.socket = self._open.enter_context(
+            connect(
+                f"ws://127.0.0.1:{server.port}/socket", origin=origin, compression=None, max_size=None,
+                additional_headers={"Cookie": get_cookie(server)},
+            )
         )  # fmt: skip
         self.seq = itertools.count(1)
         self.pushed = []
         self.answers = {}
 
     def close(self):
-        self.socket.close()
+        self._open.close()
 
     def __enter__(self):
         return self

@@ -24,7 +24,7 @@ from kinode.model.system import System
 from kinode.results.pictures.frame_evaluator import FrameEvaluator, prepare_frames
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
-from kinode.simulation.task_arguments import read_row, read_seconds
+from kinode.simulation.task_arguments import read_seconds
 from kinode.studio.picture_rate import count_pictures
 from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin, read_task
 
@@ -196,11 +196,9 @@ class ChangingRun:
 
 
 def rows_of(setting: Setting, inputs: Mapping[str, Any]) -> tuple[Array, Array]:
-    """Vectors of parameters and inputs."""
-    return (
-        read_row(setting.dynamics, "p", dict(setting.parameters) or None),
-        read_row(setting.dynamics, "inputs", dict(inputs) or None),
-    )
+    """Vectors of parameters, which the setting has checked, and inputs."""
+    read = setting.dynamics.arguments
+    return read.read_parameters(dict(setting.parameters) or None), read.read_inputs(dict(inputs) or None)
 
 
 def _check(values: Any, field: str) -> dict[str, Any]:
