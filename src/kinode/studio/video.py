@@ -104,7 +104,9 @@ def _make(browser: Chromium, order: dict[str, Any], progress: Callable[[float], 
     """The bytes of the film."""
     browser.evaluate(f"void (globalThis.kinodeFilm = globalThis.kinodePlayer.film({json.dumps(order)}))")
     while True:
-        state = browser.evaluate("({ share: kinodeFilm.share, fault: kinodeFilm.fault, size: kinodeFilm.film?.size ?? -1 })")
+        state = browser.evaluate(
+            "({ share: kinodeFilm.share, fault: kinodeFilm.fault, size: kinodeFilm.film?.size ?? -1 })"
+        )
         if state["fault"]:
             raise Error(state["fault"])
         if progress is not None:
