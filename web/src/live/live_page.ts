@@ -7,6 +7,7 @@ import { make } from "../ui/elements";
 import { LiveConnection, type Connected, isPacket, socketAddress } from "./connection";
 import { LiveDesk, errorWords } from "./live_desk";
 import { ModelBanner, type ModelFault } from "./model_banner";
+import { liveHeader } from "./run_update";
 import { StageDrags } from "./stage_drags";
 
 /** What tests and programs that drive the page find as window.kinodeLive. */
@@ -47,6 +48,8 @@ class Page implements LivePage {
       this.banner.clear();
       if (this.desk === null) this.start(answer);
       else this.setModel(answer);
+      const trouble = liveHeader(this.desk!.run.document.header).trouble;
+      if (trouble !== undefined) this.fault(trouble);
     } catch (error) {
       if (this.desk === null) this.say(errorWords(error), true);
     }
@@ -73,7 +76,7 @@ class Page implements LivePage {
   private setModel(packet: Packet): void {
     const { desk, player } = this;
     if (desk === null || player === null) return;
-    this.banner.clear();
+    if (packet.header["cause"] !== "more") this.banner.clear();
     const stage = player.stage as Stage;
     const { view } = stage;
     desk.setModel(packet);
@@ -82,8 +85,7 @@ class Page implements LivePage {
       this.drags?.destroy();
       this.drags = new StageDrags(player, desk);
     }
-    const note = packet.header["note"];
-    player.say(typeof note === "string" && note !== "" ? note : "The model was read anew.");
+    if (packet.header["cause"] === "file") player.say("The model was read anew.");
   }
 
   private hear(message: Record<string, unknown>): void {

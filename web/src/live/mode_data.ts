@@ -44,9 +44,15 @@ export function readModes(answer: Answer): ModesAnswer {
   const modes = sent.map((mode): ModeRecord => {
     const value = mode.eigenvalue ? { re: mode.eigenvalue[0], im: Math.abs(mode.eigenvalue[1]) } : eigenvalueOf(mode.frequency, mode.damping);
     const poses = isPacket(answer) && mode.poses ? answer.arrays.get(mode.poses) ?? null : null;
-    return { ...value, frequency: mode.frequency, damping: mode.damping, words: mode.words ?? "", poses };
+    return { ...value, frequency: mode.frequency, damping: mode.damping, words: movesIn(mode.words ?? ""), poses };
   });
   return { eigenvalues: readEigenvalues(header["eigenvalues"]), modes, note: typeof header["note"] === "string" ? header["note"] : "" };
+}
+
+/** What moves, of "1.2 Hz, damping 0.05: elbow.q, wrist.q". */
+function movesIn(words: string): string {
+  const colon = words.indexOf(": ");
+  return colon < 0 ? "" : words.slice(colon + 2);
 }
 
 export function readEigenvalues(list: unknown): Eigenvalue[] {

@@ -26,6 +26,7 @@ export class NumbersPanel implements Panel {
   private groups: NumberGroup[] = [];
   private folds = new Map<string, { fold: HTMLDetailsElement; summary: HTMLElement; group: NumberGroup; count: HTMLElement }>();
   private dragged = "";
+  private built = "";
   private readonly opened = new Set<string>(); // groups that a person has opened or that are open at first
   private readonly ends: (() => void)[] = [];
   private readonly showing = makeFrameTask(() => this.showValues());
@@ -85,8 +86,9 @@ export class NumbersPanel implements Panel {
 
   private hear(news: DeskNews): void {
     if (news.kind === "model") {
-      this.topic.of = this.desk.live.responseOf || this.topic.of;
-      this.build();
+      if (!this.desk.live.responses.includes(this.topic.of)) this.topic.of = this.desk.live.responseOf;
+      if (this.structure() !== this.built) this.build();
+      else this.showing.request();
     } else if (news.kind === "refused") this.rows.get(news.name)?.refuse(news.message);
     else if (news.kind === "values") {
       this.showing.request();
@@ -115,7 +117,13 @@ export class NumbersPanel implements Panel {
     }
   }
 
+  /** What the rows depend on beside values: a slider under the finger stays while it is the same. */
+  private structure(): string {
+    return this.desk.parameters.map(({ name, unit, structural, group, low, high }) => [name, unit, structural, group, low, high].join("\t")).join("\n");
+  }
+
   private build(): void {
+    this.built = this.structure();
     for (const row of this.rows.values()) row.destroy();
     this.rows.clear();
     this.dragged = "";

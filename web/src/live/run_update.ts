@@ -18,6 +18,8 @@ export interface LiveHeader {
   /** Initial values that may be set, by name; absent if the server does not tell. */
   start?: Record<string, number>;
   startChanged: Record<string, number>;
+  /** What is wrong with the file now, if the run is an older one. */
+  trouble?: { message: string; line?: number | null; component?: string | null };
 }
 
 export interface UpdateHeader {
@@ -46,6 +48,7 @@ export function liveHeader(header: RunHeader): LiveHeader {
     parameters: live.parameters ?? header.parameters, until: live.until ?? header.run.to, file: live.file ?? "",
     readOnly: live.readOnly ?? false, responseOf: live.responseOf ?? "",
     responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, ...(live.start ? { start: live.start } : {}),
+    ...(live.trouble ? { trouble: live.trouble } : {}),
   };
 }
 
