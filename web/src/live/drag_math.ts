@@ -11,7 +11,8 @@ export interface ScreenPoint {
 /** A point of the model as a function of the dragged numbers. */
 export type PointOf = (values: readonly number[]) => Vec3;
 
-const ROUNDS = 12;
+const ROUNDS = 16;
+const HALVINGS = 8;
 const DAMPING = 1e-3; // of the largest slope: numbers whose axis points at the viewer stay
 
 /**
@@ -42,11 +43,23 @@ export function followPointer(point: PointOf, project: (world: Vec3) => ScreenPo
     const change = slopes.map(([x, y]) => x * u + y * v); // in steps
     const largest = Math.max(...change.map(Math.abs));
     if (!Number.isFinite(largest)) break;
-    const share = largest > most ? most / largest : 1;
-    values = values.map((value, k) => value + share * change[k]! * steps[k]!);
+    const away = Math.hypot(...r);
+    let share = largest > most ? most / largest : 1;
+    let next = values;
+    for (let halving = 0; halving < HALVINGS; halving++, share /= 2) { // a pointer off the path makes whole steps too long
+      next = values.map((value, k) => value + share * change[k]! * steps[k]!);
+      if (distance(project(point(next)), pointer) < away) break;
+      next = values;
+    }
+    if (next === values) break;
+    values = next;
     if (largest < 1e-3) break;
   }
   return values;
+}
+
+function distance(a: ScreenPoint, b: ScreenPoint): number {
+  return Math.hypot(a.x - b.x, a.y - b.y);
 }
 
 function sum(all: number[]): number {

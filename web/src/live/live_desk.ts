@@ -94,7 +94,7 @@ export class LiveDesk implements LiveLink {
   }
 
   start(name: string): number | undefined {
-    return this.starts.get(name);
+    return this.starts.get(name) ?? this.values.get(name);
   }
 
   isChanged(name: string): boolean {
@@ -122,10 +122,13 @@ export class LiveDesk implements LiveLink {
     this.send(names[0] ?? "", input);
   }
 
-  /** Initial values of coordinates and speeds. */
+  /** Initial values of coordinates and speeds; those that are numbers of the model are set as such, their sliders follow. */
   setStart(values: Record<string, number>, input = performance.now()): void {
     const names = Object.keys(values);
-    for (const name of names) this.starts.set(name, values[name]!);
+    for (const name of names) {
+      if (this.find(name)?.structural === "") this.values.set(name, values[name]!);
+      else this.starts.set(name, values[name]!);
+    }
     this.send(names[0] ?? "", input);
   }
 

@@ -24,7 +24,7 @@ export class NumbersPanel implements Panel {
   private readonly compare: CompareSection;
   private readonly rows = new Map<string, NumberRow>();
   private groups: NumberGroup[] = [];
-  private folds = new Map<string, { fold: HTMLDetailsElement; summary: HTMLElement; group: NumberGroup; count: HTMLElement }>();
+  private folds = new Map<string, { fold: HTMLDetailsElement; group: NumberGroup; count: HTMLElement; unfold(): void }>();
   private dragged = "";
   private built = "";
   private readonly opened = new Set<string>(); // groups that a person has opened or that are open at first
@@ -79,8 +79,11 @@ export class NumbersPanel implements Panel {
       this.search.value = "";
       this.build();
     }
-    const fold = this.folds.get(parameter.group || "parameters")?.fold;
-    if (fold !== undefined) fold.open = true;
+    const found = this.folds.get(parameter.group || "parameters");
+    if (found !== undefined) {
+      found.unfold();
+      found.fold.open = true;
+    }
     this.rows.get(name)?.element.scrollIntoView({ block: "nearest" });
   }
 
@@ -98,7 +101,9 @@ export class NumbersPanel implements Panel {
 
   /** The curve of the number that was moved last is open; the one before closes, unless a person opened it. */
   private follow(name: string): void {
-    if (name === this.dragged || !this.rows.has(name)) return;
+    if (name === this.dragged) return;
+    if (!this.rows.has(name)) this.reveal(name); // it was dragged in 3D
+    if (!this.rows.has(name)) return;
     const before = this.rows.get(this.dragged);
     const row = this.rows.get(name)!;
     if (before !== undefined) before.openCurve(false);
@@ -139,7 +144,6 @@ export class NumbersPanel implements Panel {
     const count = make("span", { class: "group-count muted" });
     const summary = make("summary", {}, make("span", {}, group.name === "parameters" ? "Parameters" : group.name), count);
     const fold = make("details", { class: "fold number-group" }, summary);
-    this.folds.set(group.name, { fold, summary, group, count });
     this.showCount(group, count);
     let built = false;
     const unfold = (): void => {
@@ -151,6 +155,7 @@ export class NumbersPanel implements Panel {
         fold.append(row.element);
       }
     };
+    this.folds.set(group.name, { fold, group, count, unfold });
     if (searched ? this.groups.length <= 8 : this.opened.has(group.name)) {
       unfold();
       fold.open = true;

@@ -181,7 +181,7 @@ export class StageDrags {
     const goal = { x: origin.x + pointer.x - from.x, y: origin.y + pointer.y - from.y };
     const next = followPointer(target.point, (point) => this.project(point), values, goal, target.steps);
     this.dragging!.values = next;
-    const named = Object.fromEntries(target.names.map((name, k) => [name, Number(next[k]!.toPrecision(6))]));
+    const named = Object.fromEntries(target.names.map((name, k) => [name, Number(next[k]!.toPrecision(4))]));
     if (target.kind === "start") this.desk.setStart(named, input);
     else this.desk.setValues(named, input);
     this.showValues();

@@ -163,7 +163,7 @@ export function pathMaterial(width: number): ShaderMaterial {
         vec2 side = vec2(-u.y, u.x) * position.y + u * (position.x - 0.5) * 0.6;
         vec4 p = position.x < 0.5 ? a : b;
         p.xy += side * width / screen * p.w;
-        vLater = float(gl_InstanceID) >= now ? 1.0 : 0.0;
+        vLater = position.z >= now ? 1.0 : 0.0; // z is the number of the segment
         gl_Position = p;
       }`,
     fragmentShader: /* glsl */ `

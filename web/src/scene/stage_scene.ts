@@ -135,6 +135,7 @@ export class StageScene {
     for (const ghost of this.ghosts) {
       const begun = t >= ghost.poses.document.header.run.from - 1e-12; // a branch is not there before it leaves
       ghost.solids.group.visible = shown.compared && begun;
+      ghost.trails.group.visible = shown.compared && shown.trails && begun;
       ghost.poses.read(t);
       ghost.solids.place(ghost.poses);
       ghost.trails.place(ghost.poses, rig);

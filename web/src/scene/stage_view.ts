@@ -52,7 +52,7 @@ export class StageView implements Panel, Staged {
 
   constructor(context: PlayerContext) {
     this.context = context;
-    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true });
+    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: false });
     this.renderer.autoClear = false;
     this.time = context.clock.t;
     this.drawing = new StageScene(context.runs);

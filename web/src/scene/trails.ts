@@ -4,9 +4,10 @@ import { Color, Group, type Mesh, type ShaderMaterial } from "three";
 import type { RunDocument, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
 import { pathMaterial, uniform } from "./materials";
-import { segmentMesh, tintOf } from "./marks";
+import { tintOf } from "./marks";
 import { rotate } from "./math/vectors";
 import type { PoseReader } from "./math/poses";
+import { pathLength, ribbonMesh, setPath } from "./ribbon";
 
 const MOST = 900; // points of a path
 
@@ -47,21 +48,17 @@ export class Trails {
     while (this.trails.length > wanted.length) this.drop(this.trails.pop()!);
     wanted.forEach(({ row, tip }, k) => {
       const { points, step } = findPath(document, row, tip);
-      const starts = points.slice(0, -3);
-      const ends = points.slice(3);
       const old = this.trails[k];
-      if (old && old.mesh.geometry.getAttribute("start").count * 3 === starts.length) {
-        (old.mesh.geometry.getAttribute("start").array as Float32Array).set(starts);
-        (old.mesh.geometry.getAttribute("end").array as Float32Array).set(ends);
-        old.mesh.geometry.getAttribute("start").needsUpdate = true;
-        old.mesh.geometry.getAttribute("end").needsUpdate = true;
+      if (old && pathLength(old.mesh) * 3 === points.length) {
+        setPath(old.mesh, points);
         old.step = step;
         return;
       }
       if (old) this.drop(old);
       const material = pathMaterial(1.1);
       uniform<Color>(material, "tint").value.set(this.gray ?? tintOf(document.header, row));
-      const mesh = segmentMesh(starts as Float32Array<ArrayBuffer>, ends as Float32Array<ArrayBuffer>, material, 2);
+      const mesh = ribbonMesh(points.length / 3, material, 2);
+      setPath(mesh, points);
       this.group.add(mesh);
       this.trails[k] = { mesh, material, step };
     });
