@@ -134,6 +134,9 @@ export class StageScene {
     this.arrows.place(poses, rig, part, joint);
     this.failure.place(this.run.document, poses, rig, t);
     for (const ghost of this.ghosts) {
+      const begun = t >= ghost.poses.document.header.run.from - 1e-12; // a branch is not there before it leaves
+      ghost.solids.group.visible = shown.compared && begun;
+      ghost.trails.group.visible = shown.compared && shown.trails && begun;
       ghost.poses.read(t);
       ghost.solids.place(ghost.poses);
       ghost.trails.place(ghost.poses, rig);

@@ -25,7 +25,7 @@ from kinode.results.pictures.frame_evaluator import FrameEvaluator, prepare_fram
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.task_arguments import read_seconds
-from kinode.studio.picture_rate import count_pictures
+from kinode.results.pictures.picture_states import count_pictures
 from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin, read_task
 
 MOST_KEPT = 8  # compiled systems with their evaluators
