@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -32,7 +34,8 @@ def page_of_packets(packets: Sequence[bytes], title: str, *, theme: str = "auto"
         [
             "<!DOCTYPE html>",
             '<html lang="en">',
-            '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<head><meta charset="utf-8">{player_policy()}',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>",
             f"<style>{PAGE_STYLE}</style></head>",
             f"<body>{_markup([pack_bytes(packet) for packet in packets], theme)}",
@@ -57,7 +60,21 @@ def _markup(packed: Sequence[str], theme: str) -> str:
 
 def player_script() -> str:
     """The program of the player, which starts by itself."""
-    return f'<script type="module">{_inside_script(find_player())}</script>'
+    return f'<script type="module">{_program()}</script>'
+
+
+@cache
+def player_policy() -> str:
+    """The rule that a page with the player sets itself: this one program runs, and nothing is fetched."""
+    digest = base64.b64encode(hashlib.sha256(_program().encode()).digest()).decode("ascii")
+    rules = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
+    rules += "; media-src blob:; base-uri 'none'; form-action 'none'"
+    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
+
+
+@cache
+def _program() -> str:
+    return _inside_script(find_player())
 
 
 def pack(document: RunDocument) -> str:
