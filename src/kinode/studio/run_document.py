@@ -256,9 +256,14 @@ def audit_badge(run: Trajectory) -> Plain:
         "rows": [[words, number(value, 5)] for words, value in rows],
         "numbers": [1],
     }
-    ok = bool(np.isfinite(audit.relative) and audit.relative < 1e-3)
     notes = [] if audit.drift is None else [str(audit.drift)]
-    return {"name": "audit", "ok": ok, "verdict": audit.trust, "notes": notes, "tables": [table]}
+    return {
+        "name": "audit",
+        "ok": audit.ok,
+        "verdict": audit.trust.removeprefix("trust: "),
+        "notes": notes,
+        "tables": [table],
+    }
 
 
 def verification_badge(run: Trajectory) -> Plain:

@@ -89,6 +89,8 @@ export function partsOf(shape: Shape, row = 0): [Primitive, Affine][] {
   return parts;
 }
 
+const SEEN_THROUGH = 0.42; // opacity
+
 export type Style = "solid" | "ghost";
 
 /** All bodies of one run at one time. */
@@ -133,6 +135,13 @@ export class SolidSet {
       instances: this.sets[kind],
       name: (instance) => this.bodies[this.sets[kind].rows[instance] ?? -1]?.name ?? "",
     }));
+  }
+
+  /** Bodies through which those behind them are seen. */
+  setSeeThrough(on: boolean): void {
+    uniform<number>(this.material, "opacity").value = on ? SEEN_THROUGH : 1;
+    this.material.transparent = on;
+    this.material.depthWrite = !on;
   }
 
   setTheme(dark: boolean): void {

@@ -98,6 +98,7 @@ export class StageScene {
 
   setShown(shown: Shown): void {
     this.solids.group.visible = shown.bodies;
+    this.solids.setSeeThrough(shown.seeThrough);
     this.symbols.group.visible = shown.joints;
     this.symbols.lines.visible = shown.axes;
     this.symbols.supports.visible = shown.supports;
