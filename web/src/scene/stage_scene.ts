@@ -5,6 +5,7 @@ import type { RunHeader, Vec3 } from "../data/run_document";
 import type { LoadPart, ShownRun, Theme } from "../panel";
 import { LoadArrows } from "./arrows";
 import type { CameraRig } from "./camera_rig";
+import { isSoftware } from "./gl/software";
 import { GroundGrid } from "./ground_grid";
 import { CenterMarks, FailureMark, FrameTriads } from "./marks";
 import { type Framing, findFraming } from "./math/framing";
@@ -46,7 +47,8 @@ export class StageScene {
   private chosenBody = "";
 
   constructor(runs: readonly ShownRun[]) {
-    this.geometries = new SolidGeometries(runs[0]!.document.header.bodies.length > MANY);
+    const many = runs[0]!.document.header.bodies.length > MANY;
+    this.geometries = new SolidGeometries(many ? "few" : isSoftware() ? "plain" : "fine");
     this.solids = new SolidSet(this.geometries, "solid");
     this.elements = new ElementDrawings(this.geometries);
     this.scene.add(this.grid.mesh, this.trails.group, this.solids.group, this.elements.group, this.symbols.supports);
