@@ -14,9 +14,9 @@ from websockets.sync.client import connect
 
 from kinode.errors import ArgumentError, AssemblyError, Gap, LawError, ModelError, SimulationError
 from kinode.studio.live.message import describe_error
-from kinode.studio.packet import read_packet
 from kinode.studio.live.server import serve
 from kinode.studio.live.session import MOST_PUSHES, Session
+from kinode.studio.packet import read_packet
 
 SECONDS = 5  # no wait of a test lasts longer
 
