@@ -1,7 +1,9 @@
 """What a notebook shows: whole HTML, every text escaped, the figures of the result."""
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
@@ -34,7 +36,11 @@ class Reader(HTMLParser):
 
 def read(thing):
     reader = Reader()
-    reader.feed(thing._repr_html_())
+    html = thing._repr_html_()
+    for picture in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
+        fromstring(picture)
+        html = html.replace(picture, "")
+    reader.feed(html)
     reader.close()
     assert not reader.open
     assert {tag for tag, _ in reader.elements} <= {

@@ -21,12 +21,20 @@ export async function startPage(): Promise<void> {
       if (documents.length === 0) continue;
       for (const script of scripts) script.remove();
       const theme = host.dataset["theme"];
-      const player = mount(host, documents, theme === "light" || theme === "dark" ? { theme } : {});
+      const player = mount(placeFor(host), documents, theme === "light" || theme === "dark" ? { theme } : {});
       (globalThis as { kinodePlayer?: unknown }).kinodePlayer ??= player;
     } catch (error) {
       host.append(make("p", { role: "alert" }, `The run cannot be shown: ${error instanceof Error ? error.message : String(error)}`));
     }
   }
+}
+
+/** Inside a page with styles of its own the player lives apart: neither sees the styles of the other. */
+function placeFor(host: HTMLElement): HTMLElement {
+  if (!host.hasAttribute("data-apart")) return host;
+  const place = make("div", { style: "height: 100%" });
+  host.attachShadow({ mode: "open" }).append(place);
+  return place;
 }
 
 if (typeof document !== "undefined") {

@@ -1,17 +1,14 @@
 // The parts of the player, in the order of their tabs, and when each is there.
 
-import type { Panel, PanelMaker, PlayerContext } from "./panel";
+import { makeDiagramView } from "./diagram/diagram_view";
+import type { PanelMaker, PlayerContext } from "./panel";
 import { makeChecksPanel } from "./panels/checks_panel";
+import { makeEquationsPanel } from "./panels/equations_panel";
 import { makeJointPanel } from "./panels/joint_panel";
 import { makeTimeBar } from "./panels/time_bar";
 import { makeValuesPanel } from "./panels/values_panel";
 import { makePlotsPanel } from "./plots/plots_panel";
 import { makeStage } from "./scene/stage";
-import { make } from "./ui/elements";
-
-function placeholder(title: string): PanelMaker {
-  return (): Panel => ({ element: make("div", {}, title), title, setRuns() {}, destroy() {} });
-}
 
 export const STAGE: PanelMaker = makeStage;
 export const TIME_BAR: PanelMaker = makeTimeBar;
@@ -21,8 +18,8 @@ const always = (): boolean => true;
 export const PANELS: [string, PanelMaker, (context: PlayerContext) => boolean][] = [
   ["Plots", makePlotsPanel, always],
   ["Joint", makeJointPanel, (context) => context.main.header.joints.length > 0],
-  ["Circuit", placeholder("Circuit"), (context) => context.main.header.diagram !== null],
-  ["Equations", placeholder("Equations"), (context) => context.main.header.equations !== null],
+  ["Circuit", makeDiagramView, ({ main }) => main.header.diagram !== null && main.header.bodies.length > 0],
+  ["Equations", makeEquationsPanel, (context) => context.main.header.equations !== null],
   ["Checks", makeChecksPanel, always],
   ["Values", makeValuesPanel, always],
 ];

@@ -2,12 +2,14 @@
 
 import { Clock } from "./clock";
 import type { RunDocument } from "./data/run_document";
+import diagramStyles from "./diagram/diagram.css?inline";
 import type { LiveLink, LoadPart, Panel, PanelMaker, PlayerContext, Selection, ShownRun, Theme } from "./panel";
 import type { FilmOrder } from "./out/film";
 import { type FilmRequest, requestFilm } from "./out/film_request";
 import outStyles from "./out/out.css?inline";
 import { type SaveMenu, makeSaveMenu } from "./out/save_menu";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
+import equationStyles from "./panels/equations.css?inline";
 import panelStyles from "./panels/panels.css?inline";
 import styles from "./player.css?inline";
 import plotStyles from "./plots/plots.css?inline";
@@ -219,7 +221,7 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  const all = [chartStyles, styles, sceneStyles, panelStyles, plotStyles, outStyles].join("\n");
+  const all = [chartStyles, styles, sceneStyles, panelStyles, plotStyles, outStyles, diagramStyles, equationStyles].join("\n");
   target.append(make("style", { "data-kinode": "" }, all));
 }
 

@@ -62,7 +62,7 @@ def view(
     from kinode.studio.view import view as show
 
     if video is not None:
-        from kinode.studio.video import write_video
+        from kinode.studio.films.video import write_video
 
         typer.echo(f"wrote {write_video(runs[0], video)}")
         if output is None:
@@ -77,8 +77,8 @@ def _find_run(
 ) -> Trajectory:  # fmt: skip
     """The run of a file: stored, or simulated with as many times as there are pictures."""
     from kinode.errors import SimulationError
+    from kinode.results.pictures.picture_states import count_pictures
     from kinode.results.run_files import load_run
-    from kinode.studio.picture_rate import count_pictures
     from kinode.tasks.simulate import simulate
 
     if file.suffix.lower() in RUN_FILES:
@@ -95,12 +95,13 @@ def _find_run(
         if error.run is None or debug:
             raise
         say(str(error))
-        return error.run
+        run: Trajectory = error.run
+        return run
 
 
 def _view_live(files: list[Path], until: str | None, values: dict[str, str], base: Base) -> None:
     if len(files) != 1 or files[0].suffix.lower() in RUN_FILES:
         raise typer.BadParameter("--live takes one model file")
-    from kinode.studio.live.live_view import serve_model
+    from kinode.studio.live_pages.live_view import serve_model
 
     serve_model(files[0], until=until, values=values, base=base)

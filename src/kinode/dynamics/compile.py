@@ -49,7 +49,7 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
     >>> dynamics.live["bob.com.y"]
     <bob.com.y = -0.5 m>
     >>> dynamics.acceleration(0.0, [0.1], [0.0], p={"bob.com.y": "-25 cm"}).round(4)
-    array([-3.9174])
+    array([-3.9175])
     """
     if live is not False and isinstance(system, System):
         system = make_live(system, live)

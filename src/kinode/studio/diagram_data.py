@@ -27,7 +27,8 @@ from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
 from kinode.views.diagram.circuit_diagram import diagram
 
-WIDTH = 720.0  # of a row: the player shows the diagram beside the mechanism
+NARROW, WIDE = 720.0, 1600.0  # of a row: the player shows the diagram beside the mechanism; a large one is zoomed
+MOST_NARROW = 30  # components: to fold more into narrow rows takes seconds, and makes links cross
 MOST_COMPONENTS = 150  # routing more would take seconds
 MOST_NAMES = 400  # quantities; of a larger circuit powers alone are shown
 VECTOR_WORDS = {"force": "F", "moment": "M", "velocity": "v", "angular_velocity": "ω"}
@@ -62,10 +63,11 @@ def diagram_data(system: System) -> DiagramRecord | None:
     {'label': 'voltage', 'series': 'supply.voltage', 'unit': 'V', 'of': ''}
     """
     run_system, system = system, system.as_declared()  # sources of motion are drawn as parts
-    if len(find_circuit_topology(system).components) > MOST_COMPONENTS:
+    count = len(find_circuit_topology(system).components)
+    if count > MOST_COMPONENTS:
         return None
     try:
-        drawing = diagram(system, width=WIDTH, legend=False)
+        drawing = diagram(system, width=NARROW if count <= MOST_NARROW else WIDE, legend=False)
     except Error:
         return None
     for sizes in (True, False):

@@ -16,6 +16,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.studio.scene_data import IDENTITY, WORLD, Plain, SceneData
 from kinode.views.style import number
 
+CAUSES = "causes"  # first word of the arrays of contributions
 BEARING_FIELDS = ("at", "C", "axial", "life")
 NO_LOAD: Plain = {"load": -1, "on": "", "point": "", "axes": "", "shared": "", "leftOut": [], "peak": None}
 
@@ -79,7 +80,7 @@ def cause_records(frames: RunFrames) -> tuple[list[Plain], dict[str, Array]]:
         return [], {}
     records, arrays = [], {}
     for (joint, by), breakdown in find_breakdowns(frames).items():
-        name = f"causes.{by}.{joint}"
+        name = f"{CAUSES}.{by}.{joint}"
         records.append({"joint": joint, "by": by, "names": list(breakdown.names), "array": name})
         arrays[name] = breakdown.loads
     return records, arrays

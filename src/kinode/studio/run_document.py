@@ -15,12 +15,13 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, Error
+from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.studio.diagram_data import DiagramRecord, diagram_data
 from kinode.studio.equation_data import EquationRecord, equation_data
-from kinode.studio.load_data import bearing_records, cause_records, joint_records
+from kinode.studio.load_data import CAUSES, bearing_records, cause_records, joint_records
 from kinode.studio.packet import EncodedSeries, encode_series, write_packet
 from kinode.studio.scene_data import Plain, SceneData
 from kinode.studio.shown_series import shown_names, shown_series
@@ -31,8 +32,9 @@ from kinode.views.style import number
 FORMAT = "kinode-run"
 VERSION = 1
 FINE, COARSE = 24, 16  # bits of a value in a file
-MOST_FINE = 2_500_000  # numbers in a file up to which they are stored finely
+MOST_FINE = 600_000  # numbers in a file up to which they are stored finely, contributions to loads apart
 MOST_FACTS = 40
+LEFT_OUT = "who loads each joint is in part left out, to keep the file small: kinode view --live has all of it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +44,30 @@ class RunDocument:
     header: Plain
     arrays: dict[str, Array] = field(repr=False)
 
+    def without(self, causes: str) -> RunDocument:
+        """The same without contributions to loads whose arrays begin so; a note says that they are left out."""
+        kept = [record for record in self.header["causes"] if not record["array"].startswith(causes)]
+        notes = [*self.header["loadNotes"], LEFT_OUT] if len(kept) < len(self.header["causes"]) else []
+        arrays = {name: array for name, array in self.arrays.items() if not name.startswith(causes)}
+        return RunDocument(self.header | {"causes": kept, "loadNotes": notes or self.header["loadNotes"]}, arrays)
+
     def packet(self, *, encoded: bool) -> bytes:
         """The bytes of the run; ``encoded`` ones are small when deflated, and take longer to write and read."""
         if not encoded:
             return write_packet(self.header, self.arrays)
-        total = sum(array.size for array in self.arrays.values())
-        bits = FINE if total <= MOST_FINE else COARSE
+        whole = {name: array for name, array in self.arrays.items() if not name.startswith(CAUSES)}
+        bits = FINE if sum(array.size for array in whole.values()) <= MOST_FINE else COARSE
         packed: dict[str, Array | EncodedSeries] = {
-            name: array if name == "t" or not array.size else encode_series(array, bits)
+            name: array if name == "t" or not array.size else encode_series(array, bits if name in whole else COARSE)
             for name, array in self.arrays.items()
         }
         return write_packet(self.header, packed)
 
 
+@IGNORE_OVERFLOW
 def run_document(
     run: Trajectory, *, label: str = "", keep: Iterable[str] = (), rate: float | None = None, checks: bool = True,
-    verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None,
+    verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None, seen_from: str | None = None,
 ) -> RunDocument:  # fmt: skip
     """The data of a run for the player.
 
@@ -76,12 +86,14 @@ def run_document(
         Whether independent derivations are compared.
     bearings : mapping, optional
         Positions and ratings of bearings on shafts, by joint; see ``load_data.bearing_records``.
+    seen_from : str, optional
+        A body or frame that stands still in the picture at first.
     """
     diagram = diagram_data(run.system)
     groups = shown_names(run.dynamics, [] if diagram is None else diagram.names, keep)
     frames = run.frames(rate, names=groups)
     parts = DocumentParts(groups, diagram, equation_data(run, frames), _badges(run, checks, verify))
-    return make_document(run, frames, parts, label=label, bearings=bearings)
+    return make_document(run, frames, parts, label=label, bearings=bearings, seen_from=seen_from)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +121,7 @@ class DocumentParts:
 
 def make_document(
     run: Trajectory, frames: RunFrames, parts: DocumentParts, *, label: str = "",
-    bearings: Mapping[str, Mapping[str, Any]] | None = None,
+    bearings: Mapping[str, Mapping[str, Any]] | None = None, seen_from: str | None = None,
 ) -> RunDocument:  # fmt: skip
     """The data of a run whose pictures are evaluated."""
     scene = SceneData(run)
@@ -121,7 +133,7 @@ def make_document(
     arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
     arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
-    header = _header(run, scene, label) | {
+    header = _header(run, scene, label, span_of(frames)) | {
         "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
         "loadNotes": list(frames.notes),
@@ -131,6 +143,7 @@ def make_document(
         "diagram": None if parts.diagram is None else parts.diagram.data,
         "equations": None if parts.equations is None else parts.equations.data,
         "causes": causes,
+        "seenFrom": seen_from or "",
         "bearings": bearing_records(run, bearings or {}),
     }
     return RunDocument(header, arrays)
@@ -143,7 +156,7 @@ def model_digest(run: Trajectory) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
-def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
+def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, float]) -> Plain:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -158,29 +171,33 @@ def _header(run: Trajectory, scene: SceneData, label: str) -> Plain:
         "bodies": scene.bodies,
         "frames": scene.frames,
         "elements": scene.elements,
-        **run_records(run),
+        **run_records(run, span),
         "parameters": _parameters(run),
         "facts": _facts(run),
     }
 
 
-def run_records(run: Trajectory) -> Plain:
-    """How a run ended, its events and the strips of its modes."""
-    span = [float(run.t[0]), float(run.t[-1])] if len(run) else [0.0, 0.0]
+def run_records(run: Trajectory, span: tuple[float, float]) -> Plain:
+    """How a run ended, its events and the strips of its modes; ``span`` is that of its pictures."""
     ending = {"status": run.status, "message": run.message, "component": run.ending.component or ""}
     return {
         "run": {**ending, "from": span[0], "to": span[1]},
-        "events": _events(run),
+        "events": _events(run, span[1]),
         "strips": _strips(run),
     }
 
 
+def span_of(frames: RunFrames) -> tuple[float, float]:
+    """The times of the first and the last picture."""
+    return (float(frames.t[0]), float(frames.t[-1])) if len(frames) else (0.0, 0.0)
+
+
 # -- events and facts ------------------------------------------------------------------------------
-def _events(run: Trajectory) -> list[Plain]:
+def _events(run: Trajectory, end: float) -> list[Plain]:
     events = [_event(event) for event in run.events]
     if run.status not in ("done", "condition") and len(run):
-        end = {"time": float(run.t[-1]), "kind": "end", "component": run.ending.component or "", "message": run.message}
-        events.append(end)
+        words = {"component": run.ending.component or "", "message": run.message}
+        events.append({"time": end, "kind": "end", **words})
     return events
 
 

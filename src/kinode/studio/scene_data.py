@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import quaternion_from_rotation
 from kinode.model.base.bodies import Body
 from kinode.model.base.frames import Frame, given_axis, rotation_matrix
 from kinode.model.elements.spring import Spring
 from kinode.model.system import joint_frame
+from kinode.results.pictures.frame_evaluator import make_continuous
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
-from kinode.studio.quaternions import continuous, quaternion_of
 from kinode.views.mechanism.camera import find_camera, find_common_axis, find_up
 from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, find_scene, link_frames, tips
 from kinode.views.mechanism.mechanism_symbols import glyph_of
@@ -162,7 +163,7 @@ class SceneData:
             if visual.role != "visual" or visual.kind == "mesh":
                 continue
             given = ("quaternion", visual.quaternion) if visual.quaternion else ("rpy", visual.rpy)
-            turn = _list(quaternion_of(np.asarray(rotation_matrix(given, resolve), dtype=float)))
+            turn = _list(quaternion_from_rotation(np.asarray(rotation_matrix(given, resolve), dtype=float)))
             solids.append(_solid(visual.kind, list(visual.sizes), list(visual.at), turn))
         return solids
 
@@ -196,11 +197,11 @@ class SceneData:
         moving = list(self.run.system.frames)
         if not moving:
             return frames.poses
-        values = frames.evaluate(f"{name}.{word}" for name in moving for word in ("position", "rotation"))
+        values = frames.evaluate(f"{name}.{word}" for name in moving for word in ("position", "quaternion"))
         poses = np.empty((len(moving), 7, len(frames)), dtype=np.float32)
         for k, name in enumerate(moving):
-            poses[k, :3] = values[f"{name}.position"].T
-            poses[k, 3:] = continuous(quaternion_of(values[f"{name}.rotation"])).T
+            poses[k, :3], poses[k, 3:] = values[f"{name}.position"].T, values[f"{name}.quaternion"].T
+        make_continuous(poses[:, 3:])
         return np.concatenate([frames.poses, poses])
 
     def joints(self) -> list[Plain]:
@@ -256,7 +257,7 @@ class SceneData:
         """A frame on a body, as a place."""
         pose = frame.pose(self.first.resolve)
         R, p = np.asarray(pose.R, dtype=float), np.asarray(pose.p, dtype=float)
-        return {"body": self.rows[frame.body], "at": _list(p), "quaternion": _list(quaternion_of(R))}
+        return {"body": self.rows[frame.body], "at": _list(p), "quaternion": _list(quaternion_from_rotation(R))}
 
     def _local(self, frame: Frame) -> list[float]:
         return _list(np.asarray(frame.pose(self.first.resolve).p, dtype=float))

@@ -26,9 +26,9 @@ class ShownSeries:
     left_out: list[str]
 
     def with_rows(self, infos: Iterable[Plain], values: Array) -> ShownSeries:
-        """More series, each of one row."""
+        """More series, the terms of equations, each of one row."""
         start = len(self.values)
-        added = [{"words": "", "group": "kept", "parts": [], **info, "row": start + k} for k, info in enumerate(infos)]
+        added = [{"words": "", "group": "terms", "parts": [], **info, "row": start + k} for k, info in enumerate(infos)]
         if not added:
             return self
         rows = np.concatenate([self.values, np.asarray(values, dtype=np.float32)])

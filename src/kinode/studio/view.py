@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ def view(
     run: Trajectory, file: str | os.PathLike[str] | None = None, *, beside: Iterable[Trajectory] = (),
     keep: Iterable[str] = (), rate: float | None = None, verify: bool = False, theme: str = "auto",
     height: str = "560px", live: bool = False, browser: bool = True, labels: Sequence[str] = (),
+    seen_from: str | None = None, bearings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Any:  # fmt: skip
     """Show a run in the player.
 
@@ -51,6 +52,11 @@ def view(
         Whether a script opens the browser.
     labels : sequence of str, optional
         Names of the runs.
+    seen_from : str, optional
+        A body or frame that stands still in the picture at first.
+    bearings : mapping, optional
+        Bearings on shafts: ``{"shaft": {"at": ("-15 cm", "15 cm"), "C": "25 kN"}}``; with ``C``, the load rating,
+        their lives are shown.
 
     Returns
     -------
@@ -66,10 +72,11 @@ def view(
         raise ArgumentError(f"theme: {short(theme)} is none of {', '.join(THEMES)}")
     runs = [run, *beside]
     if live:
-        from kinode.studio.live.live_view import view_live
+        from kinode.studio.live_pages.live_view import view_live
 
         return view_live(run, browser=browser)
-    documents = make_documents(runs, labels=labels, keep=keep, rate=rate, verify=verify)
+    more = {"seen_from": seen_from, "bearings": bearings}
+    documents = make_documents(runs, labels=labels, keep=keep, rate=rate, verify=verify, **more)
     if file is None and is_notebook():
         from kinode.studio.widget import make_widget
 
@@ -83,12 +90,14 @@ def view(
 
 def make_documents(
     runs: Sequence[Trajectory], *, labels: Sequence[str] = (), keep: Iterable[str] = (), rate: float | None = None,
-    verify: bool = False,
+    verify: bool = False, **more: Any,
 ) -> list[RunDocument]:  # fmt: skip
     """The data of several runs of one model."""
     names = [labels[k] if k < len(labels) else (f"run {k + 1}" if len(runs) > 1 else "") for k in range(len(runs))]
     kept = tuple(keep)
-    documents = [run_document(run, label=name, keep=kept, rate=rate, verify=verify) for run, name in zip(runs, names)]
+    documents = [
+        run_document(run, label=name, keep=kept, rate=rate, verify=verify, **more) for run, name in zip(runs, names)
+    ]
     check_same_model(documents)
     return documents
 

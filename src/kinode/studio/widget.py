@@ -72,7 +72,7 @@ def make_widget(packets: Sequence[bytes], height: str = HEIGHT, theme: str = "au
     anywidget.AnyWidget or PlayerFrame
         The second where anywidget is not installed.
     """
-    kind = _widget_class()
+    kind = find_widget_class()
     if kind is None:
         return PlayerFrame(page_of_packets(packets, "kinode", theme=theme), height)
     runs = [zlib.compress(packet, 6) for packet in packets]
@@ -83,9 +83,11 @@ def run_bundle(run: Trajectory) -> dict[str, Any]:
     """What a notebook shows of a run beside its table: the player above it; nothing where there is no player."""
     from kinode.studio.view import is_notebook, make_documents
 
-    if not is_notebook() or not len(run) or _widget_class() is None:
+    if not is_notebook() or not len(run):
         return {}
     try:
+        if find_widget_class() is None:
+            return {}
         documents = make_documents([run])
         packets = [document.packet(encoded=True) for document in documents]
         return _shown(make_widget(packets, table=notebook_html(run)))
@@ -95,14 +97,15 @@ def run_bundle(run: Trajectory) -> dict[str, Any]:
 
 def _shown(widget: Any) -> dict[str, Any]:
     """The part of a widget's bundle that shows it; text and table are the run's own."""
-    from IPython.core.formatters import format_display_data
+    from IPython.core import formatters
 
-    data, _ = format_display_data(widget, include=[WIDGET_MIME])
+    describe: Any = formatters.format_display_data
+    data, _ = describe(widget, include=[WIDGET_MIME])
     return {WIDGET_MIME: data[WIDGET_MIME]} if WIDGET_MIME in data else {}
 
 
 @cache
-def _widget_class() -> Any:
+def find_widget_class() -> Any:
     """The class of the widget; None without anywidget."""
     try:
         import anywidget

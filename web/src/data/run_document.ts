@@ -77,7 +77,7 @@ export interface SeriesInfo {
   name: string;
   unit: string; // SI
   words: string; // a short description, or ""
-  group: "states" | "coordinates" | "loads" | "signals" | "powers" | "links" | "kept";
+  group: "states" | "coordinates" | "loads" | "signals" | "powers" | "links" | "terms" | "kept";
   parts: string[]; // ["x", "y", "z"]; [] for a number
   row: number; // first row in the array "series"
 }
@@ -110,35 +110,73 @@ export interface BadgeData {
   tables: TableData[];
 }
 
+export type Point = [number, number];
+
+/** A link of the circuit diagram: what connects ports. Places are those of the SVG. */
 export interface LinkData {
   name: string; // as data-name in the SVG
   kind: "vector" | "energy" | "information";
-  values: { label: string; series: string; unit: string; of: string }[]; // potential and flow of each end
-  powers: { end: string; series: string }[]; // power into the component at this end, W
+  domain: string; // electrical, rotational ...; "" for other kinds
+  ends: { component: string; port: string; at: Point }[];
+  path: Point[][]; // lines of level and upright pieces
+  values: { label: string; series: string; unit: string; of: string }[]; // potentials (of ""), flows (of a component)
+  powers: PowerEnd[];
+}
+
+/** Power into the component at an end, "component:port": sign times a series, W. Several of one end add up. */
+export interface PowerEnd {
+  end: string;
+  series: string;
+  sign: number;
+}
+
+export interface DiagramComponent {
+  name: string; // as data-name in the SVG
+  owner: string; // the component of the model: the joint of elbow.damping
+  role: string; // SB, KN, E, DC, part, signal
+  kind: string;
+  at: Point; // middle
+  size: Point;
+  series: string[];
+  references: { at: Point; power: PowerEnd }[]; // where power leaves through a reference, as heat
 }
 
 export interface DiagramData {
-  svg: string;
+  svg: string; // without styles and background
+  extent: [number, number, number, number]; // left, top, width, height
   links: LinkData[];
-  components: { name: string; series: string[] }[];
+  components: DiagramComponent[];
 }
 
 export interface EquationTerm {
-  mathml: string;
-  series: string; // the value of the term; "" if it has none
+  mathml: string; // without its sign
+  series: string; // the value of the term, sign included; "" if it has none
+  sign: string; // "+", "−" or ""
+  side: "left" | "right";
 }
 
 export interface EquationData {
   name: string; // of the coordinate, or what the line says
+  title: string; // of its group of lines; "" for equations of motion
   mathml: string; // the whole line; terms carry data-term="k"
   terms: EquationTerm[];
   unit: string;
 }
 
+/** What a symbol means: a quantity, with its value where that is constant. */
+export interface SymbolData {
+  mathml: string;
+  name: string;
+  unit: string;
+  value: number | null;
+}
+
 export interface EquationsData {
   heading: string;
   lines: EquationData[];
-  where: string; // MathML or HTML: what the symbols mean
+  where: string; // further words
+  symbols: SymbolData[];
+  note: string; // why there are no lines, or not all; "" if there is nothing to say
 }
 
 /** Who loads a joint: array (contributors, 6, times) in world axes. */
@@ -178,6 +216,7 @@ export interface RunHeader {
   center: Vec3; // of the mechanism at the start
   up: Vec3;
   plane: { right: Vec3; up: Vec3; toward: Vec3 } | null; // of a plane mechanism
+  seenFrom?: string; // a body or frame that stands still in the picture at first
   bodies: BodyData[];
   frames: NamedFrame[];
   joints: JointData[];

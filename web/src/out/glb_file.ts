@@ -2,7 +2,7 @@
 
 import type { BufferGeometry } from "three";
 import type { Quat, RunDocument, Vec3 } from "../data/run_document";
-import { TINTS } from "../scene/materials";
+import { TINTS } from "../scene/gl/materials";
 import { SolidGeometries, partsOf } from "../scene/solids";
 
 const FLOAT = 5126;
@@ -16,11 +16,11 @@ type Primitive = keyof SolidGeometries["of"];
 export function writeGlb(run: RunDocument): Uint8Array<ArrayBuffer> {
   const writer = new GlbWriter();
   const { header } = run;
-  const geometries = new SolidGeometries();
+  const geometries = new SolidGeometries(false);
   const rows = usableRows(run);
   const times = writer.times(Float32Array.from(rows, (k) => run.t[k]! - run.t[0]!));
   const bodies = header.bodies.map((body, index) => {
-    const children = body.shapes.flatMap((shape) => partsOf(shape)).map(([kind, place]) => {
+    const children = body.shapes.flatMap((shape) => partsOf(shape, index)).map(([kind, place]) => {
       const mesh = writer.mesh(kind, body.color % TINTS.length, geometries.of[kind]);
       const [x, y, z, at] = place;
       return writer.node({ mesh, matrix: [...x, 0, ...y, 0, ...z, 0, ...at, 1] });

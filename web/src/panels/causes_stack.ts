@@ -7,6 +7,7 @@ import { worldLoad, type LoadKind } from "../plots/quantities";
 export const STATIC = "static part";
 export const REMAINDER = "all others";
 export const MOST_BANDS = 6; // contributors that are named
+const NEGLIGIBLE = 1e-12; // of the square of the largest: what is less has no band
 
 export interface StackBand {
   name: string;
@@ -35,7 +36,7 @@ export function contributions(run: RunDocument, causes: CausesData, kind: LoadKi
   }));
 }
 
-/** Ranks of the contributors: the largest have colors of their own, the rest is one (-2). Force and moment share them. */
+/** Ranks of the contributors: the largest have colors of their own, the rest is one (-2), nothing is none (-3). Force and moment share them. */
 export function rankContributors(run: RunDocument, causes: CausesData): number[] {
   const weigh = (kind: LoadKind): number[] => {
     const peaks = contributions(run, causes, kind).map((rows) => Math.max(0, ...squares(rows)));
@@ -45,9 +46,10 @@ export function rankContributors(run: RunDocument, causes: CausesData): number[]
   const force = weigh("force");
   const moment = weigh("moment");
   const order = causes.names.map((_, k) => k).sort((a, b) => Math.max(force[b]!, moment[b]!) - Math.max(force[a]!, moment[a]!));
-  const named = causes.names.length <= MOST_BANDS ? MOST_BANDS : MOST_BANDS - 1;
-  const ranks = new Array<number>(causes.names.length).fill(-2);
-  order.slice(0, named).forEach((k, rank) => (ranks[k] = rank));
+  const weighty = order.filter((k) => Math.max(force[k]!, moment[k]!) > NEGLIGIBLE);
+  const named = weighty.length <= MOST_BANDS ? MOST_BANDS : MOST_BANDS - 1;
+  const ranks = new Array<number>(causes.names.length).fill(-3);
+  weighty.forEach((k, rank) => (ranks[k] = rank < named ? rank : -2));
   return ranks;
 }
 

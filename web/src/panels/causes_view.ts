@@ -125,7 +125,7 @@ export class CausesView implements JointSection {
   }
 
   private color(rank: number): string {
-    if (rank === -2) return MUTED[this.context.theme];
+    if (rank < -1) return MUTED[this.context.theme];
     if (rank === -1) return getComputedStyle(this.context.root).getPropertyValue("--static").trim() || "#0f766e";
     return lineColor(rank, this.context.theme);
   }

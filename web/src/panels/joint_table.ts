@@ -20,6 +20,7 @@ interface Row {
   time: number;
   rows: Float32Array[];
   factor: number;
+  largest: number; // of the total load over the run
 }
 
 export class JointTable implements JointSection {
@@ -50,6 +51,7 @@ export class JointTable implements JointSection {
       row.rows = [...jointLoad(run, joint, row.kind, row.share), size];
       row.factor = units[KINDS.indexOf(row.kind)]!.factor;
       const found = largest(size);
+      row.largest = joint.peak?.[row.kind].value ?? largest(jointLoadSize(run, joint, row.kind, "total")).value;
       const stored = row.share === "total" ? joint.peak?.[row.kind] : undefined;
       const peak = stored ?? { value: found.value, time: run.t[found.index] ?? 0 };
       row.time = peak.time;
@@ -63,7 +65,7 @@ export class JointTable implements JointSection {
   showTime(): void {
     const { clock, main } = this.context;
     for (const row of this.rows) row.rows.forEach((values, k) => {
-      const text = formatNumber(tidy(sampleAt(main.t, values, clock.t), row.rows[3]!, main.t, clock.t) * row.factor, 4);
+      const text = formatNumber(tidy(sampleAt(main.t, values, clock.t), row.largest) * row.factor, 4);
       const cell = row.cells[k]!;
       if (cell.textContent !== text) cell.textContent = text;
     });
@@ -79,7 +81,7 @@ export class JointTable implements JointSection {
     const rows = KINDS.flatMap((kind, k) => shares.map((share, first) => {
       const cells = [0, 1, 2, 3].map((c) => make("td", { class: "number", ...(c < 3 ? this.doubt(joint, 3 * k + c) : {}) }));
       const peak = make("button", { type: "button", class: "link" });
-      const row: Row = { kind, share, cells, peak, time: 0, rows: [], factor: 1 };
+      const row: Row = { kind, share, cells, peak, time: 0, rows: [], factor: 1, largest: 0 };
       peak.addEventListener("click", () => {
         this.context.clock.pause();
         this.context.clock.seek(row.time);
@@ -100,7 +102,7 @@ export class JointTable implements JointSection {
   }
 
   private describe(joint: JointData): string[] {
-    const notes = [`On ${joint.on}, about ${joint.point}, in ${joint.axes}.`.replace(/ about ,| in \./g, "")];
+    const notes = [`On ${joint.on}, about ${joint.point}, in axes of ${joint.axes}.`];
     if (joint.unique.some((flag) => !flag)) {
       const names = ["force x", "force y", "force z", "moment x", "moment y", "moment z"].filter((_, k) => !joint.unique[k]);
       notes.push(`Not unique (hatched): ${names.join(", ")}. ${joint.shared}`);
@@ -110,9 +112,9 @@ export class JointTable implements JointSection {
   }
 }
 
-/** A component that is rounding beside the magnitude is zero. */
-function tidy(value: number, size: Float32Array, t: Float64Array, time: number): number {
-  return Math.abs(value) < 1e-6 * sampleAt(t, size, time) ? 0 : value;
+/** A value that is rounding beside the peak of the run is zero: loads are stored with some seven digits. */
+export function tidy(value: number, peak: number): number {
+  return Math.abs(value) < 1e-6 * peak ? 0 : value;
 }
 
 /** The largest value and where it is. */

@@ -12,7 +12,7 @@ import { make } from "../ui/elements";
 import { lineColor, MUTED } from "../ui/line_colors";
 import { formatNumber } from "../ui/numbers";
 import type { JointSection } from "./joint_section";
-import { largest } from "./joint_table";
+import { largest, tidy } from "./joint_table";
 
 const SI = { force: "N", moment: "N*m" } as const;
 const HEIGHT = 140;
@@ -24,6 +24,7 @@ interface LoadPlot {
   cells: HTMLElement[];
   rows: Float32Array[];
   unit: ShownUnit;
+  peak: number;
 }
 
 export class LoadPlots implements JointSection {
@@ -44,7 +45,8 @@ export class LoadPlots implements JointSection {
       const { main, runs, theme } = this.context;
       const size = jointLoadSize(main, joint, plot.kind, part);
       plot.rows = [...jointLoad(main, joint, plot.kind, part), size];
-      plot.unit = suitableUnit(SI[plot.kind], largest(size).value);
+      plot.peak = largest(size).value;
+      plot.unit = suitableUnit(SI[plot.kind], plot.peak);
       const title = `${part} ${plot.kind}, ${unitWords(plot.unit.unit)}`;
       if (plot.title.textContent !== title) plot.title.textContent = title;
       const base = { scale: plot.kind, dash: [], factor: plot.unit.factor };
@@ -64,7 +66,7 @@ export class LoadPlots implements JointSection {
   showTime(): void {
     const { clock, main } = this.context;
     for (const plot of this.plots) plot.rows.forEach((row, k) => {
-      const text = formatNumber(sampleAt(main.t, row, clock.t) * plot.unit.factor, 4);
+      const text = formatNumber(tidy(sampleAt(main.t, row, clock.t), plot.peak) * plot.unit.factor, 4);
       if (plot.cells[k]!.textContent !== text) plot.cells[k]!.textContent = text;
     });
   }
@@ -100,7 +102,7 @@ export class LoadPlots implements JointSection {
     const add = make("button", { type: "button", class: "link", title: "Show among the plots" }, "to plots");
     add.addEventListener("click", () => this.joint !== null && this.context.plot([loadName(this.joint.name, kind, this.context.loadPart)]));
     this.element.append(make("div", { class: "plot-head" }, title, add), view.element, legend);
-    return { kind, view, title, cells, rows: [], unit: { unit: SI[kind], factor: 1 } };
+    return { kind, view, title, cells, rows: [], unit: { unit: SI[kind], factor: 1 }, peak: 0 };
   }
 
   private paintSwatches(): void {

@@ -75,15 +75,14 @@ function shortest(angle: number): number {
 /** The first index of the last turn before k; of a shaft that does not turn on, of the last eighth of the run. */
 export function tailStart(angle: Float32Array, k: number): number {
   let first = k;
-  const least = Math.max(0, k - Math.max(2, Math.round(angle.length / 8)));
-  while (first > 0 && Math.abs(angle[k]! - angle[first - 1]!) <= 2 * Math.PI && (first > least || Math.abs(angle[k]! - angle[first]!) > Math.PI)) first--;
-  return first;
+  while (first > 0 && Math.abs(angle[k]! - angle[first - 1]!) <= 2 * Math.PI) first--;
+  return first > 0 ? first : Math.max(0, k - Math.round(angle.length / 8));
 }
 
 /** Round circles below a peak: at most four. */
 export function circles(peak: number): number[] {
   if (!(peak > 0)) return [];
-  const rough = peak / 3;
+  const rough = peak / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= rough) ?? rough;
   const radii: number[] = [];

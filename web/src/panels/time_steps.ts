@@ -76,7 +76,9 @@ export function sentences(events: readonly EventData[]): string {
   return first.join("\n");
 }
 
-export function eventWords(event: EventData): string {
+/** What happens, without the time that some messages begin with. */
+export function eventWords(given: EventData): string {
+  const event = { ...given, message: given.message.replace(/^at t = \S+ s,? */, "") };
   if (event.message === "") return `${event.component} ${event.kind}`.trim();
   return event.component !== "" && !event.message.includes(event.component) ? `${event.component}: ${event.message}` : event.message;
 }

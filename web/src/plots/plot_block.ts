@@ -146,9 +146,9 @@ export class PlotBlock {
       tools.append(select);
     }
     const numbers = this.actions.plots();
-    const options = [...numbers.map((plot, k): [number, string] => [plot, `plot ${k + 1}`]), [Math.max(...numbers) + 1, "new plot"] as [number, string]];
+    const options = [...numbers.map((plot, k): [number, string] => [plot, `${k + 1}`]), [Math.max(...numbers) + 1, "new"] as [number, string]];
     if (numbers.length > 1 || this.lines.length > 1) {
-      const select = make("select", { "aria-label": `Plot of ${line.choice.name}`, title: "Move to another plot" },
+      const select = make("select", { class: "move", "aria-label": `Number of the plot of ${line.choice.name}`, title: "Plot: move to another" },
         ...options.map(([plot, words]) => make("option", { value: String(plot), ...(plot === line.choice.plot ? { selected: "" } : {}) }, words)));
       select.addEventListener("change", () => this.actions.move(line.choice, Number(select.value)));
       tools.append(select);

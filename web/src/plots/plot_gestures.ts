@@ -99,8 +99,10 @@ export function addPlotGestures(element: HTMLElement, target: GestureTarget): ()
     event.preventDefault();
     event.stopPropagation();
   };
-  const reset = (event: Event): void => {
-    if (inside(event)) window.reset();
+  // A captured pointer makes the plot the target of its clicks: the place decides.
+  const reset = (event: MouseEvent): void => {
+    const box = target.area()?.getBoundingClientRect();
+    if (box !== undefined && event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom) window.reset();
   };
 
   element.addEventListener("pointerdown", down);

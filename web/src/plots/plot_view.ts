@@ -147,7 +147,12 @@ export class PlotView {
       },
       axes: [axis("x", 2, true), ...names.map((name, k) => axis(name, k % 2 === 0 ? 3 : 1, k === 0))],
       series: [{}, ...names.map((scale): uPlot.Series => ({ scale, paths: () => null, points: { show: false } }))],
-      hooks: { draw: [(plot) => this.drawLines(plot)] },
+      hooks: {
+        draw: [(plot) => {
+          this.drawLines(plot);
+          this.cursorTask.request(); // the axes may have moved
+        }],
+      },
     }, data, this.element);
     chart.over.append(this.cursor);
     return chart;

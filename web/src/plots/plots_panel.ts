@@ -144,6 +144,7 @@ export class PlotsPanel implements Panel {
     for (const plot of numbers) {
       const block = this.blocks.get(plot) ?? this.addBlock(plot);
       const lines = this.choices.filter((choice) => choice.plot === plot).flatMap((choice) => this.linesOf(choice));
+      shareUnits(lines);
       block.setLines(lines, this.structure(lines, numbers));
       block.view.setHeight(height);
       block.view.resized();
@@ -195,14 +196,8 @@ export class PlotsPanel implements Panel {
     return row === undefined ? null : { t: live.t, y: row };
   }
 
-  /** What the legend's elements depend on; numbers do not belong to it. Lines of one plot and unit share a prefix. */
+  /** What the legend's elements depend on; numbers do not belong to it. */
   private structure(lines: ShownLine[], numbers: number[]): string {
-    const shared = new Map<string, ShownLine["unit"]>();
-    for (const line of lines) {
-      const known = shared.get(line.quantity.unit);
-      if (known === undefined || line.unit.factor < known.factor) shared.set(line.quantity.unit, line.unit);
-    }
-    for (const line of lines) line.unit = shared.get(line.quantity.unit)!;
     const parts = lines.map((line) => `${line.key} ${line.choice.show} ${line.choice.plot} ${line.unit.unit}`);
     return [this.context.theme, ...this.context.runs.map((run) => run.label), numbers.join(), ...parts].join("\n");
   }
@@ -241,6 +236,16 @@ export class PlotsPanel implements Panel {
     if (picture === null) return this.context.say("There is no plot to save.");
     picture.toBlob((blob) => blob !== null && saveFile(blob, fileName(this.context.main.header.name, "png"), this.context.root));
   }
+}
+
+/** Lines on one axis have one unit: that of the largest. */
+function shareUnits(lines: ShownLine[]): void {
+  const shared = new Map<string, ShownLine["unit"]>();
+  for (const line of lines) {
+    const known = shared.get(line.quantity.unit);
+    if (known === undefined || line.unit.factor < known.factor) shared.set(line.quantity.unit, line.unit);
+  }
+  for (const line of lines) line.unit = shared.get(line.quantity.unit)!;
 }
 
 export const makePlotsPanel = (context: PlayerContext): Panel => new PlotsPanel(context);

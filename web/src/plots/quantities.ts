@@ -58,7 +58,7 @@ function loadQuantities(run: RunDocument, joint: JointData): Quantity[] {
     shares.map((share) => ({
       name: loadName(joint.name, kind, share),
       unit: UNIT_OF[kind],
-      words: `${share === "total" ? "" : `${share} part of the `}reaction ${kind} on ${joint.on}, ${joint.axes}`,
+      words: `${share === "total" ? "" : `${share} part of the `}reaction ${kind} on ${joint.on}, in axes of ${joint.axes}`,
       group: "loads",
       parts: COMPONENTS,
       source: "joint" as const,

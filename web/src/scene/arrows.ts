@@ -2,18 +2,19 @@
 // Components that are not unique are an arrow of their own, which is striped.
 
 import {
-  BufferGeometry, Color, ConeGeometry, CylinderGeometry, Float32BufferAttribute, Group, InstancedBufferAttribute,
-  InstancedBufferGeometry, Mesh, type ShaderMaterial,
+  type BufferGeometry, Color, ConeGeometry, CylinderGeometry, Group, Mesh, type ShaderMaterial,
 } from "three";
 import type { JointData, RunDocument, Vec3 } from "../data/run_document";
 import type { LoadPart } from "../panel";
 import type { CameraRig } from "./camera_rig";
-import { arrowMaterial, uniform } from "./materials";
+import { arrowMaterial, uniform } from "./gl/materials";
 import { LoadReader, sixAt, splitUnique } from "./math/load_words";
 import type { PoseReader } from "./math/poses";
 import { add, length, scale } from "./math/vectors";
+import { SlotTexture, drawnCount, joinGeometries, repeatGeometry, withSlots } from "./gl/slots";
 
 export const PEAK_SHARE = 0.15; // length of the greatest arrow, of the model's size
+const CAPACITY = 400; // arrows of one quantity
 const LEAST = 2e-3; // of the peak: shorter ones are not drawn
 
 export type Quantity = "force" | "moment";
@@ -36,40 +37,26 @@ export interface DrawnArrow {
 }
 
 function arrowGeometry(heads: number): BufferGeometry {
-  const parts: [BufferGeometry, number][] = [[new CylinderGeometry(1, 1, 1, 8, 1).rotateX(Math.PI / 2).translate(0, 0, 0.5), 0]];
-  for (let k = 0; k < heads; k++) parts.push([new ConeGeometry(1, 1, 12, 1).rotateX(Math.PI / 2).translate(0, 0, 0.5), 1 + k]);
-  const position: number[] = [];
-  const normal: number[] = [];
-  const zone: number[] = [];
-  for (const [part, number] of parts) {
-    const flat = part.toNonIndexed();
-    position.push(...(flat.getAttribute("position").array as Float32Array));
-    normal.push(...(flat.getAttribute("normal").array as Float32Array));
-    zone.push(...new Array<number>(flat.getAttribute("position").count).fill(number));
-    part.dispose();
-  }
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new Float32BufferAttribute(position, 3));
-  geometry.setAttribute("normal", new Float32BufferAttribute(normal, 3));
-  geometry.setAttribute("zone", new Float32BufferAttribute(zone, 1));
-  return geometry;
+  const parts: [BufferGeometry, number][] = [[new CylinderGeometry(1, 1, 1, 6, 1, true).rotateX(Math.PI / 2).translate(0, 0, 0.5), 0]];
+  for (let k = 0; k < heads; k++) parts.push([new ConeGeometry(1, 1, 8, 1).rotateX(Math.PI / 2).translate(0, 0, 0.5), 1 + k]);
+  return joinGeometries(parts, "zone");
 }
 
 /** Arrows of one quantity in one draw call. */
 class ArrowSet {
   readonly mesh: Mesh;
   readonly material: ShaderMaterial;
-  private readonly geometry = new InstancedBufferGeometry();
-  private readonly capacity = 512;
+  private readonly geometry: BufferGeometry;
+  private readonly slots = new SlotTexture(CAPACITY);
+  private readonly perCopy: number;
   private count = 0;
 
   constructor(heads: number) {
     const shape = arrowGeometry(heads);
-    for (const name of ["position", "normal", "zone"]) this.geometry.setAttribute(name, shape.getAttribute(name));
-    this.geometry.setAttribute("start", new InstancedBufferAttribute(new Float32Array(3 * this.capacity), 3));
-    this.geometry.setAttribute("along", new InstancedBufferAttribute(new Float32Array(3 * this.capacity), 3));
-    this.geometry.setAttribute("tintAndHatch", new InstancedBufferAttribute(new Float32Array(4 * this.capacity), 4));
-    this.material = arrowMaterial(heads);
+    this.perCopy = drawnCount(shape);
+    this.geometry = repeatGeometry(shape, CAPACITY);
+    shape.dispose();
+    this.material = withSlots(arrowMaterial(heads), this.slots);
     this.mesh = new Mesh(this.geometry, this.material);
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = 20;
@@ -81,23 +68,30 @@ class ArrowSet {
   }
 
   add(start: Vec3, along: Vec3, color: Color, hatched: boolean): void {
-    if (this.count >= this.capacity) return;
-    (this.geometry.getAttribute("start") as InstancedBufferAttribute).setXYZ(this.count, ...start);
-    (this.geometry.getAttribute("along") as InstancedBufferAttribute).setXYZ(this.count, ...along);
-    (this.geometry.getAttribute("tintAndHatch") as InstancedBufferAttribute).setXYZW(this.count, color.r, color.g, color.b, hatched ? 1 : 0);
-    this.count++;
+    if (this.count >= CAPACITY) return;
+    const { data } = this.slots;
+    const at = 16 * this.count++;
+    for (let k = 0; k < 3; k++) {
+      data[at + k] = start[k]!;
+      data[at + 4 + k] = along[k]!;
+    }
+    data[at + 8] = color.r;
+    data[at + 9] = color.g;
+    data[at + 10] = color.b;
+    data[at + 11] = hatched ? 1 : 0;
   }
 
   end(thick: number): void {
-    this.geometry.instanceCount = this.count;
+    this.geometry.setDrawRange(0, this.count * this.perCopy);
     this.mesh.visible = this.count > 0;
     uniform<number>(this.material, "thick").value = thick;
-    for (const name of ["start", "along", "tintAndHatch"]) this.geometry.getAttribute(name).needsUpdate = true;
+    this.slots.texture.needsUpdate = this.count > 0;
   }
 
   dispose(): void {
     this.geometry.dispose();
     this.material.dispose();
+    this.slots.texture.dispose();
   }
 }
 

@@ -35,6 +35,13 @@ const TANGENT = Math.tan((17.5 * Math.PI) / 180); // of half the angle of view
 const MARGIN = 1.22; // room around the model
 const STEEPEST = 0.9995;
 
+/** What the run asks to be seen from. */
+function firstReference(header: RunHeader): Reference | null {
+  const name = header.seenFrom ?? "";
+  if (header.bodies.some((body) => body.name === name)) return { kind: "ride", name };
+  return header.frames.some((frame) => frame.name === name) ? { kind: "frame", name } : null;
+}
+
 export class CameraRig {
   state: CameraState;
   readonly perspective = new PerspectiveCamera((2 * Math.atan(TANGENT) * 180) / Math.PI, 1, 0.01, 100);
@@ -56,7 +63,7 @@ export class CameraRig {
     this.state = {
       view: header.plane ? "plane" : "iso",
       projection: header.plane ? "orthographic" : "perspective",
-      reference: { kind: framing.travels ? "model" : "world", name: "" },
+      reference: firstReference(header) ?? { kind: framing.travels ? "model" : "world", name: "" },
       target: [0, 0, 0], quaternion: IDENTITY, height: 1,
     };
     this.setView({ view: this.state.view as ViewName }, poses);

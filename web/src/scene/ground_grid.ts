@@ -1,15 +1,33 @@
 // The grid on the ground.
 
-import { Color, DoubleSide, Mesh, PlaneGeometry, ShaderMaterial } from "three";
+import { BufferGeometry, Color, Float32BufferAttribute, LineSegments, ShaderMaterial } from "three";
 import type { RunHeader, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { uniform } from "./materials";
+import { uniform } from "./gl/materials";
 import { roundLength } from "./math/framing";
 import { across, add, cross, dot, rotate, scale, unit } from "./math/vectors";
 
+const CELLS = 18; // to each side
+const PIECES = 8; // of a line, for fading
+
+/** Lines between the cells; z tells those along y (1) from those along x (0). */
+function gridGeometry(): BufferGeometry {
+  const points: number[] = [];
+  for (let line = -CELLS; line <= CELLS; line++) {
+    const half = Math.sqrt(CELLS * CELLS - line * line);
+    for (let k = 0; k < PIECES; k++) {
+      const [a, b] = [half * ((2 * k) / PIECES - 1), half * ((2 * k + 2) / PIECES - 1)];
+      points.push(line, a, 1, line, b, 1, a, line, 0, b, line, 0);
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new Float32BufferAttribute(points, 3));
+  return geometry;
+}
+
 /** A grid of lines that fades with the distance, at the lowest point of the model. */
 export class GroundGrid {
-  readonly mesh: Mesh;
+  readonly mesh: LineSegments;
   private readonly material: ShaderMaterial;
   private normal: Vec3 = [0, 0, 1];
   private side: Vec3 = [1, 0, 0];
@@ -20,43 +38,31 @@ export class GroundGrid {
     this.material = new ShaderMaterial({
       vertexShader: /* glsl */ `
         uniform vec3 origin, ex, ey;
-        uniform float reach;
-        varying vec2 vAt;
-        varying vec2 vFrom;
+        uniform float cell;
         uniform vec2 corner;
+        varying float vStrength;
         void main() {
-          vFrom = position.xy * 2.0;
-          vec2 local = vFrom * reach;
-          vAt = corner + local;
+          vec2 local = position.xy * cell;
+          float number = position.z > 0.5 ? position.x + corner.x : position.y + corner.y;
+          float fifth = abs(number / 5.0 - floor(number / 5.0 + 0.5)) < 0.05 ? 0.85 : 0.4;
+          vStrength = fifth * (1.0 - smoothstep(0.2, 1.0, length(position.xy) / ${CELLS}.0));
           gl_Position = projectionMatrix * viewMatrix * vec4(origin + ex * local.x + ey * local.y, 1.0);
         }`,
       fragmentShader: /* glsl */ `
-        uniform float cell;
         uniform vec3 tint;
-        varying vec2 vAt;
-        varying vec2 vFrom;
-        float lines(float size) {
-          vec2 p = vAt / size;
-          vec2 w = fwidth(p);
-          vec2 d = abs(fract(p - 0.5) - 0.5) / max(w, vec2(1e-6));
-          return (1.0 - min(1.0, min(d.x, d.y))) * (1.0 - smoothstep(0.2, 0.6, max(w.x, w.y)));
-        }
+        varying float vStrength;
         void main() {
-          float fade = 1.0 - smoothstep(0.25, 1.0, length(vFrom));
-          float a = max(0.34 * lines(cell), 0.7 * lines(cell * 5.0)) * fade;
-          if (a < 0.01) discard;
-          gl_FragColor = vec4(tint, a);
+          gl_FragColor = vec4(tint, vStrength);
           #include <colorspace_fragment>
         }`,
       uniforms: {
         origin: { value: [0, 0, 0] }, ex: { value: [1, 0, 0] }, ey: { value: [0, 1, 0] }, corner: { value: [0, 0] },
-        reach: { value: 1 }, cell: { value: 0.1 }, tint: { value: new Color() },
+        cell: { value: 0.1 }, tint: { value: new Color() },
       },
       transparent: true,
       depthWrite: false,
-      side: DoubleSide,
     });
-    this.mesh = new Mesh(new PlaneGeometry(1, 1), this.material);
+    this.mesh = new LineSegments(gridGeometry(), this.material);
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = -1;
     this.mesh.raycast = () => {};
@@ -77,13 +83,13 @@ export class GroundGrid {
 
   place(rig: CameraRig): void {
     const forward = cross(this.normal, this.side);
-    const foot = add(rig.target, scale(this.normal, this.level - dot(rig.target, this.normal)));
     const cell = roundLength(Math.max(this.size, 0.7 * rig.state.height) / 8).length;
-    uniform<Vec3>(this.material, "origin").value = foot;
+    const corner: [number, number] = [Math.round(dot(rig.target, this.side) / cell), Math.round(dot(rig.target, forward) / cell)];
+    const level = scale(this.normal, this.level);
+    uniform<Vec3>(this.material, "origin").value = add(add(level, this.side, corner[0] * cell), forward, corner[1] * cell);
     uniform<Vec3>(this.material, "ex").value = this.side;
     uniform<Vec3>(this.material, "ey").value = forward;
-    uniform<[number, number]>(this.material, "corner").value = [dot(foot, this.side), dot(foot, forward)];
-    uniform<number>(this.material, "reach").value = 1.6 * Math.max(this.size, rig.state.height);
+    uniform<[number, number]>(this.material, "corner").value = corner;
     uniform<number>(this.material, "cell").value = cell;
     this.mesh.visible = Math.abs(dot(rotate(rig.quaternion, [0, 0, 1]), this.normal)) > 0.03; // not edge on
   }

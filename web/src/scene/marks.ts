@@ -6,8 +6,8 @@ import {
 } from "three";
 import type { RunDocument, RunHeader, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { Instances } from "./instances";
-import { TINTS, litMaterial, pathMaterial, uniform } from "./materials";
+import { Instances } from "./gl/instances";
+import { TINTS, litMaterial, pathMaterial, uniform } from "./gl/materials";
 import type { PoseReader } from "./math/poses";
 import { add, rotate } from "./math/vectors";
 
@@ -17,7 +17,7 @@ const AXIS_COLORS = ["#d4483b", "#3d9a50", "#3f7fd0"];
 
 /** Eight parts of a ball, dark and light by turns. */
 function quarteredBall(): BufferGeometry {
-  const ball = new SphereGeometry(1, 16, 8).rotateX(Math.PI / 2).toNonIndexed();
+  const ball = new SphereGeometry(1, 12, 6).rotateX(Math.PI / 2).toNonIndexed();
   const p = ball.getAttribute("position");
   const shade = new Float32Array(p.count);
   for (let k = 0; k < p.count; k += 3) {

@@ -70,14 +70,10 @@ export class Picker {
     let name = "";
     let nearest = Infinity;
     for (const target of solids.targets) {
-      const { mesh } = target.instances;
-      if (!mesh.visible) continue;
-      mesh.boundingSphere = null;
-      for (const hit of this.ray.intersectObject(mesh, false)) {
-        if (hit.distance >= nearest) continue;
-        nearest = hit.distance;
-        name = target.name(hit.instanceId ?? -1);
-      }
+      const hit = target.instances.hit(this.ray);
+      if (hit === null || hit.distance >= nearest) continue;
+      nearest = hit.distance;
+      name = target.name(hit.copy);
     }
     return name;
   }

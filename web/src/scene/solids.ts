@@ -2,11 +2,11 @@
 
 import {
   BoxGeometry, type BufferGeometry, Color, CylinderGeometry, Float32BufferAttribute, Group, SphereGeometry,
-  BufferGeometry as Geometry, type Material, type ShaderMaterial,
+  BufferGeometry as Geometry, type ShaderMaterial,
 } from "three";
 import type { BodyData, RunHeader, Shape, Vec3 } from "../data/run_document";
-import { type Affine, type Item, Instances, affine, between } from "./instances";
-import { TINTS, edgeMaterial, litMaterial, uniform } from "./materials";
+import { type Affine, type Item, Instances, affine, between } from "./gl/instances";
+import { TINTS, edgeMaterial, litMaterial, uniform } from "./gl/materials";
 import { findPlate } from "./math/plate_shape";
 import type { PoseReader } from "./math/poses";
 import { add, cross, rotate, scale, subtract, unit } from "./math/vectors";
@@ -40,12 +40,20 @@ export function zCylinder(radius: number, length: number, sides: number, top = r
 
 /** Unit geometries that all drawings of a stage share. */
 export class SolidGeometries {
-  readonly of: Record<Primitive, BufferGeometry> = {
-    box: new BoxGeometry(1, 1, 1),
-    cylinder: zCylinder(1, 1, 36),
-    sphere: new SphereGeometry(1, 24, 16),
-    wedge: wedgeGeometry(),
-  };
+  readonly of: Record<Primitive, BufferGeometry>;
+
+  readonly many: boolean;
+
+  /** Software rendering takes a microsecond for each triangle: many bodies have few. */
+  constructor(many = false) {
+    this.many = many;
+    this.of = {
+      box: new BoxGeometry(1, 1, 1),
+      cylinder: zCylinder(1, 1, many ? 12 : 32),
+      sphere: many ? new SphereGeometry(1, 10, 6) : new SphereGeometry(1, 22, 14),
+      wedge: wedgeGeometry(),
+    };
+  }
 
   dispose(): void {
     for (const geometry of Object.values(this.of)) geometry.dispose();
@@ -98,7 +106,7 @@ export class SolidSet {
     this.material = litMaterial({ opacity: ghost ? opacity : 1 });
     this.edges = edgeMaterial(ghost ? 0.25 : 0.5);
     for (const kind of PRIMITIVES) {
-      const edges = kind === "box" || kind === "cylinder" ? { edges: { material: this.edges as Material, angle: 40 } } : {};
+      const edges = kind === "box" || (kind === "cylinder" && !geometries.many) ? { edges: { material: this.edges, angle: 40 } } : {};
       this.sets[kind] = new Instances(geometries.of[kind], this.material, { ...edges, order: ghost ? 4 : 0 });
       this.group.add(this.sets[kind].group);
     }

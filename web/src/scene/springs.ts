@@ -2,8 +2,8 @@
 
 import { Color, Curve, Group, TubeGeometry, Vector3, type ShaderMaterial } from "three";
 import type { ElementData, RunHeader, Vec3 } from "../data/run_document";
-import { type Affine, Instances, between } from "./instances";
-import { litMaterial } from "./materials";
+import { type Affine, Instances, between } from "./gl/instances";
+import { litMaterial } from "./gl/materials";
 import type { PoseReader } from "./math/poses";
 import { across, add, cross, length, scale, subtract, unit } from "./math/vectors";
 import type { SolidGeometries } from "./solids";

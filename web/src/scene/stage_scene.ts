@@ -12,7 +12,7 @@ import { PoseReader } from "./math/poses";
 import type { Shown } from "./overlay/toolbar";
 import { SolidGeometries, SolidSet } from "./solids";
 import { ElementDrawings } from "./springs";
-import { JointSymbols } from "./symbols";
+import { JointSymbols, MANY } from "./symbols";
 import { Trails } from "./trails";
 
 const LATER = 4; // poses over the run that are drawn ahead of time
@@ -31,7 +31,7 @@ export class StageScene {
   readonly solids: SolidSet;
   poses: PoseReader;
   header: RunHeader;
-  private readonly geometries = new SolidGeometries();
+  private readonly geometries: SolidGeometries;
   private readonly grid = new GroundGrid();
   private readonly elements: ElementDrawings;
   private readonly centers = new CenterMarks();
@@ -46,6 +46,7 @@ export class StageScene {
   private chosenBody = "";
 
   constructor(runs: readonly ShownRun[]) {
+    this.geometries = new SolidGeometries(runs[0]!.document.header.bodies.length > MANY);
     this.solids = new SolidSet(this.geometries, "solid");
     this.elements = new ElementDrawings(this.geometries);
     this.scene.add(this.grid.mesh, this.trails.group, this.solids.group, this.elements.group, this.symbols.supports);

@@ -15,8 +15,10 @@ import { Labels } from "./overlay/labels";
 import { LoadCard } from "./overlay/load_card";
 import { type Shown, type Staged, makeToolbar } from "./overlay/toolbar";
 import { NOTHING, type Pick, Picker } from "./picking";
+import { isSoftware } from "./gl/software";
 import { addHands } from "./stage_input";
 import { StageScene } from "./stage_scene";
+import { MANY } from "./symbols";
 
 const MOST_NAMES = 16; // joints that have their names at first
 const REFRESH = 100; // ms between changes of the card while it plays
@@ -44,15 +46,17 @@ export class StageView implements Panel, Staged {
   private readonly endings: (() => void)[] = [];
   private time: number;
   private request = 0;
+  private readonly smooth = !isSoftware();
   private touched = false; // the camera was moved by hand
   private lost = false;
+  private wasLost = false;
   private pointed = "";
   private refreshed = 0;
   private groundStale = 0;
 
   constructor(context: PlayerContext) {
     this.context = context;
-    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true });
+    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: this.smooth });
     this.renderer.autoClear = false;
     this.time = context.clock.t;
     this.drawing = new StageScene(context.runs);
@@ -124,7 +128,7 @@ export class StageView implements Panel, Staged {
     cancelAnimationFrame(this.request);
     clearTimeout(this.groundStale);
     for (const end of this.endings) end();
-    this.drawing.dispose();
+    if (!this.wasLost) this.drawing.dispose(); // objects of a lost context are gone already
     this.renderer.dispose();
     this.renderer.forceContextLoss();
     this.element.remove();
@@ -156,13 +160,14 @@ export class StageView implements Panel, Staged {
     const before = { width: this.rig.width, height: this.rig.heightPixels };
     const factor = height / before.height;
     const picture = make("canvas", { width: String(width), height: String(height) });
-    this.renderer.setPixelRatio(1);
+    this.renderer.setPixelRatio(this.smooth ? 1 : 2); // without smooth edges: twice as large, and reduced
     this.renderer.setSize(width, height, false);
     this.rig.setSize(width / factor, before.height);
     this.time = t;
     this.draw();
     const paper = picture.getContext("2d")!;
-    paper.drawImage(this.canvas, 0, 0);
+    paper.imageSmoothingQuality = "high";
+    paper.drawImage(this.canvas, 0, 0, width, height);
     const style = getComputedStyle(this.context.root);
     this.labels.drawOn(paper, factor, style.getPropertyValue("--ink"), style.getPropertyValue("--paper"));
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
@@ -243,6 +248,7 @@ export class StageView implements Panel, Staged {
     this.canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.lost = true;
+      this.wasLost = true;
       this.headerChanged();
     });
     this.canvas.addEventListener("webglcontextrestored", () => {
@@ -343,9 +349,10 @@ export class StageView implements Panel, Staged {
 }
 
 function firstShown(header: RunHeader): Shown {
+  const calm = header.bodies.length <= MANY;
   const few = header.joints.length <= MOST_NAMES;
   return {
-    bodies: true, joints: true, axes: true, supports: true, grid: header.plane === null, elements: true, centers: true, frames: false,
+    bodies: true, joints: true, axes: calm, supports: true, grid: header.plane === null, elements: true, centers: calm, frames: false,
     trails: true, later: false, compared: true, jointNames: few, bodyNames: false, frameNames: false, force: true, moment: true,
   };
 }

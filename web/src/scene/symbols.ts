@@ -1,38 +1,25 @@
 // Joints by the symbol of their kind, with their axes, and hatched supports where they stand on the ground.
 
 import {
-  BoxGeometry, type BufferGeometry, Color, Float32BufferAttribute, Group, BufferGeometry as Geometry, InstancedBufferGeometry,
-  InstancedMesh, LineSegments, OctahedronGeometry, type ShaderMaterial, SphereGeometry, TorusGeometry, DynamicDrawUsage,
+  BoxGeometry, type BufferGeometry, Color, Float32BufferAttribute, Group, BufferGeometry as Geometry, OctahedronGeometry,
+  type ShaderMaterial, SphereGeometry, TorusGeometry,
 } from "three";
 import type { JointData, RunHeader, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
-import { type Affine, Instances } from "./instances";
-import { edgeMaterial, litMaterial, uniform } from "./materials";
+import { type Affine, Instances } from "./gl/instances";
+import { edgeMaterial, litMaterial, uniform } from "./gl/materials";
 import type { PoseReader } from "./math/poses";
 import { across, cross, dot, rotate, scale, subtract, unit } from "./math/vectors";
+import { joinGeometries } from "./gl/slots";
 import { zCylinder } from "./solids";
 
 const PIXELS = 9; // half the size of a symbol on the screen
+export const MANY = 40; // joints or bodies that are drawn with fewer triangles and marks
 const SHARE = 0.03; // of the model's size, at the most
 
 /** Geometries put together, each in its own shade of gray. */
 function merge(parts: [BufferGeometry, number][]): BufferGeometry {
-  const position: number[] = [];
-  const normal: number[] = [];
-  const shade: number[] = [];
-  for (const [part, gray] of parts) {
-    const flat = part.index ? part.toNonIndexed() : part;
-    const count = flat.getAttribute("position").count;
-    position.push(...(flat.getAttribute("position").array as Float32Array));
-    normal.push(...(flat.getAttribute("normal").array as Float32Array));
-    for (let k = 0; k < count; k++) shade.push(gray);
-    part.dispose();
-  }
-  const geometry = new Geometry();
-  geometry.setAttribute("position", new Float32BufferAttribute(position, 3));
-  geometry.setAttribute("normal", new Float32BufferAttribute(normal, 3));
-  geometry.setAttribute("shade", new Float32BufferAttribute(shade, 1));
-  return geometry;
+  return joinGeometries(parts, "shade");
 }
 
 const DARK = 0.25;
@@ -40,19 +27,19 @@ const DARK = 0.25;
 /** Symbols with their axis along z, about two units wide. */
 const SHAPES: Record<string, () => BufferGeometry> = {
   revolute: () => merge([
-    [zCylinder(0.92, 0.9, 20), 1], [zCylinder(0.34, 1.5, 12), DARK], [new TorusGeometry(0.92, 0.1, 6, 20).translate(0, 0, 0.45), DARK],
-    [new TorusGeometry(0.92, 0.1, 6, 20).translate(0, 0, -0.45), DARK],
+    [zCylinder(0.98, 0.98, 12), DARK], [zCylinder(0.86, 1.04, 12), 1], [zCylinder(0.34, 1.5, 6), DARK],
   ]),
+  lean: () => merge([[zCylinder(0.92, 1, 8), 1], [zCylinder(0.36, 1.3, 4), DARK]]), // a revolute joint among many
   prismatic: () => merge([[new BoxGeometry(1.5, 1.5, 1.7), 1], [new BoxGeometry(0.5, 0.5, 3.6), DARK]]),
-  cylindrical: () => merge([[zCylinder(0.8, 1.8, 20), 1], [zCylinder(0.36, 3.6, 12), DARK]]),
+  cylindrical: () => merge([[zCylinder(0.8, 1.8, 14), 1], [zCylinder(0.36, 3.6, 8), DARK]]),
   screw: () => merge([
     [zCylinder(0.95, 1.1, 6), 1], [zCylinder(0.4, 3.6, 12), DARK],
     ...[-1.5, -1.15, -0.8, 0.8, 1.15, 1.5].map((z): [BufferGeometry, number] =>
-      [new TorusGeometry(0.42, 0.11, 5, 14).rotateX(0.12).translate(0, 0, z), DARK]),
+      [new TorusGeometry(0.42, 0.11, 4, 10).rotateX(0.12).translate(0, 0, z), DARK]),
   ]),
-  spherical: () => merge([[new SphereGeometry(0.85, 16, 12), 1], [new TorusGeometry(0.9, 0.13, 6, 20), DARK]]),
+  spherical: () => merge([[new SphereGeometry(0.85, 12, 8), 1], [new TorusGeometry(0.9, 0.13, 4, 14), DARK]]),
   universal: () => merge([
-    [zCylinder(0.3, 2.2, 12), 1], [zCylinder(0.3, 2.2, 12).rotateX(Math.PI / 2), DARK], [new SphereGeometry(0.5, 12, 8), 1],
+    [zCylinder(0.3, 2.2, 8), 1], [zCylinder(0.3, 2.2, 8).rotateX(Math.PI / 2), DARK], [new SphereGeometry(0.5, 8, 6), 1],
   ]),
   planar: () => merge([[new BoxGeometry(2.2, 2.2, 0.25), 1], [new BoxGeometry(1, 1, 0.8).translate(0, 0, 0.5), DARK]]),
   fixed: () => merge([[new BoxGeometry(1, 1, 1), DARK]]),
@@ -110,7 +97,7 @@ export class JointSymbols {
   private readonly ground = litMaterial({ shaded: true });
   private readonly axisMaterial: ShaderMaterial = edgeMaterial(0.75, false);
   private readonly support = new Instances(supportGeometry(), this.ground);
-  private axes!: { mesh: InstancedMesh; lines: LineSegments };
+  private readonly axes = new Instances(dashDot(), this.axisMaterial, { lines: true, order: 9 });
   private withAxis: JointData[] = [];
   private grounded: { joint: JointData; up: Vec3; side: Vec3; row: number }[] = [];
   private header!: RunHeader;
@@ -119,6 +106,7 @@ export class JointSymbols {
 
   constructor() {
     this.supports.add(this.support.group);
+    this.lines.add(this.axes.group);
   }
 
   setHeader(header: RunHeader, poses: PoseReader): void {
@@ -130,7 +118,8 @@ export class JointSymbols {
       if (!this.members.has(symbol)) this.members.set(symbol, []);
       this.members.get(symbol)!.push(joint);
       if (!this.sets.has(symbol)) {
-        const set = new Instances(SHAPES[symbol]!(), this.material, { order: 10 });
+        const lean = symbol === "revolute" && header.joints.length > MANY;
+        const set = new Instances(SHAPES[lean ? "lean" : symbol]!(), this.material, { order: 10 });
         this.sets.set(symbol, set);
         this.group.add(set.group);
       }
@@ -138,7 +127,7 @@ export class JointSymbols {
     for (const [symbol, set] of this.sets) set.count = this.members.get(symbol)?.length ?? 0;
     const drawn = [...this.members.values()].flat();
     this.withAxis = drawn.filter((joint) => joint.axis !== null && joint.freedoms > 0);
-    this.reserveAxes(this.withAxis.length);
+    this.axes.count = this.withAxis.length;
     this.grounded = drawn.filter((joint) => joint.grounded && joint.kind !== "free").map((joint) => this.supportOf(joint, poses));
     this.support.count = this.grounded.length;
     this.paintAll();
@@ -177,7 +166,7 @@ export class JointSymbols {
     this.withAxis.forEach((joint, k) => {
       const at = poses.place(joint.child);
       const axis = rotate(poses.turn(joint.parent), joint.axis!);
-      this.putAxis(k, axesAlong(at, axis, across(axis), 2.9 * this.sizeAt(at, rig)));
+      this.axes.put(k, axesAlong(at, axis, across(axis), 2.9 * this.sizeAt(at, rig)));
     });
     this.grounded.forEach(({ joint, up, side, row }, k) => {
       const at = poses.place(row === 0 ? joint.parent : joint.child);
@@ -187,9 +176,7 @@ export class JointSymbols {
   }
 
   dispose(): void {
-    for (const set of [...this.sets.values(), this.support]) set.dispose();
-    this.axes?.mesh.dispose();
-    this.axes?.lines.geometry.dispose();
+    for (const set of [...this.sets.values(), this.support, this.axes]) set.dispose();
     for (const material of [this.material, this.ground, this.axisMaterial]) material.dispose();
   }
 
@@ -211,35 +198,5 @@ export class JointSymbols {
       (this.members.get(symbol) ?? []).forEach((joint, k) => set.tint(k, joint.name === this.chosen ? this.paint.chosen : this.paint.plain));
     }
     this.grounded.forEach((_, k) => this.support.tint(k, this.paint.ground));
-  }
-
-  private reserveAxes(count: number): void {
-    if (!this.axes || (this.axes.mesh.instanceMatrix.count < count)) {
-      this.axes?.mesh.dispose();
-      this.axes?.lines.geometry.dispose();
-      this.lines.clear();
-      const outline = dashDot();
-      const mesh = new InstancedMesh(outline, this.axisMaterial, Math.max(1, count));
-      mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-      const geometry = new InstancedBufferGeometry();
-      geometry.setAttribute("position", outline.getAttribute("position"));
-      geometry.setAttribute("instanceMatrix", mesh.instanceMatrix);
-      const lines = new LineSegments(geometry, this.axisMaterial);
-      lines.frustumCulled = false;
-      lines.renderOrder = 9;
-      this.lines.add(lines);
-      this.axes = { mesh, lines };
-    }
-    (this.axes.lines.geometry as InstancedBufferGeometry).instanceCount = count;
-    this.axes.lines.visible = count > 0;
-  }
-
-  private putAxis(k: number, place: Affine): void {
-    const out = this.axes.mesh.instanceMatrix.array as Float32Array;
-    for (let c = 0; c < 4; c++) {
-      for (let r = 0; r < 3; r++) out[16 * k + 4 * c + r] = place[c]![r]!;
-      out[16 * k + 4 * c + 3] = c === 3 ? 1 : 0;
-    }
-    this.axes.mesh.instanceMatrix.needsUpdate = true;
   }
 }

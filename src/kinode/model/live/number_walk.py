@@ -68,7 +68,7 @@ class WrittenNumber(NamedTuple):
 Visit = Callable[[WrittenNumber], Value | None]
 
 
-class _Place(NamedTuple):
+class _Whereabouts(NamedTuple):
     """Where a walk is: the name so far, and what is known of the numbers there."""
 
     name: str
@@ -79,7 +79,7 @@ class _Place(NamedTuple):
     form: Form = Form.PLAIN
     aside: bool = False
 
-    def at(self, part: str, dimension: str | None = None, form: Form | None = None) -> _Place:
+    def at(self, part: str, dimension: str | None = None, form: Form | None = None) -> _Whereabouts:
         """A part of it."""
         name = f"{self.name}.{part}" if part else self.name
         return self._replace(name=name, dimension=dimension or self.dimension, form=form or self.form)
@@ -104,7 +104,7 @@ class NumberWalk:
 
     def gravity(self) -> Any:
         """The acceleration of free fall."""
-        place = _Place("system.gravity", "system", "gravity", "acceleration of free fall", "acceleration")
+        place = _Whereabouts("system.gravity", "system", "gravity", "acceleration of free fall", "acceleration")
         return self._entries(self.system.gravity, place, XYZ)
 
     def components(self) -> Iterator[Component]:
@@ -129,7 +129,7 @@ class NumberWalk:
                 changed[field.name] = new
         if not old.specs():  # a signal
             law = getattr(old, "law", None)
-            new = self._value(law, _Place(f"{old.name}.law", old.name, "law", "its law"))
+            new = self._value(law, _Whereabouts(f"{old.name}.law", old.name, "law", "its law"))
             changed = {} if new is law else {"law": new}
         new_component = dataclasses.replace(old, **changed) if changed else old
         if isinstance(old, Body) and isinstance(new_component, Body):
@@ -141,7 +141,7 @@ class NumberWalk:
     # -- fields ------------------------------------------------------------------------------------
     def _field(self, owner: Component, name: str, spec: Spec, value: Any) -> Any:
         dimension = spec.dimension if spec.dimension in DIMENSIONS else None
-        place = _Place(f"{owner.name}.{name}", owner.name, name, spec.doc, dimension, _form_of(spec), spec.aside)
+        place = _Whereabouts(f"{owner.name}.{name}", owner.name, name, spec.doc, dimension, _form_of(spec), spec.aside)
         if isinstance(value, Frame):
             return self._frame(value, place)
         if isinstance(value, Ends | Coulomb | Limits) and isinstance(owner, Joint):
@@ -169,7 +169,7 @@ class NumberWalk:
             return self._entries(value, place.at("", "inertia"), ENTRIES)
         return self._value(value, place, XYZ if spec.shape in ("vector", "laws", "axis", "direction") else None)
 
-    def _coordinates(self, joint: Joint, spec: Spec, value: Any, place: _Place) -> Any:
+    def _coordinates(self, joint: Joint, spec: Spec, value: Any, place: _Whereabouts) -> Any:
         """One number for each coordinate; that of a joint with one coordinate has the name of the field."""
         initial = spec.shape == "initial"
         words = joint.coordinate_names if initial else joint.coordinates
@@ -184,7 +184,7 @@ class NumberWalk:
         new = tuple(self._value(x, each) for x, each in zip(value, places, strict=True))
         return value if all(a is b for a, b in zip(new, value, strict=True)) else new
 
-    def _parts(self, value: Any, place: _Place, units: dict[str, str]) -> Any:
+    def _parts(self, value: Any, place: _Whereabouts, units: dict[str, str]) -> Any:
         """A record with numbers, such as a friction."""
         changed = {}
         for field in dataclasses.fields(value):
@@ -198,7 +198,7 @@ class NumberWalk:
         return dataclasses.replace(value, **changed) if changed else value
 
     # -- values ------------------------------------------------------------------------------------
-    def _value(self, value: Any, place: _Place, names: tuple[str, ...] | None = None) -> Any:
+    def _value(self, value: Any, place: _Whereabouts, names: tuple[str, ...] | None = None) -> Any:
         if isinstance(value, UNCHANGED):
             return value
         if isinstance(value, (int, float, Fraction)):
@@ -215,7 +215,7 @@ class NumberWalk:
             return self._parts(value, place.at("", None, drawn), {})
         return value
 
-    def _entries(self, value: tuple[Any, ...], place: _Place, names: tuple[str, ...]) -> Any:
+    def _entries(self, value: tuple[Any, ...], place: _Whereabouts, names: tuple[str, ...]) -> Any:
         """The entries of a tuple; one that was seen before stays what it is there."""
         known = self._tuples.get(id(value))
         if known is not None:
@@ -227,12 +227,12 @@ class NumberWalk:
             self._tuples[id(value)] = new
         return new
 
-    def _pairs(self, value: tuple[tuple[Any, Any], ...], place: _Place, names: Iterable[str]) -> Any:
+    def _pairs(self, value: tuple[tuple[Any, Any], ...], place: _Whereabouts, names: Iterable[str]) -> Any:
         """The second entries of pairs, of names or axes with values."""
         new = tuple((head, self._value(x, place.at(name))) for name, (head, x) in zip(names, value, strict=True))
         return value if all(a[1] is b[1] for a, b in zip(new, value, strict=True)) else new
 
-    def _frame(self, frame: Frame, place: _Place, *, own: bool = False) -> Frame:
+    def _frame(self, frame: Frame, place: _Whereabouts, *, own: bool = False) -> Frame:
         """A frame; one with a name is that of its body."""
         if not own and frame.name is not None:
             return self._frames.get((frame.body, frame.name), frame)
@@ -245,7 +245,7 @@ class NumberWalk:
             return frame
         return dataclasses.replace(frame, position=position, rotation=rotation, base=base)
 
-    def _rotation(self, rotation: tuple[str, Any], place: _Place) -> tuple[str, Any]:
+    def _rotation(self, rotation: tuple[str, Any], place: _Whereabouts) -> tuple[str, Any]:
         form, data = rotation
         turned = place.at(form, "angle", Form.TURN)
         if form == "rpy":

@@ -179,7 +179,7 @@ class FrameEvaluator:
         n, n_loads = len(out), len(self.loaded)
         block = np.ascontiguousarray(out[:, : self._last].T, dtype=np.float32)
         poses = block[: self._poses_end].reshape(len(self.system.bodies), 7, n)
-        _make_continuous(poses[:, 3:])
+        make_continuous(poses[:, 3:])
         quantities = block[self._first : self._last]
         if self._expressions:
             values = {text: out[:, where].squeeze(axis=1) for text, where in self._columns.items() if _is_one(where)}
@@ -314,7 +314,7 @@ def _is_one(where: slice) -> bool:
     return int(where.stop - where.start) == 1
 
 
-def _make_continuous(quaternions: Array) -> None:
+def make_continuous(quaternions: Array) -> None:
     """Turn the signs of quaternions (bodies, 4, n) so that they do not jump along time."""
     turns = np.sum(quaternions[:, :, 1:] * quaternions[:, :, :-1], axis=1) < 0.0
     if turns.any():

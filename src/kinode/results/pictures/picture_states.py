@@ -49,14 +49,18 @@ def find_picture_times(run: RunQuantities, rate: Any, least: int, most: int) -> 
     begin, end = float(run.t[0]), max(float(run.t[-1]), run.end.t)
     if not end > begin:
         return np.array([begin])
-    if rate is None:
-        count = min(max(math.ceil(RATE * (end - begin)) + 1, least), most)
-    else:
-        wanted = (end - begin) * _read_rate(rate)
-        if wanted > MAX_PICTURES:
-            raise ArgumentError(f"rate: {wanted:.3g} pictures of {end - begin:g} s are more than {MAX_PICTURES}")
-        count = max(2, math.ceil(wanted - ROUNDING) + 1)
+    count = count_pictures(end - begin, rate, least, most)
     return np.linspace(begin, end, count)
+
+
+def count_pictures(span: float, rate: Any = None, least: int = LEAST, most: int = MOST) -> int:
+    """How many pictures a span of time has: at a rate, or 60 for each second within bounds."""
+    if rate is None:
+        return min(max(math.ceil(RATE * span) + 1, least), most)
+    wanted = span * _read_rate(rate)
+    if wanted > MAX_PICTURES:
+        raise ArgumentError(f"rate: {wanted:.3g} pictures of {span:g} s are more than {MAX_PICTURES}")
+    return max(2, math.ceil(wanted - ROUNDING) + 1)
 
 
 def _read_rate(rate: Any) -> float:

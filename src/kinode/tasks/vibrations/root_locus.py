@@ -118,7 +118,7 @@ def root_locus(
         raise ArgumentError(unknown("root_locus: no parameter or input is called", name, known))
     if not len(values):
         raise ArgumentError(f"values: at least one value of {name} is expected")
-    place = _Place(dynamics, state, name, parameters or {}, inputs or {}, steady)
+    place = _LocusPoint(dynamics, state, name, parameters or {}, inputs or {}, steady)
     numbers, found, failures = [], list[Linearization | None](), {}
     for value in values:
         number, linear = place.read(value), None
@@ -131,7 +131,7 @@ def root_locus(
     return RootLocus(name, np.array(numbers), join_lines(np.array(numbers), found), failures)
 
 
-class _Place:
+class _LocusPoint:
     """The state about which motions are small, for each value."""
 
     def __init__(

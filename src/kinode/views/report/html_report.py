@@ -155,6 +155,7 @@ def compose(
     head = join(
         [
             Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
+            mechanism.policy,
             tag("title", f"{heading}: motion and joint loads"),
             Markup(f"<style>\n{css}</style>"),
         ]

@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 
 class MechanismSection(NamedTuple):
-    """The section, and the program that its player needs at the end of the page."""
+    """The section, the program that its player needs at the end of the page, and the rule for the head of the page."""
 
     section: Markup
     script: Markup
+    policy: Markup
 
 
 def describe_mechanism(run: Trajectory, seen_from: str | None) -> MechanismSection:
     """What the mechanism looks like, moving on a screen and still on paper."""
     title, model = tag("h2", "Mechanism"), describe_model(run)
     if not len(run):
-        return MechanismSection(join([title, model]), Markup(""))
-    player = hook("report_player")(run)
+        return MechanismSection(join([title, model]), Markup(""), Markup(""))
+    player = hook("report_player")(run, seen_from)
     still = _still_picture(run, seen_from) if run.system.bodies else Markup("")
     if player.missing:
         note = tag("p", f"Nothing moves here: {player.missing}.", class_="note")
-        return MechanismSection(join([title, still, note, model]), Markup(""))
+        return MechanismSection(join([title, still, note, model]), Markup(""), Markup(""))
     on_paper = tag("div", still, class_="on-paper")
     moving = tag("div", player.element, class_="player")
-    return MechanismSection(join([title, moving, on_paper, model]), player.script)
+    return MechanismSection(join([title, moving, on_paper, model]), player.script, player.policy)
 
 
 def _still_picture(run: Trajectory, seen_from: str | None) -> Markup:

@@ -16,12 +16,13 @@ from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError, Error
 from kinode.model.base.fields import short
 from kinode.results.trajectory import Trajectory
-from kinode.studio.chromium import Chromium
+from kinode.studio.films.chromium import Chromium
 from kinode.studio.player_file import player_page
 from kinode.studio.view import THEMES, make_documents
 
 FORMATS = (".webm", ".mp4")
 LEAST_SIDE, MOST_SIDE = 64, 3840
+STATE = "({ share: kinodeFilm.share, fault: kinodeFilm.fault, size: kinodeFilm.film?.size ?? -1 })"
 PIECE = 3 << 20  # bytes that leave the page at a time; a multiple of three, so that base64 joins
 
 
@@ -104,9 +105,7 @@ def _make(browser: Chromium, order: dict[str, Any], progress: Callable[[float], 
     """The bytes of the film."""
     browser.evaluate(f"void (globalThis.kinodeFilm = globalThis.kinodePlayer.film({json.dumps(order)}))")
     while True:
-        state = browser.evaluate(
-            "({ share: kinodeFilm.share, fault: kinodeFilm.fault, size: kinodeFilm.film?.size ?? -1 })"
-        )
+        state = browser.evaluate(STATE)
         if state["fault"]:
             raise Error(state["fault"])
         if progress is not None:

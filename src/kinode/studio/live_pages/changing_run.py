@@ -22,10 +22,10 @@ from kinode.kernels.state import State
 from kinode.model.base.fields import short, unknown
 from kinode.model.system import System
 from kinode.results.pictures.frame_evaluator import FrameEvaluator, prepare_frames
+from kinode.results.pictures.picture_states import count_pictures
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.task_arguments import read_seconds
-from kinode.studio.picture_rate import count_pictures
 from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin, read_task
 
 MOST_KEPT = 8  # compiled systems with their evaluators
@@ -72,7 +72,7 @@ class ChangingRun:
 
     Examples
     --------
-    >>> from kinode.studio.live.changing_run import ChangingRun
+    >>> from kinode.studio.live_pages.changing_run import ChangingRun
     >>> model = ChangingRun(kn.load("examples/pendulum.yaml"), 1.0)
     >>> model.compute(model.choice({"bob.mass": 2.0})).run.live["bob.mass"]
     2.0

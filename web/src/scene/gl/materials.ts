@@ -1,28 +1,27 @@
 // The shaders of the stage: few and small, so that they compile fast and run on software rendering too.
 
 import { Color, FrontSide, NormalBlending, ShaderMaterial, type IUniform } from "three";
+import { SLOT_HEAD } from "./slots";
 
 /** Colors of bodies, as in kinode's pictures. */
 export const TINTS = ["#e3a72f", "#5b8fb9", "#d9774a", "#5fa784", "#9c7bb0", "#6fb3b8", "#b5a16a", "#8a97a6"];
 
-const LIT_VERTEX = /* glsl */ `
+const LIT_VERTEX = /* glsl */ `${SLOT_HEAD}
 #ifdef SHADED
 attribute float shade;
 #endif
 varying vec3 vNormal;
 varying vec3 vTint;
 void main() {
-  mat3 m = mat3(instanceMatrix);
+  vec4 c0 = slotAt(0), c1 = slotAt(1), c2 = slotAt(2);
+  mat3 m = mat3(c0.xyz, c1.xyz, c2.xyz);
   vec3 n = mat3(cross(m[1], m[2]), cross(m[2], m[0]), cross(m[0], m[1])) * normal;
   vNormal = normalize(mat3(viewMatrix) * n);
-  vTint = vec3(1.0);
-#ifdef USE_INSTANCING_COLOR
-  vTint = instanceColor;
-#endif
+  vTint = vec3(c0.w, c1.w, c2.w);
 #ifdef SHADED
   vTint *= shade;
 #endif
-  gl_Position = projectionMatrix * viewMatrix * (instanceMatrix * vec4(position, 1.0));
+  gl_Position = projectionMatrix * viewMatrix * vec4(m * position + slotAt(3).xyz, 1.0);
 }`;
 
 const LIT_FRAGMENT = /* glsl */ `
@@ -66,9 +65,11 @@ export function litMaterial({ opacity = 1, shaded = false, depthWrite = true }: 
 /** Thin lines that are placed like the solids they belong to. */
 export function edgeMaterial(opacity: number, depthTest = true): ShaderMaterial {
   return new ShaderMaterial({
-    vertexShader: /* glsl */ `
-      attribute mat4 instanceMatrix;
-      void main() { gl_Position = projectionMatrix * viewMatrix * (instanceMatrix * vec4(position, 1.0)); }`,
+    vertexShader: /* glsl */ `${SLOT_HEAD}
+      void main() {
+        vec3 at = mat3(slotAt(0).xyz, slotAt(1).xyz, slotAt(2).xyz) * position + slotAt(3).xyz;
+        gl_Position = projectionMatrix * viewMatrix * vec4(at, 1.0);
+      }`,
     fragmentShader: /* glsl */ `
       uniform vec3 tint;
       uniform float opacity;
@@ -83,10 +84,7 @@ export function edgeMaterial(opacity: number, depthTest = true): ShaderMaterial 
   });
 }
 
-const ARROW_VERTEX = /* glsl */ `
-attribute vec3 start;
-attribute vec3 along;
-attribute vec4 tintAndHatch;
+const ARROW_VERTEX = /* glsl */ `${SLOT_HEAD}
 attribute float zone;
 uniform float thick;
 uniform float heads;
@@ -95,6 +93,8 @@ varying vec3 vTint;
 varying float vHatch;
 varying float vAt;
 void main() {
+  vec3 start = slotAt(0).xyz, along = slotAt(1).xyz;
+  vec4 tintAndHatch = slotAt(2);
   float size = length(along);
   vec3 z = size > 0.0 ? along / size : vec3(0.0, 0.0, 1.0);
   vec3 x = normalize(cross(z, abs(z.x) < 0.8 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0)));
@@ -145,8 +145,9 @@ export function arrowMaterial(heads: number): ShaderMaterial {
 }
 
 /** Lines of some pixels' width in segments start - end; `now` parts what has been from what comes. */
-export function pathMaterial(width: number): ShaderMaterial {
+export function pathMaterial(width: number, ribbon = false): ShaderMaterial {
   return new ShaderMaterial({
+    defines: ribbon ? { RIBBON: "" } : {},
     vertexShader: /* glsl */ `
       attribute vec3 start;
       attribute vec3 end;
@@ -163,7 +164,11 @@ export function pathMaterial(width: number): ShaderMaterial {
         vec2 side = vec2(-u.y, u.x) * position.y + u * (position.x - 0.5) * 0.6;
         vec4 p = position.x < 0.5 ? a : b;
         p.xy += side * width / screen * p.w;
-        vLater = float(gl_InstanceID) >= now ? 1.0 : 0.0;
+        #ifdef RIBBON
+        vLater = position.z >= now ? 1.0 : 0.0;
+#else
+        vLater = 0.0;
+#endif
         gl_Position = p;
       }`,
     fragmentShader: /* glsl */ `

@@ -1,0 +1,1 @@
+"""Films of runs, made by a Chromium without a window."""

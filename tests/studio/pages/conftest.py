@@ -1,0 +1,76 @@
+"""The player in a real Chromium: one page at a time for all workers; every console error fails the test."""
+
+import pytest
+from player_pages import PageFolder, locked, must_run, what_is_missing
+
+from kinode.studio.films.chromium import find_chromium
+
+WIDE = {"width": 1280, "height": 800}
+READY = "() => globalThis.kinodePlayer !== undefined"
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory, worker_id):
+    """A folder that all workers of this test run have in common."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "player_pages"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pages(shared_folder):
+    return PageFolder(shared_folder)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; where there is none the test is skipped, or fails in CI."""
+    missing = what_is_missing()
+    if missing:
+        (pytest.fail if must_run() else pytest.skip)(missing)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def make_page(browser, shared_folder):
+    """Makes pages of a size and color scheme; one test at a time has a browser."""
+    contexts, complaints = [], []
+
+    def make(*, scheme="light", still=True, **size):
+        motion = "reduce" if still else "no-preference"
+        context = browser.new_context(viewport=WIDE | size, color_scheme=scheme, reduced_motion=motion)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        return page
+
+    with locked(shared_folder / "browser.lock"):
+        yield make
+        for context in contexts:
+            context.close()
+    assert not complaints, complaints
+
+
+@pytest.fixture
+def page(make_page):
+    """A page of 1280 x 800 in light colors that does not play by itself."""
+    return make_page()
+
+
+@pytest.fixture
+def open_run(pages):
+    """Opens the page of an example and waits for its player."""
+
+    def open_example(page, example):
+        page.goto(pages.page(example).as_uri())
+        page.wait_for_function(READY)
+        return page
+
+    return open_example

@@ -1,0 +1,69 @@
+"""Pages of the player for tests in a browser: one for each example, made once for all workers."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import kinode as kn
+from kinode.studio.films.chromium import find_chromium
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
+PLAYER = ROOT / "src" / "kinode" / "studio" / "static" / "player.js"
+SAMPLES = 301
+
+
+@contextmanager
+def locked(file):
+    """A stretch in which no other worker is."""
+    with open(file, "w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def what_is_missing():
+    """Why there can be no test in a browser, or an empty text."""
+    try:
+        import playwright  # noqa: F401
+
+        find_chromium()
+    except (ImportError, kn.Error) as error:
+        return str(error)
+    return "" if PLAYER.exists() else "the player is not built: make player"
+
+
+def must_run():
+    """Whether a test without a browser fails rather than being skipped."""
+    return bool(os.environ.get("CI"))
+
+
+def simulated(example):
+    """The run of an example over its own span."""
+    system = kn.load(ROOT / "examples" / f"{example}.yaml")
+    return kn.simulate(system, samples=SAMPLES)
+
+
+class PageFolder:
+    """The folder of the pages, one file for each example; runs are stored beside them."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def page(self, example):
+        """The page of an example; the first who asks makes it."""
+        file = self.folder / f"{example}.html"
+        with locked(self.folder / f"{example}.lock"):
+            if not file.exists():
+                run = simulated(example)
+                run.save(self.folder / f"{example}.nc")
+                run.view(file)
+        return file
+
+    def run(self, example):
+        """The run that the page of an example shows."""
+        self.page(example)
+        return kn.Trajectory.load(self.folder / f"{example}.nc")
