@@ -15,7 +15,7 @@ def test_conservative():
     audit = kn.simulate(system, 20.0).audit
     assert audit.work == {}
     assert audit.relative < 1e-6
-    assert "holds its energy well" in audit.trust
+    assert "holds its energy well" in audit.trust and audit.ok is True
 
 
 def test_damped():
@@ -53,7 +53,7 @@ def test_tight_runs_show_tight_audits():
 def test_bad_runs_are_caught(options):
     audit = kn.simulate(arm(), 10.0, **options).audit
     assert audit.relative > 1e-3
-    assert "do not trust" in audit.trust
+    assert "do not trust" in audit.trust and audit.ok is False
     assert "defect" in str(audit)
 
 
@@ -91,6 +91,7 @@ def test_fast_currents_between_far_times():
     system.shaft_loss("bearing", "shaft", viscous=1e-4)
     audit = kn.simulate(system, 5.0, samples=51, method="stiff").audit
     assert audit.largest <= audit.uncertainty and "the work itself is known to" in audit.trust
+    assert audit.ok is None  # neither good nor bad
 
 
 def test_a_run_of_one_state():

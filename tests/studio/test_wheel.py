@@ -17,14 +17,8 @@ def built(tmp_path_factory):
     if not (ROOT / PLAYER).exists():
         pytest.skip("the player is not built: make player")
     folder = tmp_path_factory.mktemp("dist")
-<<<<<<< HEAD
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)], cwd=ROOT, check=True, capture_output=True
-    )
-=======
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
->>>>>>> out
     return folder
 
 

@@ -1,5 +1,7 @@
 // The one time cursor. Every view listens to it; nobody keeps a time of its own.
 
+import { flushFrameTasks } from "./ui/frame_task";
+
 export type TimeListener = (t: number) => void;
 
 export const LEAST_SPEED = 1e-3;
@@ -100,6 +102,7 @@ export class Clock {
       }
     }
     this.seek(t);
+    flushFrameTasks();
     this.request = requestAnimationFrame(this.advance);
   };
 }

@@ -2,6 +2,7 @@
 
 import { readPacket, runOf, unpack } from "./data/packet";
 import type { RunDocument } from "./data/run_document";
+import { startLive } from "./live/live_page";
 import { render } from "./notebook";
 import { mount } from "./player";
 import { make } from "./ui/elements";
@@ -13,6 +14,8 @@ export default { render };
 
 /** Pages hold their runs in <script type="application/x-kinode-run"> inside or beside <div data-kinode-player>. */
 export async function startPage(): Promise<void> {
+  const liveHost = document.querySelector<HTMLElement>("[data-kinode-live]");
+  if (liveHost !== null) startLive(liveHost);
   for (const host of document.querySelectorAll<HTMLElement>("[data-kinode-player]")) {
     try {
       const scripts = [...host.querySelectorAll('script[type="application/x-kinode-run"]')];

@@ -91,6 +91,20 @@ class Audit:
         return self.largest / self.scale if self.scale > 0 else 0.0
 
     @property
+    def is_rough(self) -> bool:
+        """Whether the defect is lost in the error of the work it is found by."""
+        return self.uncertainty > 0.5 * self.largest and self.uncertainty > NEGLIGIBLE_UNCERTAINTY * self.scale
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the run holds its energy well enough for plots; None where the work is known too roughly to tell."""
+        if not np.isfinite(self.relative):
+            return False
+        if self.is_rough:
+            return True if self.largest + self.uncertainty < FAIR_DEFECT * self.scale else None
+        return bool(self.relative < FAIR_DEFECT)
+
+    @property
     def trust(self) -> str:
         """The verdict in a sentence."""
         defect = (
@@ -98,7 +112,7 @@ class Audit:
         )
         if not np.isfinite(self.relative):
             return "trust: none, the energy is not finite"
-        if self.uncertainty > 0.5 * self.largest and self.uncertainty > NEGLIGIBLE_UNCERTAINTY * self.scale:
+        if self.is_rough:
             most = self.largest + self.uncertainty
             if most < GOOD_DEFECT * self.scale:
                 return (

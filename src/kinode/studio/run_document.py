@@ -133,7 +133,7 @@ def make_document(
     arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
     arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
-    header = _header(run, scene, label, span_of(frames)) | {
+    header = _header(run, scene, label, frames.t) | {
         "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
         "loadNotes": list(frames.notes),
@@ -156,7 +156,7 @@ def model_digest(run: Trajectory) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
-def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, float]) -> Plain:
+def _header(run: Trajectory, scene: SceneData, label: str, t: Array) -> Plain:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -171,25 +171,21 @@ def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, fl
         "bodies": scene.bodies,
         "frames": scene.frames,
         "elements": scene.elements,
-        **run_records(run, span),
+        **run_records(run, t),
         "parameters": _parameters(run),
         "facts": _facts(run),
     }
 
 
-def run_records(run: Trajectory, span: tuple[float, float]) -> Plain:
-    """How a run ended, its events and the strips of its modes; ``span`` is that of its pictures."""
+def run_records(run: Trajectory, t: Array) -> Plain:
+    """How a run ended, its events and the strips of its modes; ``t`` are the times of its pictures."""
+    span = (float(t[0]), float(t[-1])) if len(t) else (0.0, 0.0)
     ending = {"status": run.status, "message": run.message, "component": run.ending.component or ""}
     return {
         "run": {**ending, "from": span[0], "to": span[1]},
         "events": _events(run, span[1]),
         "strips": _strips(run),
     }
-
-
-def span_of(frames: RunFrames) -> tuple[float, float]:
-    """The times of the first and the last picture."""
-    return (float(frames.t[0]), float(frames.t[-1])) if len(frames) else (0.0, 0.0)
 
 
 # -- events and facts ------------------------------------------------------------------------------
@@ -260,9 +256,14 @@ def audit_badge(run: Trajectory) -> Plain:
         "rows": [[words, number(value, 5)] for words, value in rows],
         "numbers": [1],
     }
-    ok = bool(np.isfinite(audit.relative) and audit.relative < 1e-3)
     notes = [] if audit.drift is None else [str(audit.drift)]
-    return {"name": "audit", "ok": ok, "verdict": audit.trust, "notes": notes, "tables": [table]}
+    return {
+        "name": "audit",
+        "ok": audit.ok,
+        "verdict": audit.trust.removeprefix("trust: "),
+        "notes": notes,
+        "tables": [table],
+    }
 
 
 def verification_badge(run: Trajectory) -> Plain:

@@ -83,13 +83,7 @@ def test_several_widgets_and_the_end_of_one(page, packet):
     page.goto("about:blank")
     packed = base64.b64encode(zlib.compress(packet)).decode()
     shown = page.evaluate(SHOW, [widgets.player_module(), packed, 3])
-<<<<<<< HEAD
-    assert shown == [[1, shown[0][1], 300, "dark"]] * 3 or all(
-        s[0] == 1 and s[1] >= 1 and s[3] == "dark" for s in shown
-    )
-=======
     assert shown == [[1, 1, 420, "dark"]] * 3
->>>>>>> out
     assert page.evaluate("() => kinodePrograms.size") == 1
     assert page.evaluate(END) == [False, True, 0, 1, 1]
 
@@ -101,24 +95,10 @@ def test_a_notebook_of_the_examples_runs(notebook, tmp_path):
 
     content = nbformat.read(notebook, as_version=4)
     assert all(not cell.get("outputs") for cell in content.cells), "outputs are to be stripped"
-<<<<<<< HEAD
-    client = NotebookClient(
-        content, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    )
-    client.execute()
-    kinds = [
-        set(output.data)
-        for cell in content.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "data" in output
-    ]
-=======
     place = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(content, timeout=300, kernel_name="python3", resources=place).execute()
     outputs = [output for cell in content.cells if cell.cell_type == "code" for output in cell.outputs]
     kinds = [set(output.data) for output in outputs if "data" in output]
->>>>>>> out
     widget = [kind for kind in kinds if widgets.WIDGET_MIME in kind]
     assert len(widget) == 2 and any("text/html" in kind for kind in widget)
     assert (tmp_path / "arm.html").stat().st_size > 100_000

@@ -85,14 +85,8 @@ def test_the_moving_model_has_the_poses_of_the_run(page, open_run, pages):
     nodes = {node["name"]: k for k, node in enumerate(content["nodes"]) if "name" in node}
     assert set(run.system.bodies) <= set(nodes)
     (animation,) = content["animations"]
-<<<<<<< HEAD
-    tracks = {
-        (c["target"]["node"], c["target"]["path"]): animation["samplers"][c["sampler"]] for c in animation["channels"]
-    }
-=======
     targets = [(channel["target"], animation["samplers"][channel["sampler"]]) for channel in animation["channels"]]
     tracks = {(target["node"], target["path"]): sampler for target, sampler in targets}
->>>>>>> out
     for body in ("boom", "bucket"):
         track = tracks[nodes[body], "translation"]
         times = numbers(content, numbers_of, track["input"])[:, 0]
@@ -146,14 +140,8 @@ def test_a_model_without_bodies_says_so(page, open_run):
 def test_a_film_from_python(browser, pages, tmp_path):
     """Without a window: the file holds what its ending says."""
     told = []
-<<<<<<< HEAD
-    file = write_video(
-        pages.run("pendulum"), tmp_path / "p.webm", size=(160, 90), rate=5, speed=1, span=(0, 1), progress=told.append
-    )
-=======
     order = {"size": (160, 90), "rate": 5, "speed": 1, "span": (0, 1)}
     file = write_video(pages.run("pendulum"), tmp_path / "p.webm", **order, progress=told.append)
->>>>>>> out
     assert file.read_bytes().startswith(b"\x1a\x45\xdf\xa3") and told[-1] == 1.0
 
 

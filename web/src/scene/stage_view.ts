@@ -4,6 +4,7 @@ import { Color, WebGLRenderer } from "three";
 import type { RunHeader, Vec3 } from "../data/run_document";
 import type { LoadPart, Panel, PlayerContext } from "../panel";
 import { make } from "../ui/elements";
+import { makeFrameTask } from "../ui/frame_task";
 import { formatNumber, withPrefix } from "../ui/numbers";
 import type { ShownCauses } from "./arrows";
 import { type CameraState, CameraRig, type ViewChoice } from "./camera_rig";
@@ -45,7 +46,7 @@ export class StageView implements Panel, Staged {
   private readonly picker = new Picker();
   private readonly endings: (() => void)[] = [];
   private time: number;
-  private request = 0;
+  private readonly drawingTask = makeFrameTask(() => this.draw());
   private readonly smooth = !isSoftware();
   private touched = false; // the camera was moved by hand
   private lost = false;
@@ -125,7 +126,7 @@ export class StageView implements Panel, Staged {
   }
 
   destroy(): void {
-    cancelAnimationFrame(this.request);
+    this.drawingTask.cancel();
     clearTimeout(this.groundStale);
     for (const end of this.endings) end();
     if (!this.wasLost) this.drawing.dispose(); // objects of a lost context are gone already
@@ -244,7 +245,12 @@ export class StageView implements Panel, Staged {
       this.invalidate();
     };
     context.root.addEventListener("kinode-causes", causes);
-    this.endings.push(() => context.root.removeEventListener("kinode-causes", causes));
+    const seeThrough = (): void => this.setShown("seeThrough", !this.shown.seeThrough);
+    context.root.addEventListener("kinode-see-through", seeThrough);
+    this.endings.push(() => {
+      context.root.removeEventListener("kinode-causes", causes);
+      context.root.removeEventListener("kinode-see-through", seeThrough);
+    });
     this.canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.lost = true;
@@ -287,12 +293,11 @@ export class StageView implements Panel, Staged {
   }
 
   private invalidate(): void {
-    if (this.request === 0) this.request = requestAnimationFrame(() => this.draw());
+    this.drawingTask.request();
   }
 
   private draw(): void {
-    cancelAnimationFrame(this.request);
-    this.request = 0;
+    this.drawingTask.cancel();
     if (this.lost || this.rig.width < 2) return;
     this.placeAll();
     const { camera } = this.rig;
@@ -352,7 +357,7 @@ function firstShown(header: RunHeader): Shown {
   const calm = header.bodies.length <= MANY;
   const few = header.joints.length <= MOST_NAMES;
   return {
-    bodies: true, joints: true, axes: calm, supports: true, grid: header.plane === null, elements: true, centers: calm, frames: false,
+    bodies: true, seeThrough: false, joints: true, axes: calm, supports: true, grid: header.plane === null, elements: true, centers: calm, frames: false,
     trails: true, later: false, compared: true, jointNames: few, bodyNames: false, frameNames: false, force: true, moment: true,
   };
 }

@@ -7,24 +7,36 @@ export interface FrameTask {
   cancel(): void;
 }
 
+const waiting = new Set<() => void>();
+let frame = 0;
+
+/** Does now all that was asked for. The clock calls it after a step, so that all views show one time in one picture. */
+export function flushFrameTasks(): void {
+  cancelAnimationFrame(frame);
+  frame = 0;
+  const now = [...waiting];
+  waiting.clear();
+  for (const work of now) {
+    try {
+      work();
+    } catch (error) {
+      reportError(error); // the other views go on
+    }
+  }
+}
+
 export function makeFrameTask(work: () => void): FrameTask {
-  let waiting = 0;
-  const run = (): void => {
-    waiting = 0;
-    work();
-  };
+  const run = (): void => work();
   return {
     request(): void {
-      if (waiting === 0) waiting = requestAnimationFrame(run);
+      waiting.add(run);
+      if (frame === 0) frame = requestAnimationFrame(flushFrameTasks);
     },
     flush(): void {
-      if (waiting === 0) return;
-      cancelAnimationFrame(waiting);
-      run();
+      if (waiting.delete(run)) run();
     },
     cancel(): void {
-      if (waiting !== 0) cancelAnimationFrame(waiting);
-      waiting = 0;
+      waiting.delete(run);
     },
   };
 }

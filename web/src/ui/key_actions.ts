@@ -46,6 +46,10 @@ export function foldStrips(context: PlayerContext): void {
   context.root.dispatchEvent(new CustomEvent("kinode-fold-strips"));
 }
 
+export function toggleSeeThrough(context: PlayerContext): void {
+  context.root.dispatchEvent(new CustomEvent("kinode-see-through"));
+}
+
 export function openSearch(context: PlayerContext): void {
   context.show("Plots");
   context.root.dispatchEvent(new CustomEvent("kinode-search"));

@@ -2,7 +2,7 @@
 
 import type { Player } from "../player";
 import { addHelp } from "./help";
-import { foldStrips, goToEvent, leap, openSearch, showHelp, stepFrame, stepSpeed, toggleLoop, toggleTheme } from "./key_actions";
+import { foldStrips, goToEvent, leap, openSearch, showHelp, stepFrame, stepSpeed, toggleLoop, toggleSeeThrough, toggleTheme } from "./key_actions";
 
 export interface KeyAction {
   keys: string[]; // as the browser names them; "Shift+" before keys that are no letters or signs
@@ -26,6 +26,7 @@ export const KEY_ACTIONS: KeyAction[] = [
   { keys: ["]"], words: "faster", act: (player) => stepSpeed(player, 1) },
   { keys: ["r"], words: "loop", act: (player) => toggleLoop(player) },
   { keys: ["m"], words: "modes of components", act: (player) => foldStrips(player) },
+  { keys: ["x"], words: "see through bodies", act: (player) => toggleSeeThrough(player) },
   { keys: ["/"], words: "search a quantity to plot", act: (player) => openSearch(player) },
   { keys: ["t"], words: "light or dark", act: (player) => toggleTheme(player) },
   { keys: ["?"], words: "this list", act: (player) => showHelp(player) },

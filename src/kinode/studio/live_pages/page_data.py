@@ -15,7 +15,7 @@ from kinode.results.pictures.run_frames import RunFrames
 from kinode.studio.diagram_data import DiagramRecord
 from kinode.studio.equation_data import EquationRecord
 from kinode.studio.live_pages.changing_run import ChangingRun, Choice, ChosenRun
-from kinode.studio.run_document import DocumentParts, make_document, run_records, span_of
+from kinode.studio.run_document import DocumentParts, make_document, run_records
 from kinode.studio.scene_data import Plain, SceneData
 from kinode.studio.shown_series import shown_names
 
@@ -95,7 +95,7 @@ class PageData:
         frames = chosen.frames
         header = {
             "update": True,
-            **run_records(chosen.run, span_of(frames)),
+            **run_records(chosen.run, frames.t),
             "peaks": find_peaks(frames, self._joints),
             "values": dict(chosen.choice.values),
             "start": start_values(chosen),

@@ -10,6 +10,7 @@ import type { ViewName } from "../math/framing";
 /** What is drawn. */
 export interface Shown {
   bodies: boolean;
+  seeThrough: boolean;
   joints: boolean;
   axes: boolean;
   supports: boolean;
@@ -28,7 +29,7 @@ export interface Shown {
 }
 
 const SHOWN_WORDS: [keyof Shown, string][] = [
-  ["bodies", "Bodies"], ["joints", "Joints"], ["axes", "Axes of joints"], ["supports", "Supports"], ["grid", "Ground grid"],
+  ["bodies", "Bodies"], ["seeThrough", "See through bodies (x)"], ["joints", "Joints"], ["axes", "Axes of joints"], ["supports", "Supports"], ["grid", "Ground grid"],
   ["elements", "Springs and dampers"], ["centers", "Mass centers"], ["frames", "Frames"], ["trails", "Trails of tips"],
   ["later", "Later poses"], ["compared", "Compared runs"],
 ];
