@@ -25,11 +25,15 @@ NO_SCRIPT = "This page needs a browser that runs scripts."
 
 def player_page(documents: Sequence[RunDocument], title: str, *, theme: str = "auto") -> str:
     """The page: the player, and the runs inside it."""
-    return page_of_packets([document.packet(encoded=True) for document in documents], title, theme=theme)
+    return _page([pack(document) for document in documents], title, theme)
 
 
 def page_of_packets(packets: Sequence[bytes], title: str, *, theme: str = "auto") -> str:
     """The page of runs that are packets already."""
+    return _page([pack_bytes(packet) for packet in packets], title, theme)
+
+
+def _page(packed: Sequence[str], title: str, theme: str) -> str:
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -38,7 +42,7 @@ def page_of_packets(packets: Sequence[bytes], title: str, *, theme: str = "auto"
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>",
             f"<style>{PAGE_STYLE}</style></head>",
-            f"<body>{_markup([pack_bytes(packet) for packet in packets], theme)}",
+            f"<body>{_markup(packed, theme)}",
             f"<noscript><p>{NO_SCRIPT}</p></noscript>",
             f"{player_script()}</body>",
             "</html>",
