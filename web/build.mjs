@@ -13,8 +13,9 @@ await build({
     outDir: "../src/kinode/studio/static",
     emptyOutDir: true,
     target: "es2022",
-    minify: "oxc",
-    rolldownOptions: { output: { codeSplitting: false } },
+    // Vite keeps the white space of ES modules for bundlers that follow; none does.
+    minify: false,
+    rolldownOptions: { output: { codeSplitting: false, minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } } } },
     chunkSizeWarningLimit: 1500,
   },
 });

@@ -13,10 +13,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from kinode.errors import ArgumentError, AssemblyError, Gap, LawError, ModelError, SimulationError
-from kinode.studio.message import describe_error
+from kinode.studio.live.message import describe_error
+from kinode.studio.live.server import serve
+from kinode.studio.live.session import MOST_PUSHES, Session
 from kinode.studio.packet import read_packet
-from kinode.studio.server import serve
-from kinode.studio.session import MOST_PUSHES, Session
 
 SECONDS = 5  # no wait of a test lasts longer
 

@@ -2,6 +2,7 @@
 
 import { readPacket, runOf, unpack } from "./data/packet";
 import type { RunDocument } from "./data/run_document";
+import { startLive } from "./live/live_page";
 import { render } from "./notebook";
 import { mount } from "./player";
 import { make } from "./ui/elements";
@@ -13,6 +14,8 @@ export default { render };
 
 /** Pages hold their runs in <script type="application/x-kinode-run"> inside or beside <div data-kinode-player>. */
 export async function startPage(): Promise<void> {
+  const liveHost = document.querySelector<HTMLElement>("[data-kinode-live]");
+  if (liveHost !== null) startLive(liveHost);
   for (const host of document.querySelectorAll<HTMLElement>("[data-kinode-player]")) {
     try {
       const scripts = [...host.querySelectorAll('script[type="application/x-kinode-run"]')];
@@ -21,12 +24,20 @@ export async function startPage(): Promise<void> {
       if (documents.length === 0) continue;
       for (const script of scripts) script.remove();
       const theme = host.dataset["theme"];
-      const player = mount(host, documents, theme === "light" || theme === "dark" ? { theme } : {});
+      const player = mount(placeFor(host), documents, theme === "light" || theme === "dark" ? { theme } : {});
       (globalThis as { kinodePlayer?: unknown }).kinodePlayer ??= player;
     } catch (error) {
       host.append(make("p", { role: "alert" }, `The run cannot be shown: ${error instanceof Error ? error.message : String(error)}`));
     }
   }
+}
+
+/** Inside a page with styles of its own the player lives apart: neither sees the styles of the other. */
+function placeFor(host: HTMLElement): HTMLElement {
+  if (!host.hasAttribute("data-apart")) return host;
+  const place = make("div", { style: "height: 100%" });
+  host.attachShadow({ mode: "open" }).append(place);
+  return place;
 }
 
 if (typeof document !== "undefined") {

@@ -8,6 +8,7 @@ import type { FilmOrder } from "./out/film";
 import { type FilmRequest, requestFilm } from "./out/film_request";
 import outStyles from "./out/out.css?inline";
 import { type SaveMenu, makeSaveMenu } from "./out/save_menu";
+import liveStyles from "./live/live.css?inline";
 import { PANELS, STAGE, TIME_BAR } from "./panel_table";
 import equationStyles from "./panels/equations.css?inline";
 import panelStyles from "./panels/panels.css?inline";
@@ -44,6 +45,7 @@ export class Player implements PlayerContext {
   private head!: HTMLElement;
   private saveMenu!: SaveMenu;
   private open = "";
+  private without: string[] = [];
   private readonly notice: HTMLElement;
   private readonly observer: ResizeObserver;
   private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -81,6 +83,7 @@ export class Player implements PlayerContext {
   setRuns(runs: ShownRun[]): void {
     this.shown = runs;
     this.setSpan(false);
+    this.syncPanels();
     for (const panel of this.everyPanel()) panel.setRuns();
   }
 
@@ -154,19 +157,8 @@ export class Player implements PlayerContext {
     this.stage.element.classList.add("stage");
     this.bar = TIME_BAR(this);
     this.bar.element.classList.add("bar");
-    const makers: [string, PanelMaker, (context: PlayerContext) => boolean][] = PANELS;
-    for (const [name, maker, wanted] of makers) {
-      if (without.includes(name) || !wanted(this)) continue;
-      const panel = maker(this);
-      panel.element.classList.add("panel");
-      panel.element.setAttribute("role", "tabpanel");
-      panel.element.setAttribute("aria-label", name);
-      this.panels.set(name, panel);
-      const tab = make("button", { role: "tab", type: "button", "data-panel": name }, panel.title);
-      tab.addEventListener("click", () => this.show(name));
-      this.tabs.append(tab);
-      this.side.append(panel.element);
-    }
+    this.without = without;
+    this.syncPanels();
     this.tabs.addEventListener("keydown", (event) => this.moveTab(event));
     this.root.append(this.stage.element, this.side, this.bar.element, this.notice);
     this.saveMenu = makeSaveMenu(this);
@@ -176,11 +168,46 @@ export class Player implements PlayerContext {
     this.resized();
   }
 
+  /** Panels that the runs want and that are not there yet; those that they no longer want go. */
+  private syncPanels(): void {
+    let before: HTMLElement | null = null;
+    for (const [name, maker, wanted] of PANELS) {
+      const there = this.panels.get(name);
+      const want = !this.without.includes(name) && wanted(this);
+      if (there === undefined && want) this.addPanel(name, maker, before);
+      else if (there !== undefined && !want) this.removePanel(name, there);
+      if (want) before = this.tabs.querySelector<HTMLElement>(`[data-panel="${name}"]`);
+    }
+  }
+
+  private addPanel(name: string, maker: PanelMaker, before: HTMLElement | null): void {
+    const panel = maker(this);
+    panel.element.classList.add("panel");
+    panel.element.setAttribute("role", "tabpanel");
+    panel.element.setAttribute("aria-label", name);
+    panel.element.hidden = true;
+    this.panels.set(name, panel);
+    const tab = make("button", { role: "tab", type: "button", "data-panel": name, tabindex: "-1" }, panel.title);
+    tab.addEventListener("click", () => this.show(name));
+    if (before === null) this.tabs.prepend(tab);
+    else before.after(tab);
+    this.side.append(panel.element);
+  }
+
+  private removePanel(name: string, panel: Panel): void {
+    panel.destroy();
+    panel.element.remove();
+    this.panels.delete(name);
+    this.tabs.querySelector(`[data-panel="${name}"]`)?.remove();
+    const first = this.panels.keys().next().value;
+    if (this.open === name && first !== undefined) this.show(first);
+  }
+
   private moveTab(event: KeyboardEvent): void {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
     event.stopPropagation();
-    const names = [...this.panels.keys()];
+    const names = PANELS.map(([name]) => name).filter((name) => this.panels.has(name));
     const next = names[(names.indexOf(this.open) + step + names.length) % names.length]!;
     this.show(next);
     this.tabs.querySelector<HTMLElement>(`[data-panel="${next}"]`)?.focus();
@@ -221,7 +248,8 @@ function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;
-  const all = [chartStyles, styles, sceneStyles, panelStyles, plotStyles, outStyles, diagramStyles, equationStyles].join("\n");
+  const sheets = [chartStyles, styles, sceneStyles, panelStyles, plotStyles, outStyles, diagramStyles, equationStyles, liveStyles];
+  const all = sheets.join("\n");
   target.append(make("style", { "data-kinode": "" }, all));
 }
 

@@ -131,11 +131,11 @@ def apply(name: str, *args: Scalar) -> Scalar:
 
 
 def _is_symbolic(x: object) -> bool:
-    sympy = sys.modules.get("sympy")
-    if sympy is not None and isinstance(x, sympy.Basic):
-        return True
-    symengine = sys.modules.get("symengine")
-    return symengine is not None and isinstance(x, symengine.Basic)
+    for name in ("sympy", "symengine"):
+        basic = getattr(sys.modules.get(name), "Basic", None)  # another thread may be importing it
+        if basic is not None and isinstance(x, basic):
+            return True
+    return False
 
 
 def _apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:

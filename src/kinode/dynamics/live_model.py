@@ -102,8 +102,16 @@ class LiveModel:
             raise ArgumentError(f"set: values by name are expected, such as {{'upper.mass': 2}}, not {short(values)}")
         wanted = {name: x for name, x in self._values.items() if not _is_under(name, values)}
         wanted |= {name: self._read(name, value) for name, value in values.items()}
-        setting, compiled = self._find(wanted)
+        setting = self._use(wanted)
         self._values = wanted
+        return setting
+
+    def find(self, values: Mapping[str, Any]) -> Setting:
+        """The model with these numbers, all others as they were written; what was set stays as it is."""
+        return self._use({name: self._read(name, value) for name, value in values.items()})
+
+    def _use(self, wanted: Mapping[str, Any]) -> Setting:
+        setting, compiled = self._find(wanted)
         self._kept = [compiled, *(each for each in self._kept if each is not compiled)][:MOST_KEPT]
         return setting
 

@@ -97,8 +97,7 @@ def equation_data(run: RunQuantities, pictures: Pictures | None = None) -> Equat
     topology = run.dynamics.topology
     if not topology.n_u and not topology.n_z:
         return None
-    bodies, others = len(run.system.bodies), len(other_states(topology))
-    if topology.n_u > MOST_FREEDOMS or bodies > MOST_FREEDOMS or others > MOST_OTHER_STATES:
+    if are_long(run):
         return _without(LONG)
     from kinode.symbolic.equations_of_motion import Equations, equations
 
@@ -109,6 +108,13 @@ def equation_data(run: RunQuantities, pictures: Pictures | None = None) -> Equat
     if not isinstance(printed, Equations) or printed.shape != "expanded":
         return _without(LONG)
     return _Terms(run, pictures or run, printed).record()
+
+
+def are_long(run: RunQuantities) -> bool:
+    """Whether the equations of a run's system are too long to be written out, as far as its size tells."""
+    topology = run.dynamics.topology
+    bodies, others = len(run.system.bodies), len(other_states(topology))
+    return topology.n_u > MOST_FREEDOMS or bodies > MOST_FREEDOMS or others > MOST_OTHER_STATES
 
 
 def _without(words: str) -> EquationRecord:
@@ -288,12 +294,15 @@ class _Known:
     def __init__(self, run: RunQuantities, pictures: Pictures, printed: Equations) -> None:
         self.run, self.pictures, self.printed = run, pictures, printed
         topology, names = run.dynamics.topology, printed.notation.names
-        self.constants = {
-            names[role, k]: float(value)
-            for role, given in (("p", run.p), ("inputs", run.inputs)) for k, value in enumerate(given)
-        }  # fmt: skip
+        own = printed.topology  # without the hidden parameters of live numbers
+        self.constants = dict[str, float]()
         self.quantities = {names["t", 0]: "t"}
-        for role, owners in (("p", topology.parameters), ("inputs", topology.inputs)):
+        for role, owners, given, values in (
+            ("p", own.parameters, topology.parameters, run.p),
+            ("inputs", own.inputs, topology.inputs, run.inputs),
+        ):
+            known = dict(zip(given, map(float, values)))
+            self.constants |= {names[role, k]: known[name] for k, name in enumerate(owners)}
             self.quantities |= {names[role, k]: name for k, name in enumerate(owners)}
         for c in topology.coordinates:
             self.quantities[names[c.role, c.index]] = c.name

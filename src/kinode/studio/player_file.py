@@ -51,15 +51,15 @@ def _page(packed: Sequence[str], title: str, theme: str) -> str:
     )
 
 
-def player_markup(documents: Sequence[RunDocument], *, theme: str = "auto") -> str:
-    """The element that the player fills, with the runs in it."""
-    return _markup([pack(document) for document in documents], theme)
+def player_markup(documents: Sequence[RunDocument], *, theme: str = "auto", apart: bool = False) -> str:
+    """The element that the player fills, with the runs in it; ``apart`` from the styles of its page."""
+    return _markup([pack(document) for document in documents], theme, apart)
 
 
-def _markup(packed: Sequence[str], theme: str) -> str:
+def _markup(packed: Sequence[str], theme: str, apart: bool = False) -> str:
     runs = "".join(f'<script type="application/x-kinode-run">{text}</script>' for text in packed)
     chosen = "" if theme == "auto" else f' data-theme="{escape(theme)}"'
-    return f"<div data-kinode-player{chosen}>{runs}</div>"
+    return f"<div data-kinode-player{chosen}{' data-apart' * apart}>{runs}</div>"
 
 
 def player_script() -> str:

@@ -29,5 +29,5 @@ def report_player(run: Trajectory, seen_from: str | None = None) -> ReportPlayer
         script = player_script()
     except Error as error:
         return ReportPlayer(Markup(""), Markup(""), Markup(""), str(error))
-    element = player_markup([run_document(run, seen_from=seen_from)])
+    element = player_markup([run_document(run, seen_from=seen_from)], theme="light", apart=True)
     return ReportPlayer(Markup(element), Markup(script), Markup(player_policy()), "")

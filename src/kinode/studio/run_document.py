@@ -16,10 +16,11 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, Error
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
+from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
-from kinode.studio.diagram_data import diagram_data
-from kinode.studio.equation_data import equation_data
+from kinode.studio.diagram_data import DiagramRecord, diagram_data
+from kinode.studio.equation_data import EquationRecord, equation_data
 from kinode.studio.load_data import CAUSES, bearing_records, cause_records, joint_records
 from kinode.studio.packet import EncodedSeries, encode_series, write_packet
 from kinode.studio.scene_data import Plain, SceneData
@@ -88,28 +89,59 @@ def run_document(
     seen_from : str, optional
         A body or frame that stands still in the picture at first.
     """
-    scene = SceneData(run)
     diagram = diagram_data(run.system)
-    groups = shown_names(run, [] if diagram is None else diagram.names, keep)
+    groups = shown_names(run.dynamics, [] if diagram is None else diagram.names, keep)
     frames = run.frames(rate, names=groups)
-    series = shown_series(run, groups, frames.evaluate(groups), len(frames))
-    equations = equation_data(run, frames)
-    if equations is not None:
-        series = series.with_rows(equations.infos, equations.values)
-    causes, contributions = cause_records(frames)
+    parts = DocumentParts(groups, diagram, equation_data(run, frames), _badges(run, checks, verify))
+    return make_document(run, frames, parts, label=label, bearings=bearings, seen_from=seen_from)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentParts:
+    """What a document has beyond the run and its pictures.
+
+    Attributes
+    ----------
+    groups : mapping
+        The quantities that are shown over time, which the pictures hold, with their groups.
+    diagram, equations
+        The circuit and the equations of motion; None where they are left out.
+    badges : list
+        The results of checks.
+    causes : bool
+        Whether those who load each joint are put in.
+    """
+
+    groups: Mapping[str, str]
+    diagram: DiagramRecord | None = None
+    equations: EquationRecord | None = None
+    badges: Sequence[Plain] = ()
+    causes: bool = True
+
+
+def make_document(
+    run: Trajectory, frames: RunFrames, parts: DocumentParts, *, label: str = "",
+    bearings: Mapping[str, Mapping[str, Any]] | None = None, seen_from: str | None = None,
+) -> RunDocument:  # fmt: skip
+    """The data of a run whose pictures are evaluated."""
+    scene = SceneData(run)
+    values = {name: np.moveaxis(frames[name], -1, 0) for name in parts.groups}
+    series = shown_series(run, parts.groups, values, len(frames))
+    if parts.equations is not None:
+        series = series.with_rows(parts.equations.infos, parts.equations.values)
+    causes, contributions = cause_records(frames) if parts.causes else ([], {})
     arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
     arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
-    span = (float(frames.t[0]), float(frames.t[-1])) if len(frames) else (0.0, 0.0)
-    header = _header(run, scene, label, span) | {
+    header = _header(run, scene, label, frames.t) | {
         "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
         "loadNotes": list(frames.notes),
         "series": series.infos,
         "liveOnly": series.left_out,
-        "badges": _badges(run, checks, verify),
-        "diagram": None if diagram is None else diagram.data,
-        "equations": None if equations is None else equations.data,
+        "badges": list(parts.badges),
+        "diagram": None if parts.diagram is None else parts.diagram.data,
+        "equations": None if parts.equations is None else parts.equations.data,
         "causes": causes,
         "seenFrom": seen_from or "",
         "bearings": bearing_records(run, bearings or {}),
@@ -124,7 +156,7 @@ def model_digest(run: Trajectory) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
-def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, float]) -> Plain:
+def _header(run: Trajectory, scene: SceneData, label: str, t: Array) -> Plain:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -132,13 +164,6 @@ def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, fl
         "name": run.system.name,
         "label": label,
         "digest": model_digest(run),
-        "run": {
-            "status": run.status,
-            "message": run.message,
-            "from": span[0],
-            "to": span[1],
-            "component": run.ending.component or "",
-        },
         "size": scene.size,
         "center": scene.center,
         "up": scene.up,
@@ -146,10 +171,20 @@ def _header(run: Trajectory, scene: SceneData, label: str, span: tuple[float, fl
         "bodies": scene.bodies,
         "frames": scene.frames,
         "elements": scene.elements,
-        "events": _events(run, span[1]),
-        "strips": _strips(run),
+        **run_records(run, t),
         "parameters": _parameters(run),
         "facts": _facts(run),
+    }
+
+
+def run_records(run: Trajectory, t: Array) -> Plain:
+    """How a run ended, its events and the strips of its modes; ``t`` are the times of its pictures."""
+    span = (float(t[0]), float(t[-1])) if len(t) else (0.0, 0.0)
+    ending = {"status": run.status, "message": run.message, "component": run.ending.component or ""}
+    return {
+        "run": {**ending, "from": span[0], "to": span[1]},
+        "events": _events(run, span[1]),
+        "strips": _strips(run),
     }
 
 
@@ -204,13 +239,14 @@ def _facts(run: Trajectory) -> list[list[str]]:
 def _badges(run: Trajectory, checks: bool, verify: bool) -> list[Plain]:
     badges = []
     if checks and len(run) > 1:
-        badges.append(_audit(run))
+        badges.append(audit_badge(run))
     if verify:
-        badges.append(_verification(run))
+        badges.append(verification_badge(run))
     return badges
 
 
-def _audit(run: Trajectory) -> Plain:
+def audit_badge(run: Trajectory) -> Plain:
+    """The energy audit of a run."""
     audit = run.audit
     rows = [("change of energy", audit.change), *((f"work of {cause}", work) for cause, work in audit.work.items())]
     rows.append(("defect at the end", audit.defect))
@@ -230,7 +266,8 @@ def _audit(run: Trajectory) -> Plain:
     }
 
 
-def _verification(run: Trajectory) -> Plain:
+def verification_badge(run: Trajectory) -> Plain:
+    """Independent derivations of a run's model, compared."""
     from kinode.tasks.verify import verify
     from kinode.tasks.verify_states import enough_states
 

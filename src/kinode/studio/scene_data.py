@@ -42,9 +42,13 @@ TURN_TO_Z = {  # rotations that turn z to the axis of a cylinder
 
 @dataclass(frozen=True, eq=False)
 class SceneData:
-    """The drawing of a run's model; each property is a list of plain records."""
+    """The drawing of a run's model; each property is a list of plain records.
+
+    ``known_size`` is the extent of the mechanism where it is to stay, while numbers change.
+    """
 
     run: Trajectory
+    known_size: float | None = None
 
     @cached_property
     def first(self) -> DrawnScene:
@@ -82,6 +86,8 @@ class SceneData:
     @cached_property
     def size(self) -> float:
         """The extent of the mechanism at the start, m."""
+        if self.known_size is not None:
+            return self.known_size
         extent = float(np.linalg.norm(np.ptp(self._cloud, axis=0)))
         return extent if extent > 0 else 1.0
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.results.known_names import known_names
 from kinode.results.pictures.player_names import player_names
 from kinode.results.trajectory import Trajectory
@@ -34,22 +35,22 @@ class ShownSeries:
         return ShownSeries(rows, self.infos + added, self.left_out)
 
 
-def shown_names(run: Trajectory, links: Iterable[str], keep: Iterable[str]) -> dict[str, str]:
+def shown_names(dynamics: Dynamics, links: Iterable[str], keep: Iterable[str]) -> dict[str, str]:
     """The quantities in the data of a player, with their groups."""
-    groups = {name: _group(run, name) for name in player_names(run.system)}
+    groups = {name: _group(dynamics, name) for name in player_names(dynamics.system)}
     groups |= {name: "links" for name in links if name not in groups}
     return groups | {name: "kept" for name in keep if name not in groups}
 
 
-def _group(run: Trajectory, name: str) -> str:
-    owner, _, word = name.rpartition(".")
-    if name in run.system.signals or name in run.system.inputs:
+def _group(dynamics: Dynamics, name: str) -> str:
+    system, (owner, _, word) = dynamics.system, name.rpartition(".")
+    if name in system.signals or name in system.inputs:
         return "signals"
-    if owner in run.system.joints and word in COORDINATES:
+    if owner in system.joints and word in COORDINATES:
         return "coordinates"
     if word in POWERS:
         return "powers"
-    return "states" if any(each.name == name for each in run.dynamics.coordinates) else "loads"
+    return "states" if any(each.name == name for each in dynamics.coordinates) else "loads"
 
 
 def shown_series(run: Trajectory, groups: Mapping[str, str], values: Mapping[str, Array], count: int) -> ShownSeries:

@@ -109,7 +109,7 @@ def test_a_dead_center_has_no_static_part():
 def test_breakdowns_of_the_most_loaded_joints():
     run = simulated("excavator")
     frames = run.frames()
-    table = load_breakdown.find_breakdowns(frames, most=2)
+    table = load_breakdown.find_breakdowns(frames, {"body": 2, "cause": 2})
     assert len({joint for joint, _ in table}) == 2
     sizes = np.linalg.norm(frames.loads["total"][:, :3], axis=1).max(axis=1)
     assert frames.joints[int(np.argmax(sizes))] in {joint for joint, _ in table}

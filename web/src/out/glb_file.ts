@@ -16,7 +16,7 @@ type Primitive = keyof SolidGeometries["of"];
 export function writeGlb(run: RunDocument): Uint8Array<ArrayBuffer> {
   const writer = new GlbWriter();
   const { header } = run;
-  const geometries = new SolidGeometries(false);
+  const geometries = new SolidGeometries("fine");
   const rows = usableRows(run);
   const times = writer.times(Float32Array.from(rows, (k) => run.t[k]! - run.t[0]!));
   const bodies = header.bodies.map((body, index) => {

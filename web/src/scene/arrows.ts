@@ -16,6 +16,7 @@ import { SlotTexture, drawnCount, joinGeometries, repeatGeometry, withSlots } fr
 export const PEAK_SHARE = 0.15; // length of the greatest arrow, of the model's size
 const CAPACITY = 400; // arrows of one quantity
 const LEAST = 2e-3; // of the peak: shorter ones are not drawn
+const SHORTEST = 2; // pixels: nobody sees a shorter one
 
 export type Quantity = "force" | "moment";
 
@@ -104,6 +105,7 @@ export class LoadArrows {
   private readonly sets = { force: new ArrowSet(1), moment: new ArrowSet(2) };
   private readonly colors = { force: new Color(), moment: new Color() };
   private peaks = { force: 0, moment: 0 };
+  private readonly least = { force: 0, moment: 0 }; // loads that are drawn
   private causeColors: Color[] = [];
   private size = 1;
 
@@ -135,6 +137,9 @@ export class LoadArrows {
   place(poses: PoseReader, rig: CameraRig, part: LoadPart, chosen: string): void {
     this.drawn.length = 0;
     const thick = Math.min(0.0055 * this.size, 2.6 * rig.pixel);
+    const least = Math.max(LEAST, (SHORTEST * rig.pixel) / (PEAK_SHARE * this.size));
+    this.least.force = least * this.peaks.force;
+    this.least.moment = least * this.peaks.moment;
     for (const quantity of ["force", "moment"] as const) {
       const set = this.sets[quantity];
       set.begin();
@@ -161,7 +166,7 @@ export class LoadArrows {
     }
     const { sure, shared } = splitUnique(joint, poses, load[quantity], quantity === "force" ? 0 : 3);
     for (const [vector, hatched] of [[sure, false], [shared, true]] as const) {
-      if (!(length(vector) > LEAST * this.peaks[quantity])) continue;
+      if (!(length(vector) > this.least[quantity])) continue;
       const along = scale(vector, meters);
       const color = chosen ? this.colors[quantity].clone().lerp(new Color("#ffffff"), 0.25) : this.colors[quantity];
       set.add(at, along, color, hatched);
@@ -179,7 +184,7 @@ export class LoadArrows {
       if (part === "kinetic" && name === "static") return;
       const six = sixAt(array, k, document.count, poses.moment);
       const vector: Vec3 = [six[from]!, six[from + 1]!, six[from + 2]!];
-      if (!(length(vector) > LEAST * this.peaks[quantity])) return;
+      if (!(length(vector) > this.least[quantity])) return;
       const along = scale(vector, meters);
       set.add(start, along, this.causeColors[k] ?? this.colors[quantity], false);
       const tip = add(start, along);

@@ -62,7 +62,7 @@ export class CenterMarks {
 }
 
 /** A mesh of segments with a width in pixels. */
-export function segmentMesh(positions: Float32Array<ArrayBuffer>, ends: Float32Array<ArrayBuffer>, material: ShaderMaterial, order: number): Mesh {
+function segmentMesh(positions: Float32Array<ArrayBuffer>, ends: Float32Array<ArrayBuffer>, material: ShaderMaterial, order: number): Mesh {
   const geometry = new InstancedBufferGeometry();
   geometry.setAttribute("position", new Float32BufferAttribute([0, -1, 0, 1, -1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 0, 0, 1, 0], 3));
   geometry.setAttribute("start", new InstancedBufferAttribute(positions, 3));

@@ -11,8 +11,16 @@ import { findPlate } from "./math/plate_shape";
 import type { PoseReader } from "./math/poses";
 import { add, cross, rotate, scale, subtract, unit } from "./math/vectors";
 
-type Primitive = "box" | "cylinder" | "sphere" | "wedge";
-const PRIMITIVES: Primitive[] = ["box", "cylinder", "sphere", "wedge"];
+type Primitive = "box" | "cylinder" | "sphere" | "wedge" | "tube" | "dome";
+const PRIMITIVES: Primitive[] = ["box", "cylinder", "sphere", "wedge", "tube", "dome"];
+
+/** How many triangles round solids have: software rendering takes a microsecond for each. */
+export type Detail = "fine" | "plain" | "few";
+const SIDES: Record<Detail, { cylinder: number; sphere: [number, number]; tube: number; dome: [number, number] }> = {
+  fine: { cylinder: 32, sphere: [22, 14], tube: 20, dome: [20, 5] },
+  plain: { cylinder: 24, sphere: [18, 12], tube: 12, dome: [12, 3] },
+  few: { cylinder: 12, sphere: [10, 6], tube: 8, dome: [8, 2] },
+};
 
 /** A prism over the triangle (0,0) (1,0) (0,1), from -1/2 to 1/2 along z; the sides that touch the next one are left out. */
 function wedgeGeometry(): BufferGeometry {
@@ -41,17 +49,18 @@ export function zCylinder(radius: number, length: number, sides: number, top = r
 /** Unit geometries that all drawings of a stage share. */
 export class SolidGeometries {
   readonly of: Record<Primitive, BufferGeometry>;
+  readonly detail: Detail;
 
-  readonly many: boolean;
-
-  /** Software rendering takes a microsecond for each triangle: many bodies have few. */
-  constructor(many = false) {
-    this.many = many;
+  constructor(detail: Detail) {
+    this.detail = detail;
+    const { cylinder, sphere, tube, dome } = SIDES[detail];
     this.of = {
       box: new BoxGeometry(1, 1, 1),
-      cylinder: zCylinder(1, 1, many ? 12 : 32),
-      sphere: many ? new SphereGeometry(1, 10, 6) : new SphereGeometry(1, 22, 14),
+      cylinder: zCylinder(1, 1, cylinder),
+      sphere: new SphereGeometry(1, ...sphere),
       wedge: wedgeGeometry(),
+      tube: new CylinderGeometry(1, 1, 1, tube, 1, true).rotateX(Math.PI / 2), // without ends
+      dome: new SphereGeometry(1, ...dome, 0, 2 * Math.PI, 0, Math.PI / 2).rotateX(Math.PI / 2), // the half above z = 0
     };
   }
 
@@ -66,26 +75,25 @@ export function partsOf(shape: Shape, row = 0): [Primitive, Affine][] {
   // bars of neighbors on one line would flicker if they were equally thick
   const a = shape.points ? size * (1 + 0.08 * ((row % 3) - 1)) : size;
   const at = (kind: Primitive, sizes: Vec3): [Primitive, Affine] => [kind, affine(shape.at, shape.quaternion, sizes)];
-  const ball = (point: Vec3, radius: number): [Primitive, Affine] => ["sphere", affine(point, [1, 0, 0, 0], [radius, radius, radius])];
+  const dome = (point: Vec3, sizes: Vec3): [Primitive, Affine] => ["dome", affine(point, shape.quaternion, sizes)];
   if (shape.kind === "box") return [at("box", [a, b, c])];
   if (shape.kind === "sphere") return [at("sphere", [a, a, a])];
   if (shape.kind === "cylinder") return [at("cylinder", [a, a, b])];
   if (shape.kind === "capsule") {
     const half = rotate(shape.quaternion, [0, 0, b / 2]);
-    return [at("cylinder", [a, a, b]), ball(add(shape.at, half), a), ball(add(shape.at, half, -1), a)];
+    return [at("tube", [a, a, b]), dome(add(shape.at, half), [a, a, a]), dome(add(shape.at, half, -1), [a, -a, -a])];
   }
   const { bars, triangles } = findPlate(shape.points ?? []);
   const parts: [Primitive, Affine][] = [];
-  const corners = new Map<string, Vec3>();
   for (const [p, q] of bars) {
-    parts.push(["cylinder", between(p, q, a)]);
-    for (const end of [p, q]) corners.set(end.join(), end);
+    const [x, y, along, middle] = between(p, q, a);
+    const z = scale(unit(along), a);
+    parts.push(["tube", [x, y, along, middle]], ["dome", [x, y, z, q]], ["dome", [x, scale(y, -1), scale(z, -1), p]]);
   }
   for (const [p, q, r] of triangles) {
     const [u, v] = [subtract(q, p), subtract(r, p)];
     parts.push(["wedge", [u, v, scale(unit(cross(u, v)), a), p]]);
   }
-  for (const corner of corners.values()) parts.push(ball(corner, 1.02 * a));
   return parts;
 }
 
@@ -108,7 +116,7 @@ export class SolidSet {
     this.material = litMaterial({ opacity: ghost ? opacity : 1 });
     this.edges = edgeMaterial(ghost ? 0.25 : 0.5);
     for (const kind of PRIMITIVES) {
-      const edges = kind === "box" || (kind === "cylinder" && !geometries.many) ? { edges: { material: this.edges, angle: 40 } } : {};
+      const edges = kind === "box" || (kind === "cylinder" && geometries.detail !== "few") ? { edges: { material: this.edges, angle: 40 } } : {};
       this.sets[kind] = new Instances(geometries.of[kind], this.material, { ...edges, order: ghost ? 4 : 0 });
       this.group.add(this.sets[kind].group);
     }
@@ -117,7 +125,7 @@ export class SolidSet {
   /** New shapes, or new numbers of the same ones. */
   setHeader(header: RunHeader, chosen: string): void {
     this.bodies = header.bodies;
-    const items: Record<Primitive, Item[]> = { box: [], cylinder: [], sphere: [], wedge: [] };
+    const items: Record<Primitive, Item[]> = { box: [], cylinder: [], sphere: [], wedge: [], tube: [], dome: [] };
     header.bodies.forEach((body, row) => {
       const color = this.colorOf(body, chosen);
       for (const shape of body.shapes) for (const [kind, local] of partsOf(shape, row)) items[kind].push({ row, local, color });

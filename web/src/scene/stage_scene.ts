@@ -5,6 +5,7 @@ import type { RunHeader, Vec3 } from "../data/run_document";
 import type { LoadPart, ShownRun, Theme } from "../panel";
 import { LoadArrows } from "./arrows";
 import type { CameraRig } from "./camera_rig";
+import { isSoftware } from "./gl/software";
 import { GroundGrid } from "./ground_grid";
 import { CenterMarks, FailureMark, FrameTriads } from "./marks";
 import { type Framing, findFraming } from "./math/framing";
@@ -46,7 +47,8 @@ export class StageScene {
   private chosenBody = "";
 
   constructor(runs: readonly ShownRun[]) {
-    this.geometries = new SolidGeometries(runs[0]!.document.header.bodies.length > MANY);
+    const many = runs[0]!.document.header.bodies.length > MANY;
+    this.geometries = new SolidGeometries(many ? "few" : isSoftware() ? "plain" : "fine");
     this.solids = new SolidSet(this.geometries, "solid");
     this.elements = new ElementDrawings(this.geometries);
     this.scene.add(this.grid.mesh, this.trails.group, this.solids.group, this.elements.group, this.symbols.supports);
@@ -135,6 +137,9 @@ export class StageScene {
     this.arrows.place(poses, rig, part, joint);
     this.failure.place(this.run.document, poses, rig, t);
     for (const ghost of this.ghosts) {
+      const begun = t >= ghost.poses.document.header.run.from - 1e-12; // a branch is not there before it leaves
+      ghost.solids.group.visible = shown.compared && begun;
+      ghost.trails.group.visible = shown.compared && shown.trails && begun;
       ghost.poses.read(t);
       ghost.solids.place(ghost.poses);
       ghost.trails.place(ghost.poses, rig);

@@ -5,10 +5,11 @@ import type { RunDocument, Vec3 } from "../data/run_document";
 import type { CameraRig } from "./camera_rig";
 import { pathMaterial, uniform } from "./gl/materials";
 import { tintOf } from "./marks";
-import { rotate } from "./math/vectors";
 import type { PoseReader } from "./math/poses";
 
 const MOST = 480; // points of a path
+const STRETCHES = 3000; // drawn of all paths together: software rendering takes a microsecond for each
+const LATER = 0.2; // of the stretches drawn, where not all of them are: ahead of the time
 
 /** The path of a point of a body over the run, with every k-th picture. */
 export function findPath(document: RunDocument, row: number, tip: Vec3, most = MOST): { points: Float32Array; step: number } {
@@ -17,11 +18,15 @@ export function findPath(document: RunDocument, row: number, tip: Vec3, most = M
   const count = Math.floor((n - 1) / step) + 1 + ((n - 1) % step > 0 ? 1 : 0);
   const points = new Float32Array(3 * Math.max(0, count));
   const poses = document.poses;
-  const at = (c: number, k: number): number => poses[(row * 7 + c) * n + k] ?? NaN;
+  const base = row * 7 * n;
+  const [x, y, z] = tip;
   for (let j = 0; j < count; j++) {
-    const k = Math.min(n - 1, j * step);
-    const moved = rotate([at(3, k), at(4, k), at(5, k), at(6, k)], tip);
-    for (let c = 0; c < 3; c++) points[3 * j + c] = at(c, k) + moved[c]!;
+    const k = base + Math.min(n - 1, j * step);
+    const w = poses[k + 3 * n]!, a = poses[k + 4 * n]!, b = poses[k + 5 * n]!, c = poses[k + 6 * n]!;
+    const u = 2 * (b * z - c * y), v = 2 * (c * x - a * z), s = 2 * (a * y - b * x);
+    points[3 * j] = poses[k]! + x + w * u + b * s - c * v;
+    points[3 * j + 1] = poses[k + n]! + y + w * v + c * u - a * s;
+    points[3 * j + 2] = poses[k + 2 * n]! + z + w * s + a * v - b * u;
   }
   return { points, step };
 }
@@ -47,14 +52,25 @@ function ribbonGeometry(points: Float32Array): BufferGeometry {
 function fillRibbon(geometry: BufferGeometry, points: Float32Array): void {
   const start = geometry.getAttribute("start") as BufferAttribute;
   const end = geometry.getAttribute("end") as BufferAttribute;
-  for (let k = 0; k < points.length / 3 - 1; k++) {
+  const [from, to] = [start.array, end.array];
+  for (let k = 0, at = 0; k < points.length / 3 - 1; k++) {
     for (let corner = 0; corner < 4; corner++) {
-      start.setXYZ(4 * k + corner, points[3 * k]!, points[3 * k + 1]!, points[3 * k + 2]!);
-      end.setXYZ(4 * k + corner, points[3 * k + 3]!, points[3 * k + 4]!, points[3 * k + 5]!);
+      for (let c = 3 * k; c < 3 * k + 3; c++, at++) {
+        from[at] = points[c]!;
+        to[at] = points[c + 3]!;
+      }
     }
   }
   start.needsUpdate = true;
   end.needsUpdate = true;
+}
+
+/** Which stretches of a path are drawn: all if they are few, else those around the present one. */
+export function drawnStretches(count: number, now: number, most: number): [number, number] {
+  if (count <= most) return [0, count];
+  const from = Math.round(now - (1 - LATER) * most);
+  const first = Math.min(count - most, Math.max(0, from));
+  return [first, most];
 }
 
 interface Trail {
@@ -97,8 +113,12 @@ export class Trails {
   }
 
   place(poses: PoseReader, rig: CameraRig): void {
-    for (const { material, step } of this.trails) {
-      uniform<number>(material, "now").value = (poses.moment.index + poses.moment.share) / step;
+    const most = Math.ceil(STRETCHES / Math.max(1, this.trails.length));
+    for (const { mesh, material, step } of this.trails) {
+      const now = (poses.moment.index + poses.moment.share) / step;
+      const [first, count] = drawnStretches(mesh.geometry.getIndex()!.count / 6, now, most);
+      mesh.geometry.setDrawRange(6 * first, 6 * count);
+      uniform<number>(material, "now").value = now;
       uniform<[number, number]>(material, "screen").value = [rig.width / 2, rig.heightPixels / 2];
     }
   }

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kinode.results.pictures.run_frames import RunFrames
     from kinode.results.run_quantities import RunQuantities
 
-MOST_JOINTS = 12  # whose breakdown a file holds
-BREAKDOWNS = ("body", "cause")
+MOST_JOINTS = {"body": 12, "cause": 4}  # whose breakdown a file holds: to compile one takes up to half a second
+BREAKDOWNS = tuple(MOST_JOINTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,13 @@ def find_breakdown(run: RunQuantities, joint: str, by: str, hold: Any = None) ->
     return LoadBreakdown(causes.joint, by, causes.names, loads)
 
 
-def find_breakdowns(frames: RunFrames, by: Iterable[str] = BREAKDOWNS, most: int = MOST_JOINTS) -> BreakdownTable:
-    """The breakdowns of the most loaded joints, at most so many; those that do not exist are left out."""
+def find_breakdowns(frames: RunFrames, most: Mapping[str, int] = MOST_JOINTS) -> BreakdownTable:
+    """The breakdowns of the most loaded joints, by each way at most so many; those that do not exist are left out."""
     peaks = _peaks(frames)
-    chosen = sorted(peaks, key=lambda name: -peaks[name])[:most]
+    order = sorted(peaks, key=lambda name: -peaks[name])
     table: BreakdownTable = {}
-    for name in (joint for joint in frames.joints if joint in chosen):
-        for way in by:
+    for name in (joint for joint in frames.joints if joint in peaks):
+        for way in (way for way, count in most.items() if order.index(name) < count):
             try:
                 table[name, way] = frames.breakdown(name, way)
             except Error:  # causes outside of trees; loops that nothing holds

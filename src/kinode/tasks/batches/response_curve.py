@@ -152,6 +152,8 @@ def start_response_curve(
 
 
 def _unit(dynamics: Dynamics, name: str) -> str:
+    if name in dynamics.live:
+        return dynamics.live[name].unit
     if name in dynamics.arguments.topology.parameters and name not in dynamics.system.parameters:
         return ""
     unit = unit_of(dynamics.system, name)

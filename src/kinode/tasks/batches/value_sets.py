@@ -29,17 +29,26 @@ class SplitValues:
 
 
 def split_values(dynamics: Dynamics, values: Values) -> SplitValues:
-    """Values by name as parameters, inputs and, what remains, initial values."""
+    """Values by name as parameters, live numbers among them, inputs and, what remains, initial values."""
     topology, split = dynamics.arguments.topology, SplitValues({}, {}, {})
     for name, value in values.items():
-        is_parameter = name in dynamics.system.parameters or name in topology.parameters
+        is_parameter = name in dynamics.system.parameters or name in topology.parameters or _is_live(dynamics, name)
         of = split.parameters if is_parameter else split.inputs if name in topology.inputs else split.start
         of[name] = value
     return split
 
 
+def _is_live(dynamics: Dynamics, name: str) -> bool:
+    """Whether a name is that of a live number that takes other values."""
+    return name in dynamics.live and not dynamics.live[name].structural
+
+
 def check_names(dynamics: Dynamics, values: Values) -> None:
     """Raise for a name that is no parameter, no input and no coordinate."""
+    for name in values:
+        if name in dynamics.live and dynamics.live[name].structural:
+            reason = dynamics.live[name].reason
+            raise ArgumentError(f"{name}: other values need a new compilation: {reason}")
     for name, value in split_values(dynamics, values).start.items():
         try:
             read_initial_values(dynamics.arguments, {name: value}, dynamics.system.nominal)
@@ -69,7 +78,8 @@ def read_value(dynamics: Dynamics, name: str, value: Any) -> float:
     split, read = split_values(dynamics, {name: value}), dynamics.arguments
     if split.parameters:
         vector = read.read_parameters(split.parameters)
-        return float(vector[list(read.topology.parameters).index(name)])
+        place = dynamics.live[name].parameter if _is_live(dynamics, name) else name
+        return float(vector[list(read.topology.parameters).index(place)])
     if split.inputs:
         return float(read.read_inputs(split.inputs)[list(read.topology.inputs).index(name)])
     check_names(dynamics, split.start)

@@ -18,6 +18,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
+from kinode.model.live.live_numbers import is_hidden
 from kinode.simulation.solver import CLOSED_TOLERANCE
 from kinode.simulation.task_arguments import read_row
 from kinode.tasks.equilibrium import equilibrium
@@ -81,7 +82,7 @@ def root_locus(
         The state.  A whole state is kept for all values, with its loops closed anew; of values by name, or None, the
         start is found for each.
     name : str
-        The parameter or input.
+        The parameter, input or live number.
     values : sequence
         Its values in order, in SI units or as text with a unit.
     steady : bool, default False
@@ -110,7 +111,9 @@ def root_locus(
     array([[10., 10.],
            [20., 20.]])
     """
-    known = (*dynamics.arguments.topology.parameters, *dynamics.arguments.topology.inputs)
+    topology = dynamics.arguments.topology
+    free = [number.name for number in dynamics.live.values() if not number.structural]
+    known = (*(x for x in topology.parameters if not is_hidden(x)), *topology.inputs, *free)
     if name not in known:
         raise ArgumentError(unknown("root_locus: no parameter or input is called", name, known))
     if not len(values):
@@ -135,7 +138,7 @@ class _LocusPoint:
         self, dynamics: Dynamics, state: Any, name: str, parameters: Any, inputs: Any, steady: bool
     ) -> None:  # fmt: skip
         self.dynamics, self.state, self.name, self.steady = dynamics, state, name, steady
-        self.is_parameter = name in dynamics.arguments.topology.parameters
+        self.is_parameter = name in dynamics.arguments.topology.parameters or name in dynamics.live
         self.parameters, self.inputs = dict(parameters), dict(inputs)
 
     def _rows(self, value: Any) -> tuple[Array, Array]:
@@ -149,7 +152,8 @@ class _LocusPoint:
         """The value in SI."""
         topology, (p, inputs) = self.dynamics.arguments.topology, self._rows(value)
         names, row = (topology.parameters, p) if self.is_parameter else (topology.inputs, inputs)
-        return float(row[list(names).index(self.name)])
+        live = self.dynamics.live.get(self.name)
+        return float(row[list(names).index(self.name if live is None else live.parameter)])
 
     def linearized(self, value: Any) -> Linearization:
         """The small motions at a value."""

@@ -49,7 +49,7 @@ def find_strips(run: Trajectory) -> list[Strip]:
                 break
         else:
             mine.append((words, [event]))
-    rank = {name: k for k, name in enumerate(run.system.components)}
+    rank = {name: k for k, name in enumerate(run.dynamics.system.components)}
     span = float(run.t[0]), float(run.t[-1])
     return [_strip(name, events, *span) for name in sorted(modes, key=rank.__getitem__) for _, events in modes[name]]
 

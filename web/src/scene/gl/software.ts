@@ -4,10 +4,10 @@ let known: boolean | null = null;
 
 export function isSoftware(): boolean {
   if (known !== null) return known;
-  const context = document.createElement("canvas").getContext("webgl2");
-  const info = context?.getExtension("WEBGL_debug_renderer_info");
-  const name = context && info ? String(context.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-  context?.getExtension("WEBGL_lose_context")?.loseContext();
-  known = /swiftshader|llvmpipe|software/i.test(name);
+  const plain = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+  const info = plain?.getExtension("WEBGL_debug_renderer_info");
+  const name = plain && info ? String(plain.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  plain?.getExtension("WEBGL_lose_context")?.loseContext();
+  known = plain === null || /swiftshader|llvmpipe|software/i.test(name);
   return known;
 }

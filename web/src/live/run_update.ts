@@ -1,0 +1,111 @@
+// A run with new numbers: what the server answers to "set" put over the run that is shown. Nothing is copied but names.
+
+import type { Packet } from "../data/packet";
+import {
+  type CausesData, type EventData, type JointData, type NumberArray, type ParameterData, type PeakValue, RunDocument, type RunHeader,
+  type SeriesInfo, type StripData,
+} from "../data/run_document";
+
+/** What the header of "open" has beyond that of a file. */
+export interface LiveHeader {
+  parameters: ParameterData[];
+  until: number;
+  file: string;
+  readOnly: boolean;
+  responseOf: string; // "elbow.reaction.force|peak"
+  responses: string[]; // what curves can show; [] if the server does not tell
+  values: Record<string, number>; // those that differ from the file
+  /** Initial values that may be set, by name; absent if the server does not tell. */
+  start?: Record<string, number>;
+  startChanged: Record<string, number>;
+  /** What is wrong with the file now, if the run is an older one. */
+  trouble?: { message: string; line?: number | null; component?: string | null };
+}
+
+export interface UpdateHeader {
+  update: true;
+  run: RunHeader["run"];
+  events: EventData[];
+  strips: StripData[];
+  peaks: { joint: string; force: PeakValue | number; moment: PeakValue | number }[];
+  values: Record<string, number>;
+  geometry: Partial<Pick<RunHeader, "bodies" | "joints" | "elements" | "frames" | "size" | "center">> | null;
+  note: string;
+  series?: SeriesInfo[];
+  loadNotes?: string[];
+  start?: Record<string, number>;
+}
+
+/** Header and arrays of a run, as they came. */
+export interface LiveRun {
+  document: RunDocument;
+  arrays: Map<string, NumberArray>;
+}
+
+export function liveHeader(header: RunHeader): LiveHeader {
+  const live = (header as RunHeader & { live?: Partial<LiveHeader> }).live ?? {};
+  return {
+    parameters: live.parameters ?? header.parameters, until: live.until ?? header.run.to, file: live.file ?? "",
+    readOnly: live.readOnly ?? false, responseOf: live.responseOf ?? "",
+    responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, ...(live.start ? { start: live.start } : {}),
+    ...(live.trouble ? { trouble: live.trouble } : {}),
+  };
+}
+
+function peak(value: PeakValue | number): PeakValue {
+  return typeof value === "number" ? { value, time: NaN } : value;
+}
+
+/** Joints with the peaks of the new run. */
+export function withPeaks(joints: JointData[], peaks: UpdateHeader["peaks"]): JointData[] {
+  if (peaks.length === 0) return joints;
+  const byName = new Map(peaks.map((each) => [each.joint, each]));
+  return joints.map((joint) => {
+    const found = byName.get(joint.name);
+    return found === undefined ? joint : { ...joint, peak: { force: peak(found.force), moment: peak(found.moment) } };
+  });
+}
+
+/** Parameters with the values in force; the same list where none changed. */
+export function withValues(parameters: ParameterData[], values: Record<string, number>): ParameterData[] {
+  let changed = false;
+  const all = parameters.map((each) => {
+    const value = values[each.name];
+    if (value === undefined || value === each.value) return each;
+    changed = true;
+    return { ...each, value };
+  });
+  return changed ? all : parameters;
+}
+
+/** Bodies and joints that a changed number moved; what the server did not send stays. */
+export function updateRun(old: LiveRun, packet: Packet): LiveRun {
+  const update = packet.header as unknown as UpdateHeader;
+  const known = old.document.header;
+  const geometry = update.geometry ?? {};
+  const header: RunHeader = {
+    ...known, ...geometry, run: update.run, events: update.events, strips: update.strips,
+    joints: withPeaks(geometry.joints ?? known.joints, update.peaks),
+    parameters: withValues(known.parameters, update.values), badges: [], causes: [], bearings: [],
+    ...(update.series ? { series: update.series } : {}), ...(update.loadNotes ? { loadNotes: update.loadNotes } : {}),
+  };
+  return { document: new RunDocument(header, packet.arrays), arrays: packet.arrays };
+}
+
+/** The run with one more breakdown of a joint's load. */
+export function withCauses(old: LiveRun, packet: Packet): LiveRun {
+  const causes = packet.header as unknown as CausesData;
+  const array = packet.arrays.get(causes.array);
+  if (array === undefined) return old;
+  const arrays = new Map(old.arrays).set(causes.array, array);
+  const record: CausesData = { joint: causes.joint, by: causes.by, names: causes.names, array: causes.array };
+  const others = old.document.header.causes.filter((each) => each.joint !== record.joint || each.by !== record.by);
+  return { document: new RunDocument({ ...old.document.header, causes: [...others, record] }, arrays), arrays };
+}
+
+/** The values that differ, in a few words: "mass 3.2, L 0.6". */
+export function changeWords(changed: { name: string; text: string }[], most = 3): string {
+  const shown = changed.slice(0, most).map(({ name, text }) => `${name} ${text}`);
+  const left = changed.length - shown.length;
+  return shown.length === 0 ? "as in the file" : shown.join(", ") + (left > 0 ? ` and ${left} more` : "");
+}
