@@ -20,14 +20,14 @@ const SHORTEST = 2; // pixels: nobody sees a shorter one
 
 export type Quantity = "force" | "moment";
 const QUANTITIES: Quantity[] = ["force", "moment"];
-const WHITE = new Color("#ffffff");
 
 /** Who loads a joint, as the joint panel shows it. */
 export interface ShownCauses {
   joint: string;
   names: string[];
   colors: string[]; // CSS
-  array: string; // in the document: (names, 6, n) in world axes
+  array: string; // in the document: (names, 6, n) in world axes; their sum is the kinetic part
+  staticColor: string;
 }
 
 /** An arrow as drawn, for pointing at it. */
@@ -110,6 +110,7 @@ export class LoadArrows {
   private readonly least = { force: 0, moment: 0 }; // loads that are drawn
   private readonly six = new Float64Array(6);
   private causeColors: Color[] = [];
+  private readonly staticColor = new Color();
   private size = 1;
 
   constructor() {
@@ -135,9 +136,10 @@ export class LoadArrows {
   setCauses(causes: ShownCauses | null): void {
     this.causes = causes;
     this.causeColors = (causes?.colors ?? []).map((color) => new Color(color));
+    if (causes?.staticColor) this.staticColor.set(causes.staticColor);
   }
 
-  place(poses: PoseReader, rig: CameraRig, part: LoadPart, chosen: string): void {
+  place(poses: PoseReader, rig: CameraRig, part: LoadPart): void {
     this.drawn.length = 0;
     const thick = Math.min(0.0055 * this.size, 2.6 * rig.pixel);
     const least = Math.max(LEAST, (SHORTEST * rig.pixel) / (PEAK_SHARE * this.size));
@@ -146,7 +148,7 @@ export class LoadArrows {
     for (const quantity of QUANTITIES) this.sets[quantity].begin();
     if (hasPart(this.reader.document, part)) {
       for (const joint of this.reader.document.header.joints) {
-        if (this.reader.readInto(this.six, joint, part, poses.moment)) this.addJoint(joint, poses, part, joint.name === chosen);
+        if (this.reader.readInto(this.six, joint, part, poses.moment)) this.addJoint(joint, poses, part);
       }
     }
     for (const quantity of QUANTITIES) this.sets[quantity].end(thick);
@@ -158,7 +160,7 @@ export class LoadArrows {
   }
 
   /** The load of a joint that `six` holds. */
-  private addJoint(joint: JointData, poses: PoseReader, part: LoadPart, chosen: boolean): void {
+  private addJoint(joint: JointData, poses: PoseReader, part: LoadPart): void {
     const { six } = this;
     let at: Vec3 | null = null;
     for (const quantity of QUANTITIES) {
@@ -169,17 +171,16 @@ export class LoadArrows {
       at ??= poses.place(joint.child);
       const meters = (PEAK_SHARE * this.size) / this.peaks[quantity];
       if (causes) this.addCauses(quantity, joint, poses, at, meters, part);
-      else this.addLoad(quantity, joint, poses, at, [six[from]!, six[from + 1]!, six[from + 2]!], chosen);
+      else this.addLoad(quantity, joint, poses, at, [six[from]!, six[from + 1]!, six[from + 2]!]);
     }
   }
 
-  private addLoad(quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, load: Vec3, chosen: boolean): void {
+  private addLoad(quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, load: Vec3): void {
     const meters = (PEAK_SHARE * this.size) / this.peaks[quantity];
-    const color = chosen ? this.colors[quantity].clone().lerp(WHITE, 0.25) : this.colors[quantity];
     const put = (vector: Vec3, hatched: boolean): void => {
       if (!(length(vector) > this.least[quantity])) return;
       const along = scale(vector, meters);
-      this.sets[quantity].add(at, along, color, hatched);
+      this.sets[quantity].add(at, along, this.colors[quantity], hatched);
       this.drawn.push({ joint, quantity, start: at, tip: add(at, along), cause: "" });
     };
     const first = quantity === "force" ? 0 : 3;
@@ -189,22 +190,26 @@ export class LoadArrows {
     put(shared, true);
   }
 
-  /** The shares of a load one after the other, tip to tail, in the colors of the joint panel. */
+  /** The shares of a load tip to tail, in the colors of the joint panel: the static part, then who makes the kinetic one. */
   private addCauses(quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, meters: number, part: LoadPart): void {
     const { document } = this.reader;
     const array = document.floats(this.causes!.array);
     const from = quantity === "force" ? 0 : 3;
     let start = at;
-    this.causes!.names.forEach((name, k) => {
-      if (part === "kinetic" && name === "static") return;
-      const six = sixAt(array, k, document.count, poses.moment);
-      const vector: Vec3 = [six[from]!, six[from + 1]!, six[from + 2]!];
+    const put = (name: string, vector: Vec3, color: Color): void => {
       if (!(length(vector) > this.least[quantity])) return;
       const along = scale(vector, meters);
-      this.sets[quantity].add(start, along, this.causeColors[k] ?? this.colors[quantity], false);
+      this.sets[quantity].add(start, along, color, false);
       const tip = add(start, along);
       this.drawn.push({ joint, quantity, start, tip, cause: name });
       start = tip;
+    };
+    const still = part === "kinetic" ? null : this.reader.read(joint, "static", poses.moment);
+    if (still !== null) put("the static part", still[quantity], this.staticColor);
+    if (part === "static") return;
+    this.causes!.names.forEach((name, k) => {
+      const six = sixAt(array, k, document.count, poses.moment);
+      put(name, [six[from]!, six[from + 1]!, six[from + 2]!], this.causeColors[k] ?? this.colors[quantity]);
     });
   }
 }

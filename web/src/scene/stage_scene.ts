@@ -124,7 +124,7 @@ export class StageScene {
   }
 
   /** Moves everything to a time. */
-  place(t: number, rig: CameraRig, shown: Shown, part: LoadPart, joint: string): void {
+  place(t: number, rig: CameraRig, shown: Shown, part: LoadPart): void {
     const { poses } = this;
     poses.read(t);
     rig.update(poses);
@@ -134,7 +134,7 @@ export class StageScene {
     if (shown.centers) this.centers.place(poses, rig, this.header.size);
     if (shown.frames) this.triads.place(poses, rig, this.header.size);
     this.trails.place(poses, rig);
-    this.arrows.place(poses, rig, part, joint);
+    this.arrows.place(poses, rig, part);
     this.failure.place(this.run.document, poses, rig, t);
     for (const ghost of this.ghosts) {
       const begun = t >= ghost.poses.document.header.run.from - 1e-12; // a branch is not there before it leaves

@@ -335,8 +335,7 @@ export class StageView implements Panel, Staged {
 
   /** All of a picture but its rendering. */
   placeAll(): void {
-    const selected = this.context.selection.kind === "joint" ? this.context.selection.name : "";
-    this.drawing.place(this.time, this.rig, this.shown, this.loadPart, selected);
+    this.drawing.place(this.time, this.rig, this.shown, this.loadPart);
     if (this.shown.jointNames || this.shown.bodyNames || this.shown.frameNames) {
       this.labels.place(this.drawing.poses, this.rig, []);
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LoadArrows, PEAK_SHARE } from "../../src/scene/arrows";
+import type { LoadPart } from "../../src/panel";
+import { type DrawnArrow, LoadArrows, PEAK_SHARE } from "../../src/scene/arrows";
 import { CameraRig } from "../../src/scene/camera_rig";
 import { findFraming } from "../../src/scene/math/framing";
 import { LoadReader, inJointAxes, loadWords, splitUnique, spokenLoad } from "../../src/scene/math/load_words";
@@ -71,7 +72,7 @@ describe("arrows", () => {
     let longest = 0;
     for (let k = 0; k < run.count; k++) {
       poses.read(run.t[k]!);
-      arrows.place(poses, rig, "total", "");
+      arrows.place(poses, rig, "total");
       for (const arrow of arrows.drawn.filter((each) => each.joint.name === "joint0" && each.quantity === "force")) {
         longest = Math.max(longest, length(subtract(arrow.tip, arrow.start)));
       }
@@ -81,24 +82,32 @@ describe("arrows", () => {
 
   it("stand at the joint, and two of them where a part is not unique", () => {
     poses.read(0);
-    arrows.place(poses, rig, "total", "");
+    arrows.place(poses, rig, "total");
     const forces = arrows.drawn.filter((each) => each.joint === joint && each.quantity === "force");
     expect(forces.length).toBe(2);
     for (const arrow of forces) expect(arrow.start).toEqual(poses.place(joint.child));
     arrows.shown.force = false;
-    arrows.place(poses, rig, "total", "");
+    arrows.place(poses, rig, "total");
     expect(arrows.drawn.some((each) => each.quantity === "force")).toBe(false);
     arrows.shown.force = true;
   });
 
   it("of causes are put tip to tail and end at the load", () => {
     poses.read(0);
-    arrows.place(poses, rig, "total", "");
+    arrows.place(poses, rig, "total");
     const whole = arrows.drawn.filter((each) => each.joint.name === "joint0" && each.quantity === "force")[0]!;
     const array = "loads.static"; // a row for each cause: here the static loads of three joints
-    arrows.setCauses({ joint: "joint0", names: ["a", "b", "c"], colors: ["#ff0000", "#00ff00", "#0000ff"], array });
-    arrows.place(poses, rig, "total", "");
-    const parts = arrows.drawn.filter((each) => each.joint.name === "joint0" && each.quantity === "force");
+    arrows.setCauses({ joint: "joint0", names: ["a", "b", "c"], colors: ["#ff0000", "#00ff00", "#0000ff"], array, staticColor: "#00ffff" });
+    const partsOf = (part: LoadPart): DrawnArrow[] => {
+      arrows.place(poses, rig, part);
+      return arrows.drawn.filter((each) => each.joint.name === "joint0" && each.quantity === "force");
+    };
+    const [still, ...kinetic] = partsOf("total");
+    expect(still!.cause).toBe("the static part");
+    expect(still!.start).toEqual(whole.start);
+    expect(kinetic[0]!.start).toEqual(still!.tip);
+    expect(partsOf("static").map((each) => each.cause)).toEqual(["the static part"]);
+    const parts = partsOf("kinetic");
     expect(parts.map((part) => part.cause)).toEqual(["a", "b", "c"]);
     expect(parts[1]!.start).toEqual(parts[0]!.tip);
     // shares 3/4, 2/4, 1/4 of a third of the load
