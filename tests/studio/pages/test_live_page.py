@@ -7,7 +7,7 @@ import pytest
 from player_pages import ROOT
 
 import kinode as kn
-from kinode.studio.live.live_view import LiveView
+from kinode.studio.live_pages.live_view import LiveView
 
 UNTIL = 1.5
 READY = "() => globalThis.kinodeLive?.player"
