@@ -82,8 +82,9 @@ class SceneData:
         scene, points = self.first, [np.zeros(3)]
         if not len(scene.rows):
             return np.zeros((1, 3))
+        free = [joint.a for joint in self._system.joints.values() if joint.kind == "free"]
         for name, frames in self._links.items():
-            points += [scene.point(frame, 0) for frame in frames]
+            points += [scene.point(frame, 0) for frame in frames if not any(frame is start for start in free)]
             body = self._system.bodies.get(name)
             if body is not None:
                 points.append(scene.point(body.com, 0))

@@ -72,6 +72,7 @@ def series_info(run: Trajectory, name: str, group: str, row: int, size: int) -> 
     """The record of one quantity."""
     unit = run.units(name)
     parts = list(run.parts(name)) or [str(k) for k in range(size)]
+    mixed = {} if isinstance(unit, str) or len(set(unit)) == 1 else {"units": list(unit)}
     return {
         "name": name,
         "unit": unit if isinstance(unit, str) else unit[0],
@@ -79,4 +80,5 @@ def series_info(run: Trajectory, name: str, group: str, row: int, size: int) -> 
         "group": group,
         "parts": parts if size > 1 else [],
         "row": row,
+        **mixed,
     }

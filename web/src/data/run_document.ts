@@ -79,6 +79,7 @@ export interface SeriesInfo {
   words: string; // a short description, or ""
   group: "states" | "coordinates" | "loads" | "signals" | "powers" | "links" | "terms" | "kept";
   parts: string[]; // ["x", "y", "z"]; [] for a number
+  units?: string[]; // of the parts, where they differ: those of a planar joint are m, m, rad
   row: number; // first row in the array "series"
 }
 

@@ -91,12 +91,18 @@ interface Room {
   bottom: number;
 }
 
-/** The first place where a sticker covers nothing; the first of all if there is none. */
+/** The first place where a sticker covers nothing; where there is none, the one where it covers least. */
 export function freePlace(places: Point[], width: number, height: number, taken: Room[]): Point {
   const room = ([x, y]: Point): Room => ({ left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 });
-  const meets = (a: Room, b: Room): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const free = places.find((place) => !taken.some((other) => meets(room(place), other)));
-  const chosen = free ?? places[0] ?? [0, 0];
+  const shared = (a: Room, b: Room): number =>
+    Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
+  let chosen: Point = places[0] ?? [0, 0];
+  let least = Infinity;
+  for (const place of places) {
+    const covered = taken.reduce((sum, other) => sum + shared(room(place), other), 0);
+    if (covered < least) [chosen, least] = [place, covered];
+    if (least === 0) break;
+  }
   taken.push(room(chosen));
   return chosen;
 }

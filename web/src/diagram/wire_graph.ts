@@ -116,12 +116,20 @@ export function labelPlace(points: Point[]): { at: Point; along: Point; room: nu
   return { at: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], along, room };
 }
 
-/** Places on a line where a label may stand, best first: middles of its stretches, then thirds. */
+const BESIDE = 22; // from a line to the middle of a label beside it
+
+/** Places where a label of a line may stand, best first: on the middles of its stretches, on other shares, beside them. */
 export function labelPlaces(points: Point[]): Point[] {
   const stretches = points.slice(1).map((b, k) => ({ a: points[k]!, b, room: distance(points[k]!, b) }));
   stretches.sort((one, other) => other.room - one.room);
   const share = ({ a, b }: { a: Point; b: Point }, s: number): Point => [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
-  return [0.5, 0.3, 0.7, 0.15, 0.85].flatMap((s) => stretches.map((stretch) => share(stretch, s)));
+  const on = [0.5, 0.3, 0.7, 0.15, 0.85].flatMap((s) => stretches.map((stretch) => share(stretch, s)));
+  const beside = stretches.flatMap((stretch) => {
+    const level = Math.abs(stretch.b[0] - stretch.a[0]) > Math.abs(stretch.b[1] - stretch.a[1]);
+    const [x, y] = share(stretch, 0.5);
+    return [1, -1].map((side): Point => (level ? [x, y + 0.8 * side * BESIDE] : [x + 1.5 * side * BESIDE, y]));
+  });
+  return [...on, ...beside];
 }
 
 function key(p: Point): string {

@@ -4,6 +4,7 @@ import type { JointData } from "../data/run_document";
 import type { LoadPart, PlayerContext } from "../panel";
 import { sampleAt } from "../plots/decimate";
 import { jointLoad, jointLoadSize, LOAD_PARTS, type LoadKind } from "../plots/quantities";
+import { uniqueWords } from "../scene/math/load_words";
 import { suitableUnit, unitWords } from "../plots/unit_choice";
 import { make } from "../ui/elements";
 import { formatNumber } from "../ui/numbers";
@@ -103,10 +104,7 @@ export class JointTable implements JointSection {
 
   private describe(joint: JointData): string[] {
     const notes = [`On ${joint.on}, about ${joint.point}, in axes of ${joint.axes}.`];
-    if (joint.unique.some((flag) => !flag)) {
-      const names = ["force x", "force y", "force z", "moment x", "moment y", "moment z"].filter((_, k) => !joint.unique[k]);
-      notes.push(`Not unique (hatched): ${names.join(", ")}. ${joint.shared}`);
-    }
+    if (joint.unique.some((flag) => !flag)) notes.push(`${uniqueWords(joint).replace(/^h/, "H")}.`);
     if (joint.leftOut.length > 0) notes.push(`Without: ${joint.leftOut.join(", ")}.`);
     return [...notes, ...this.context.main.header.loadNotes];
   }

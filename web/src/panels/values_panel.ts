@@ -2,7 +2,7 @@
 
 import type { Panel, PlayerContext } from "../panel";
 import { sampleAt } from "../plots/decimate";
-import { findLine, isVector, QuantityList, SIZE, type Quantity } from "../plots/quantities";
+import { findLine, isVector, QuantityList, SIZE, unitOf, type Quantity } from "../plots/quantities";
 import { unitWords } from "../plots/unit_choice";
 import { make } from "../ui/elements";
 import { makeFrameTask } from "../ui/frame_task";
@@ -99,7 +99,7 @@ export class ValuesPanel implements Panel {
     this.rows.push({ quantity, part, cells, difference, lines: [] });
     const plot = make("button", { type: "button", class: "link", title: "Show among the plots" }, name);
     plot.addEventListener("click", () => this.context.plot([quantity.name]));
-    return make("tr", {}, make("th", { scope: "row" }, plot), ...cells, ...(difference === null ? [] : [difference]), make("td", { class: "muted" }, unitWords(quantity.unit)));
+    return make("tr", {}, make("th", { scope: "row" }, plot), ...cells, ...(difference === null ? [] : [difference]), make("td", { class: "muted" }, unitWords(unitOf(quantity, part))));
   }
 
   private showTime(): void {

@@ -11,10 +11,13 @@ import { PlotView, type PlotLine } from "./plot_view";
 import type { TimeWindow } from "./time_window";
 import { unitsOf, unitWords, type ShownUnit, type UnitChoices } from "./unit_choice";
 
+const ROUNDING = 1e-10; // of the largest value on an axis: less than that is rounding
+
 /** A line as it is drawn: one curve for each run that has it. */
 export interface ShownLine extends LineOf {
   key: string;
   unit: ShownUnit;
+  peak: number; // of the lines of its axis, SI
   curves: ({ t: Float64Array; y: Float32Array } | null)[];
 }
 
@@ -65,7 +68,8 @@ export class PlotBlock {
       line.curves.forEach((curve, run) => {
         const cell = cells[run];
         if (cell === undefined) return;
-        const text = curve === null ? "–" : formatNumber(sampleAt(curve.t, curve.y, time) * line.unit.factor, 5);
+        const value = curve === null ? NaN : sampleAt(curve.t, curve.y, time);
+        const text = formatNumber(Math.abs(value) < ROUNDING * line.peak ? 0 : value * line.unit.factor, 5);
         if (cell.textContent !== text) cell.textContent = text;
       });
     }
@@ -88,7 +92,7 @@ export class PlotBlock {
         const curve = line.curves[run];
         if (curve === null || curve === undefined) return;
         curves.push({
-          key: run === 0 ? line.key : "", scale: line.quantity.unit, factor: line.unit.factor, ...curve,
+          key: run === 0 ? line.key : "", scale: line.si, factor: line.unit.factor, ...curve,
           color: run === 0 ? this.color(k) : MUTED[this.context.theme],
           dash: run === 0 ? lineDash(k) : lineDash(6 * (k + run - 1)), width: run === 0 ? 1.6 : 1.2,
         });
@@ -98,7 +102,7 @@ export class PlotBlock {
   }
 
   private build(): void {
-    const scales = [...new Set(this.lines.map((line) => line.quantity.unit))];
+    const scales = [...new Set(this.lines.map((line) => line.si))];
     this.unitRow.replaceChildren(...scales.map((si) => this.unitChoice(si)));
     this.values.length = 0;
     let before: Choice | null = null;
@@ -110,7 +114,7 @@ export class PlotBlock {
   }
 
   private unitChoice(si: string): HTMLElement {
-    const shown = this.lines.find((line) => line.quantity.unit === si)!.unit.unit;
+    const shown = this.lines.find((line) => line.si === si)!.unit.unit;
     const units = unitsOf(si);
     if (units.length === 1) return make("span", { class: "muted" }, unitWords(shown));
     const select = make("select", { "aria-label": `Unit of ${unitWords(si)}`, title: "Unit of this axis" },

@@ -1,7 +1,7 @@
 // What is plotted: quantities by name, in one or more plots; lines of one unit share an axis.
 
 import type { RunDocument } from "../data/run_document";
-import { isVector, SIZE, type Quantity, type QuantityList } from "./quantities";
+import { isVector, SIZE, unitOf, type Quantity, type QuantityList } from "./quantities";
 
 export const PARTS = "parts"; // all components of a vector
 
@@ -16,6 +16,7 @@ export interface LineOf {
   quantity: Quantity;
   part: string; // "", SIZE, or the name of a part
   label: string;
+  si: string; // its unit
 }
 
 export const MOST_FIRST = 6; // lines of a plot that a reader can tell apart
@@ -65,7 +66,7 @@ export function waysToShow(quantity: Quantity): [string, string][] {
 
 /** The lines of a choice. */
 export function linesOf(choice: Choice, quantity: Quantity): LineOf[] {
-  const whole = (part: string, label: string): LineOf => ({ choice, quantity, part, label });
+  const whole = (part: string, label: string): LineOf => ({ choice, quantity, part, label, si: unitOf(quantity, part) });
   if (quantity.parts.length === 0) return [whole("", choice.name)];
   if (choice.show === SIZE) return [whole(SIZE, `|${choice.name}|`)];
   const parts = choice.show === PARTS ? quantity.parts : [choice.show];

@@ -140,7 +140,7 @@ export class PlotView {
     });
     const names = this.scales.map((_, k) => `y${k}`);
     const chart = new uPlot({
-      width, height: this.height, cursor: { show: false }, legend: { show: false }, padding: [8, 8, 0, 2],
+      width, height: this.height, cursor: { show: false }, legend: { show: false }, padding: [8, 16, 0, 2],
       scales: {
         x: { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] },
         ...Object.fromEntries(names.map((name) => [name, { range: (_: uPlot, low: number, high: number) => [low, high] as [number, number] }])),

@@ -183,7 +183,8 @@ export class PlotsPanel implements Panel {
       const curves = this.context.runs.map((run, k) => this.curve(run.document, line, k === 0));
       const main = curves[0];
       const [low, high] = main == null ? [NaN, NaN] : findRange(main.t, main.y, -Infinity, Infinity);
-      return { ...line, key: `${choice.name}.${line.part}`, unit: this.units.find(quantity.unit, Math.max(Math.abs(low), Math.abs(high))), curves };
+      const peak = Math.max(Math.abs(low), Math.abs(high)) || 0;
+      return { ...line, key: `${choice.name}.${line.part}`, unit: this.units.find(line.si, peak), curves, peak };
     });
   }
 
@@ -238,14 +239,17 @@ export class PlotsPanel implements Panel {
   }
 }
 
-/** Lines on one axis have one unit: that of the largest. */
+/** Lines on one axis have one unit and one measure of what is rounding: those of the largest. */
 function shareUnits(lines: ShownLine[]): void {
   const shared = new Map<string, ShownLine["unit"]>();
   for (const line of lines) {
-    const known = shared.get(line.quantity.unit);
-    if (known === undefined || line.unit.factor < known.factor) shared.set(line.quantity.unit, line.unit);
+    const known = shared.get(line.si);
+    if (known === undefined || line.unit.factor < known.factor) shared.set(line.si, line.unit);
   }
-  for (const line of lines) line.unit = shared.get(line.quantity.unit)!;
+  for (const line of lines) {
+    line.unit = shared.get(line.si)!;
+    line.peak = Math.max(...lines.filter((each) => each.si === line.si).map((each) => each.peak));
+  }
 }
 
 export const makePlotsPanel = (context: PlayerContext): Panel => new PlotsPanel(context);

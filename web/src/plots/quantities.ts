@@ -10,6 +10,7 @@ export interface Quantity {
   words: string;
   group: string;
   parts: string[];
+  units?: string[]; // of the parts, where they differ
   source: "file" | "joint" | "live";
 }
 
@@ -41,7 +42,8 @@ export class QuantityList {
   /** What a server has told of a name replaces the bare name. */
   learn(info: SeriesInfo): void {
     const known = this.byName.get(info.name);
-    if (known?.source === "live") Object.assign(known, { unit: info.unit, words: info.words, parts: info.parts });
+    const { unit, words, parts, units } = info;
+    if (known?.source === "live") Object.assign(known, { unit, words, parts, ...(units ? { units } : {}) });
     else this.offer({ ...info, source: "live" });
   }
 
@@ -111,6 +113,11 @@ export function findLine(run: RunDocument, quantity: Quantity, part: string): Fl
   if (rows === null) return null;
   if (part === SIZE) return cached(run, `${quantity.name} ${SIZE}`, () => magnitude(rows));
   return rows[Math.max(0, quantity.parts.indexOf(part))] ?? null;
+}
+
+/** The SI unit of a part; a magnitude has that of the whole. */
+export function unitOf(quantity: Quantity, part: string): string {
+  return quantity.units?.[quantity.parts.indexOf(part)] ?? quantity.unit;
 }
 
 /** Whether a quantity is a vector that has a magnitude. */

@@ -148,8 +148,7 @@ export class SolidSet {
   /** Bodies through which those behind them are seen. */
   setSeeThrough(on: boolean): void {
     uniform<number>(this.material, "opacity").value = on ? SEEN_THROUGH : 1;
-    this.material.transparent = on;
-    this.material.depthWrite = !on;
+    for (const kind of PRIMITIVES) this.sets[kind].setTransparent(on);
   }
 
   setTheme(dark: boolean): void {

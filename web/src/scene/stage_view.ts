@@ -10,6 +10,7 @@ import { formatNumber, withPrefix } from "../ui/numbers";
 import type { ShownCauses } from "./arrows";
 import { type CameraState, CameraRig, type ViewChoice } from "./camera_rig";
 import { hasFailed } from "./marks";
+import { hidesJoints } from "./math/hidden_joints";
 import { hasPart, loadWords } from "./math/load_words";
 import { Corner } from "./overlay/corner";
 import { JointList } from "./overlay/joint_list";
@@ -65,7 +66,7 @@ export class StageView implements Panel, Staged {
     this.drawing = new StageScene(context.runs);
     this.rig = new CameraRig(this.header, this.drawing.framing, this.drawing.poses);
     this.drawing.setGround();
-    this.shown = firstShown(this.header);
+    this.shown = firstShown(this.header, hidesJoints(this.header, this.drawing.poses));
     this.surface = make("div", {
       class: "stage-surface", tabindex: "0", role: "application", "aria-roledescription": "3D view",
       "aria-label": "3D view. Arrow keys turn, with shift they shift, plus and minus zoom, 0 fits.",
@@ -376,11 +377,11 @@ export class StageView implements Panel, Staged {
   }
 }
 
-function firstShown(header: RunHeader): Shown {
+function firstShown(header: RunHeader, seeThrough: boolean): Shown {
   const calm = header.bodies.length <= MANY;
   const few = header.joints.length <= MOST_NAMES;
   return {
-    bodies: true, seeThrough: false, joints: true, axes: calm, supports: true, grid: header.plane === null, elements: true, centers: calm, frames: false,
+    bodies: true, seeThrough, joints: true, axes: calm, supports: true, grid: header.plane === null, elements: true, centers: calm, frames: false,
     trails: true, later: false, compared: true, jointNames: few, bodyNames: false, frameNames: false, force: true, moment: true,
   };
 }

@@ -158,6 +158,15 @@ export class Instances {
     return nearest;
   }
 
+  /** Whether what lies behind shows through; how much is the material's "opacity". */
+  setTransparent(on: boolean): void {
+    for (const material of [this.material, this.parts[0]?.material as ShaderMaterial | undefined]) {
+      if (material === undefined) continue;
+      material.transparent = on;
+      material.depthWrite = !on;
+    }
+  }
+
   dispose(): void {
     for (const part of this.parts) {
       part.geometry.dispose();

@@ -41,7 +41,8 @@ export function modelPoints(header: RunHeader, poses: PoseReader): Vec3[] {
     points.push(poses.point(row, body.com));
     for (const shape of body.shapes) for (const corner of shapeCorners(shape)) points.push(poses.point(row, corner));
   });
-  for (const frame of header.frames) points.push(poses.point(frame.body, frame.at));
+  // Frames that move by laws of their own may be anywhere: only those of the world and of bodies count.
+  for (const frame of header.frames) if (frame.body < header.bodies.length) points.push(poses.point(frame.body, frame.at));
   for (const joint of header.joints) {
     if (joint.symbol !== "none") points.push(poses.place(joint.parent), poses.place(joint.child));
   }
