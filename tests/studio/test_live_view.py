@@ -1,4 +1,4 @@
-"""Live pages over a real socket: runs that follow values are those of kn.simulate, and everything else that is asked."""
+"""Live pages over a real socket: runs that follow values are those of kn.simulate, and all else that is asked."""
 
 import shutil
 import time
@@ -74,7 +74,7 @@ def simulated(name, t, values=None, **fields):
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_page_opens_with_the_run_and_all_that_can_be_set(open_page, name):
-    page, header, arrays = open_page(name)
+    _, header, arrays = open_page(name)
     assert "error" not in header
     system = kn.load(EXAMPLES / f"{name}.yaml")
     assert header["live"]["until"] == system.run_defaults["until"] == arrays["t"][-1]
@@ -249,7 +249,7 @@ def test_a_branch_begins_at_the_state_of_the_cursor(open_page):
 
 
 def test_a_branch_with_another_parameter_leaves_the_run_alone(open_page):
-    page, opened, arrays = open_page("motor_axis")
+    page, _, _ = open_page("motor_axis")
     header, _ = page.ask("branch", t=1.0, values={"arm.mass": 6.0})
     assert header["values"] == {"arm.mass": 6.0}
     assert page.ask("set")[0]["values"] == {}

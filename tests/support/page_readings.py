@@ -12,7 +12,7 @@ SEEK = f"""async (t) => {{
 }}"""
 SHOW = f"async (name) => {{ kinodePlayer.show(name); {TWO_PICTURES} }}"
 LEGEND = """() => [...document.querySelectorAll(".plots .plot-legend li")].map((item) =>
-  [item.querySelector(".name").textContent, item.querySelector(".value").textContent, item.querySelector(".unit").textContent])"""
+  [".name", ".value", ".unit"].map((part) => item.querySelector(part).textContent))"""
 CURSORS = """() => [...document.querySelectorAll(".panel:not([hidden]) .plot-cursor")].map((line) =>
   [new DOMMatrix(line.style.transform).e, line.parentElement.clientWidth])"""
 TIME_BAR = """() => {
@@ -21,13 +21,14 @@ TIME_BAR = """() => {
   return { now: document.querySelector(".now").textContent, value: bar.getAttribute("aria-valuenow"),
     share: thumb / bar.clientWidth, stage: kinodePlayer.stage.view?.drawing.poses.time ?? null };
 }"""
-JOINT_TABLE = """() => [...document.querySelectorAll(".joint-table tbody tr")].map((row) => [row.className.split(" ")[0], row.dataset.part,
+JOINT_TABLE = """() => [...document.querySelectorAll(".joint-table tbody tr")].map((row) => [
+  row.className.split(" ")[0], row.dataset.part,
   [...row.querySelectorAll("td")].slice(0, 4).map((cell) => cell.textContent)])"""
-JOINT_UNITS = (
-    """() => [...document.querySelectorAll(".joint-table th[scope=rowgroup] .muted")].map((each) => each.textContent)"""
-)
-VALUES = """() => [...document.querySelectorAll(".panel:not([hidden]) tbody tr")].filter((row) => row.cells.length > 1).map((row) =>
-  [row.cells[0].textContent, row.cells[1].textContent, row.cells[row.cells.length - 1].textContent])"""
+JOINT_UNITS = """() => [...document.querySelectorAll(".joint-table th[scope=rowgroup] .muted")]
+  .map((each) => each.textContent)"""
+VALUES = """() => [...document.querySelectorAll(".panel:not([hidden]) tbody tr")]
+  .filter((row) => row.cells.length > 1)
+  .map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[row.cells.length - 1].textContent])"""
 STICKERS = "() => [...document.querySelectorAll('.sticker text')].map((each) => each.textContent)"
 STRIPS = """() => [...document.querySelectorAll(".strip")].map((row) =>
   [row.querySelector(".gutter").textContent, row.querySelector(".word").textContent])"""
@@ -75,7 +76,7 @@ def show(page, panel):
 
 
 def pictured(page, run, shares=(0.21, 0.6, 0.9)):
-    """Stored states of which the page has a picture, about at these shares of the run: between pictures it is linear."""
+    """Stored states of which the page has a picture, about at these shares of the run."""
     pictures = np.array(page.evaluate("() => [...kinodePlayer.main.t]"))
     gaps = np.abs(run.t[:, None] - pictures[None, :]).min(axis=1)
     both = np.flatnonzero(gaps < 1e-6 * run.t[-1])

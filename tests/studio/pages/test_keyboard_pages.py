@@ -1,6 +1,7 @@
 """The keyboard alone: every key of the list, menus, tabs, the search; and names of all controls for screen readers."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from page_readings import TWO_PICTURES
@@ -37,10 +38,23 @@ EFFECTS = {
     "light or dark": lambda a, b: b["theme"] != a["theme"],
     "this list": lambda a, b: b["dialog"],
 }
+CALM = """(t) => {
+  kinodePlayer.clock.pause();
+  kinodePlayer.clock.seek(t);
+  kinodePlayer.clock.setSpeed(1);
+  document.querySelector("dialog")?.close();
+  kinodePlayer.root.focus();
+}"""
+CAMERA = """() => {
+  const { camera, pixel } = kinodePlayer.stage.view.rig;
+  return [...camera.matrixWorldInverse.elements, pixel];
+}"""
+NAMELESS = re.compile(r"- (button|combobox|slider|textbox|searchbox|checkbox|tab|link)(?: \[[^\]]*\])*(?:$|:)", re.M)
 UNNAMED = """() => {
-  const named = (e) => (e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent ?? "").trim() || e.title;
-  const controls = "button, select, input, textarea, summary, a[href], [role=slider], [role=tab], [role=menuitem], [tabindex='0']";
-  return [...document.querySelectorAll(controls)].filter((each) => each.checkVisibility() && !named(each)).map((each) => each.outerHTML.slice(0, 120));
+  const words = (e) => e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent ?? "";
+  const controls = "button, select, input, textarea, summary, a[href], [role=slider], [role=menuitem], [tabindex='0']";
+  const shown = [...document.querySelectorAll(controls)].filter((each) => each.checkVisibility());
+  return shown.filter((each) => !words(each).trim() && !each.title).map((each) => each.outerHTML.slice(0, 120));
 }"""
 
 
@@ -56,10 +70,7 @@ def test_every_key_does_what_the_list_says(page, open_run):
     middle = 0.5 * (min(times) + max(times))
     for keys, words in LISTED:
         for key in re.findall(r'"([^"]*)"', keys):
-            page.evaluate(
-                "(t) => { const { clock } = kinodePlayer; clock.pause(); clock.seek(t); clock.setSpeed(1); }", middle
-            )
-            page.evaluate("() => { document.querySelector('dialog')?.close(); kinodePlayer.root.focus(); }")
+            page.evaluate(CALM, middle)
             page.evaluate(SETTLE)
             before = page.evaluate(STATE)
             page.keyboard.press("Space" if key == " " else key)
@@ -90,16 +101,13 @@ def test_tabs_and_menus(page, open_run):
 
 def test_the_view_is_turned_and_fitted(page, open_run):
     open_run(page, "excavator")
-    look = (
-        "() => [...kinodePlayer.stage.view.rig.camera.matrixWorldInverse.elements, kinodePlayer.stage.view.rig.pixel]"
-    )
     page.locator(".stage-surface").focus()
-    seen = [page.evaluate(look)]
+    seen = [page.evaluate(CAMERA)]
     for key in ("ArrowLeft", "ArrowUp", "Shift+ArrowRight", "+", "-", "0"):
         page.keyboard.press(key)
         page.evaluate(SETTLE)
-        seen.append(page.evaluate(look))
-    changed = [a != b for a, b in zip(seen, seen[1:])]
+        seen.append(page.evaluate(CAMERA))
+    changed = [a != b for a, b in pairwise(seen)]
     assert all(changed), changed
 
 
@@ -135,7 +143,5 @@ def test_every_control_has_a_name(example, page, open_run):
         page.evaluate(SETTLE)
         assert page.evaluate(UNNAMED) == [], panel
         tree = page.locator("body").aria_snapshot()
-        assert not re.search(
-            r"- (button|combobox|slider|textbox|searchbox|checkbox|tab|link)(?: \[[^\]]*\])*(?:$|:)", tree, re.M
-        ), panel
+        assert not NAMELESS.search(tree), panel
         assert 'slider "Time"' in tree

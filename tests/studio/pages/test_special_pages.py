@@ -97,8 +97,9 @@ def test_loads_that_are_not_unique_are_hatched_and_say_why(page, open_run, pages
     page.evaluate("() => kinodePlayer.select({ kind: 'joint', name: 'left' })")
     seek(page, run.t[100])
     doubts = page.evaluate(
-        """() => [...document.querySelectorAll(".joint-table tbody tr")].map((row) =>
-          [row.className.split(" ")[0], [...row.querySelectorAll("td")].slice(0, 3).map((cell) => "doubt" in cell.dataset)])"""
+        """() => [...document.querySelectorAll(".joint-table tbody tr")].map((row) => [
+          row.className.split(" ")[0],
+          [...row.querySelectorAll("td")].slice(0, 3).map((each) => "doubt" in each.dataset)])"""
     )
     wrench = run.reaction("left")
     flags = {"force": wrench.components[:3], "moment": wrench.components[3:]}
