@@ -21,7 +21,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from websockets.sync.client import ClientConnection, connect
 
 import kinode as kn
-from kinode.studio.live.live_view import LiveView
+from kinode.studio.live_pages.live_view import LiveView
 from kinode.studio.packet import read_packet
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

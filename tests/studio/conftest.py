@@ -6,8 +6,8 @@ import pytest
 from raw_requests import get_cookie
 from served_arm import PAGE, SECRET
 
-from kinode.studio.live.server import Server, ServerLimits
-from kinode.studio.live.session import Session
+from kinode.studio.live_pages.server import Server, ServerLimits
+from kinode.studio.live_pages.session import Session
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Live pages over a real socket: runs that follow values are those of kn.simulate, and all else that is asked."""
+"""Live pages over a real socket: runs that follow values are those of kn.simulate; curves, modes, branches, files."""
 
 import shutil
 import time
@@ -9,7 +9,11 @@ import pytest
 from live_page import LivePage
 
 import kinode as kn
-from kinode.studio.live.live_view import LiveView, serve_model, view_live
+from kinode.studio.diagram_data import diagram_data
+from kinode.studio.equation_data import equation_data
+from kinode.studio.live_pages.later_parts import find_later_parts
+from kinode.studio.live_pages.live_view import LiveView, serve_model, view_live
+from kinode.studio.live_pages.model_watch import find_named_files, find_stamp
 from kinode.tasks.batches.response_curve import response_curve
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -56,7 +60,7 @@ def open_page(views):
 
 def check_series(infos, rows, run):
     """Rows of numbers are those of a run's quantities, to single precision."""
-    wanted = [info for info in infos if info["group"] != "kept"]
+    wanted = [info for info in infos if info["group"] not in ("kept", "terms")]
     found = run.evaluate([info["name"] for info in wanted])
     for info in wanted:
         values = np.asarray(found[info["name"]], dtype=float).reshape(len(run), -1).T
@@ -180,6 +184,7 @@ def test_shapes_are_sent_where_a_number_moves_them_alone(open_page):
         ("checks", {"what": "luck"}, "what: one of audit, verify"),
         ("response", {"name": "bucket.mass", "low": 1, "high": 2, "of": "swing.q"}, "swing.q|peak"),
         ("response", {"name": "bucket.mass", "low": 1, "high": 2, "of": "swing.q|peak", "points": 1}, "points"),
+        ("response", {"name": "bucket.com.y", "low": 0, "high": 1, "of": "swing.q|peak"}, "new compilation"),
         ("response", {"name": 3, "low": 1, "high": 2, "of": "swing.q|peak"}, "name"),
     ],
 )
@@ -391,8 +396,28 @@ def test_the_page_follows_the_file_and_a_wrong_one_leaves_the_run(model_file):
         assert page.ask("open")[0]["live"].get("trouble") is None
 
 
+def test_files_that_a_model_names_are_watched(tmp_path):
+    model, table = tmp_path / "arm.yaml", tmp_path / "curves" / "torque.csv"
+    table.parent.mkdir()
+    table.write_text("0,1\n")
+    model.write_text("tables: {torque: {file: curves/torque.csv}}\nextends: ../outside.yaml\nname: no.csv\n")
+    (tmp_path.parent / "outside.yaml").write_text("kinode: 1\n")
+    assert find_named_files(model) == [model, table]
+    before = find_stamp(model)
+    table.write_text("0,1\n1,2\n")
+    assert find_stamp(model) != before
+
+
+def test_parts_that_take_long_come_from_another_process():
+    run = kn.simulate(kn.load(EXAMPLES / "rlc.yaml"), 0.01, samples=11, progress=False)
+    found = find_later_parts(run, diagram=True, equations=True)
+    here = equation_data(run)
+    assert found.diagram == diagram_data(run.system)
+    assert found.equations.infos == here.infos and np.allclose(found.equations.values, here.values, rtol=1e-12)
+
+
 def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
-    monkeypatch.setattr("kinode.studio.live.live_view.find_player", lambda: "")
+    monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
     run = kn.simulate(
         kn.load(EXAMPLES / "motor_axis.yaml"), 0.5, parameters={"ratio": 40.0}, start={"elbow.q": 0.25}, progress=False
     )
@@ -406,7 +431,7 @@ def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
 
 
 def test_the_command_serves_a_model_and_tells_what_is_wrong(model_file, monkeypatch):
-    monkeypatch.setattr("kinode.studio.live.live_view.find_player", lambda: "")
+    monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
     opened, said = [], []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr(LiveView, "wait", lambda self, seconds=None: True)

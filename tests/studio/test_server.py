@@ -14,8 +14,8 @@ from raw_requests import ask, ask_socket, close_code, connect, frame, get_cookie
 from served_arm import ROUTES, SECRET
 
 from kinode.errors import ArgumentError
-from kinode.studio.live.server import Server, ServerLimits, serve
-from kinode.studio.live.session import Session
+from kinode.studio.live_pages.server import Server, ServerLimits, serve
+from kinode.studio.live_pages.session import Session
 
 # -- paths -----------------------------------------------------------------------------------------------------------
 
@@ -274,8 +274,8 @@ def test_a_server_that_never_started_ends_too():
 def test_ctrl_c_ends_it():
     code = """
         import os, signal, socket, threading
-        from kinode.studio.live.server import serve
-        from kinode.studio.live.session import Session
+        from kinode.studio.live_pages.server import serve
+        from kinode.studio.live_pages.session import Session
         server = serve(Session(), {"/": "x"})
         idle = socket.create_connection(("127.0.0.1", server.port))
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -13,9 +13,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from kinode.errors import ArgumentError, AssemblyError, Gap, LawError, ModelError, SimulationError
-from kinode.studio.live.message import describe_error
-from kinode.studio.live.server import serve
-from kinode.studio.live.session import MOST_PUSHES, Session
+from kinode.studio.live_pages.message import describe_error
+from kinode.studio.live_pages.server import serve
+from kinode.studio.live_pages.session import MOST_PUSHES, Session
 from kinode.studio.packet import read_packet
 
 SECONDS = 5  # no wait of a test lasts longer

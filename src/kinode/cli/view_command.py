@@ -102,6 +102,6 @@ def _find_run(
 def _view_live(files: list[Path], until: str | None, values: dict[str, str], base: Base) -> None:
     if len(files) != 1 or files[0].suffix.lower() in RUN_FILES:
         raise typer.BadParameter("--live takes one model file")
-    from kinode.studio.live.live_view import serve_model
+    from kinode.studio.live_pages.live_view import serve_model
 
     serve_model(files[0], until=until, values=values, base=base)

@@ -89,7 +89,7 @@ def equation_data(run: RunQuantities, pictures: Pictures | None = None) -> Equat
     --------
     >>> run = kn.simulate(kn.load("examples/pendulum.yaml"), 1.0, samples=11)
     >>> record = equation_data(run)
-    >>> [term["series"] for term in record.data["lines"][0]["terms"]]
+    >>> [term["series"] for term in record.data["lines"][0]["terms"] if term["series"]]
     ['pivot.equation.1', 'pivot.equation.2']
     >>> bool(abs(record.values.sum(axis=0)).max() < 1e-9)
     True

@@ -16,9 +16,9 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import quaternion_from_rotation
 from kinode.model.base.bodies import Body
-from kinode.model.base.frames import Frame, given_axis, rotation_matrix
+from kinode.model.base.frames import Frame, Resolve, given_axis, rotation_matrix
 from kinode.model.elements.spring import Spring
-from kinode.model.system import joint_frame
+from kinode.model.system import System, joint_frame
 from kinode.results.pictures.frame_evaluator import make_continuous
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
@@ -55,15 +55,25 @@ class SceneData:
         """Poses at the start."""
         return find_scene(self.run, [0] if len(self.run) else [])
 
+    @property
+    def _system(self) -> System:
+        """The system that was compiled: numbers that are arguments of the code have their values by ``_resolve``."""
+        return self.run.dynamics.system
+
+    @cached_property
+    def _resolve(self) -> Resolve:
+        """Numbers of the system at the values of the run."""
+        return self.run.dynamics.arguments.resolver(self.run.p)
+
     @cached_property
     def rows(self) -> dict[str, int]:
         """The row of each body and each moving frame in the array of poses."""
-        names = [*self.run.system.bodies, *self.run.system.frames]
+        names = [*self._system.bodies, *self._system.frames]
         return {name: k for k, name in enumerate(names)} | {"world": WORLD}
 
     @cached_property
     def _links(self) -> dict[str, list[Frame]]:
-        return link_frames(self.run.system)
+        return link_frames(self._system)
 
     # -- size and view -----------------------------------------------------------------------------
     @cached_property
@@ -72,10 +82,10 @@ class SceneData:
         scene, points = self.first, [np.zeros(3)]
         if not len(scene.rows):
             return np.zeros((1, 3))
-        free = [joint.a for joint in self.run.system.joints.values() if joint.kind == "free"]
+        free = [joint.a for joint in self._system.joints.values() if joint.kind == "free"]
         for name, frames in self._links.items():
             points += [scene.point(frame, 0) for frame in frames if not any(frame is start for start in free)]
-            body = self.run.system.bodies.get(name)
+            body = self._system.bodies.get(name)
             if body is not None:
                 points.append(scene.point(body.com, 0))
                 corners = [corner for shape in self._solids(body) for corner in _corners(shape)]
@@ -120,8 +130,8 @@ class SceneData:
     @property
     def bodies(self) -> list[Plain]:
         """The bodies, in the order of their poses."""
-        ends = tips(self.run.system, self._links)
-        resolve = self.first.resolve
+        ends = tips(self._system, self._links)
+        resolve = self._resolve
         return [
             {
                 "name": name,
@@ -131,7 +141,7 @@ class SceneData:
                 "shapes": self._shapes(body),
                 "tip": self._local(ends[name]) if name in ends else None,
             }
-            for k, (name, body) in enumerate(self.run.system.bodies.items())
+            for k, (name, body) in enumerate(self._system.bodies.items())
         ]
 
     def _shapes(self, body: Body) -> list[Plain]:
@@ -143,9 +153,9 @@ class SceneData:
             outside = [p for p in self._distinct(points) if not any(_contains(solid, p) for solid in solids)]
             return solids + [_bar([com, p], 0.5 * THIN * self.size) for p in outside]
         if body.shape is not None:  # a rod
-            start = np.array([self.first.resolve(x) for x in body.shape.at])
+            start = np.array([self._resolve(x) for x in body.shape.at])
             end = start.copy()
-            end[AXES.index(body.shape.size("axis"))] += self.first.resolve(body.shape.size("length"))
+            end[AXES.index(body.shape.size("axis"))] += self._resolve(body.shape.size("length"))
             points += [start, end]
         corners = self._distinct([*points, com])
         if len(corners) < 2:
@@ -153,7 +163,7 @@ class SceneData:
         return [_bar(corners, THIN * self.size, "bar" if len(corners) == 2 else "plate")]
 
     def _solids(self, body: Body) -> list[Plain]:
-        resolve = self.first.resolve
+        resolve = self._resolve
         if body.shape is not None and body.shape.kind != "rod":
             shape, at = body.shape, [float(resolve(x)) for x in body.shape.at]
             names = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",)}[shape.kind]
@@ -184,7 +194,7 @@ class SceneData:
     @property
     def frames(self) -> list[Plain]:
         """Named frames of bodies and of the world, and moving frames."""
-        system = self.run.system
+        system = self._system
         owners = [*system.bodies.values(), system.world]
         named = [frame for owner in owners for frame in owner.frames if frame.name]
         fixed = [{"name": str(frame), **self.place(frame)} for frame in named]
@@ -195,7 +205,7 @@ class SceneData:
 
     def with_moving_frames(self, frames: RunFrames) -> Array:
         """Poses of bodies, then of moving frames: (bodies and frames, 7, time)."""
-        moving = list(self.run.system.frames)
+        moving = list(self._system.frames)
         if not moving:
             return frames.poses
         values = frames.evaluate(f"{name}.{word}" for name in moving for word in ("position", "quaternion"))
@@ -207,7 +217,7 @@ class SceneData:
 
     def joints(self) -> list[Plain]:
         """The joints, without their loads."""
-        system, resolve = self.run.system, self.first.resolve
+        system, resolve = self._system, self._resolve
         joints = []
         for name, joint in system.joints.items():
             axis = given_axis(joint, resolve)
@@ -232,7 +242,7 @@ class SceneData:
     def elements(self) -> list[Plain]:
         """Springs, dampers, and forces with a place, which are drawn between places on bodies."""
         drawn = []
-        for name, element in self.run.system.elements.items():
+        for name, element in self._system.elements.items():
             a, b = getattr(element, "a", None), getattr(element, "b", None)
             if not isinstance(a, Frame) or not isinstance(b, Frame):
                 continue
@@ -256,12 +266,12 @@ class SceneData:
 
     def place(self, frame: Frame) -> Plain:
         """A frame on a body, as a place."""
-        pose = frame.pose(self.first.resolve)
+        pose = frame.pose(self._resolve)
         R, p = np.asarray(pose.R, dtype=float), np.asarray(pose.p, dtype=float)
         return {"body": self.rows[frame.body], "at": _list(p), "quaternion": _list(quaternion_from_rotation(R))}
 
     def _local(self, frame: Frame) -> list[float]:
-        return _list(np.asarray(frame.pose(self.first.resolve).p, dtype=float))
+        return _list(np.asarray(frame.pose(self._resolve).p, dtype=float))
 
 
 def _list(values: Any) -> list[float]:

@@ -72,7 +72,7 @@ def view(
         raise ArgumentError(f"theme: {short(theme)} is none of {', '.join(THEMES)}")
     runs = [run, *beside]
     if live:
-        from kinode.studio.live.live_view import view_live
+        from kinode.studio.live_pages.live_view import view_live
 
         return view_live(run, browser=browser)
     more = {"seen_from": seen_from, "bearings": bearings}

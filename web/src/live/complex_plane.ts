@@ -3,7 +3,7 @@
 import { make } from "../ui/elements";
 import { formatNumber } from "../ui/numbers";
 import type { Eigenvalue } from "./mode_data";
-import { draw, titled } from "./svg";
+import { draw, roundTicks, titled } from "./svg";
 
 export interface PlaneContent {
   values: Eigenvalue[];
@@ -77,14 +77,14 @@ export class ComplexPlane {
       const place = x(tick);
       if (place - last < 44 || Math.abs(place - x(0)) < 18 || place < 12 || place > width - 60) continue;
       last = place;
-      parts.push(draw("line", { class: "grid", x1: place, x2: place, y1: 0, y2: HEIGHT }), draw("text", { class: "tick", x: place, y: y(0) + 12, "text-anchor": "middle" }, formatNumber(tick, 2)));
+      parts.push(draw("line", { class: "grid", x1: place, x2: place, y1: 0, y2: HEIGHT }), draw("text", { class: "tick", x: place, y: y(0) + 12, "text-anchor": "middle" }, formatNumber(tick, 4)));
     }
     last = Infinity;
     for (const tick of axisTicks(all.map(({ im }) => Math.abs(im)), unit)) {
       const place = y(tick);
       if (tick <= 0 || last - place < 20 || y(0) - place < 16 || place < 20) continue;
       last = place;
-      parts.push(draw("line", { class: "grid", x1: 0, x2: width, y1: place, y2: place }), draw("text", { class: "tick", x: x(0) + 4, y: place - 2 }, formatNumber(tick, 2)));
+      parts.push(draw("line", { class: "grid", x1: 0, x2: width, y1: place, y2: place }), draw("text", { class: "tick", x: x(0) + 4, y: place - 2 }, formatNumber(tick, 4)));
     }
     return parts;
   }
@@ -123,9 +123,7 @@ function axisTicks(values: number[], unit: number): number[] {
   if (most === 0) return [];
   const ticks: number[] = [];
   const decades = Math.ceil(Math.log10(most));
-  if (unit > most) {
-    const step = 10 ** (decades - 1) * (most / 10 ** (decades - 1) > 4 ? 2 : 1);
-    for (let k = 1; k * step <= 1.1 * most; k++) ticks.push(k * step);
-  } else for (let k = Math.floor(Math.log10(unit)); k <= decades; k++) ticks.push(10 ** k);
+  if (unit > most) return roundTicks(Math.min(0, ...values.filter(Number.isFinite)), most, 5);
+  for (let k = Math.floor(Math.log10(unit)); k <= decades; k++) ticks.push(10 ** k);
   return [...ticks.map((tick) => -tick).reverse(), ...ticks];
 }

@@ -7,7 +7,7 @@ import { RunDocument } from "../data/run_document";
 import type { LiveLink, ShownRun } from "../panel";
 import type { Player } from "../player";
 import type { Stage } from "../scene/stage";
-import { formatNumber } from "../ui/numbers";
+import { formatNumber, prettyUnit } from "../ui/numbers";
 import { type Answer, LiveError, type LiveConnection, Overtaken, isPacket } from "./connection";
 import { LatencyMeter } from "./latency";
 import { Newest } from "./newest";
@@ -162,7 +162,7 @@ export class LiveDesk implements LiveLink {
       const si = this.find(name)?.unit ?? this.run.document.find(name)?.unit ?? "";
       const unit = firstUnit(si);
       const value = this.starts.get(name) ?? this.value(name);
-      return { name, text: `${fieldText(value, unit)}${unit.unit === "" || unit.unit === "1" ? "" : ` ${unit.unit}`}` };
+      return { name, text: `${fieldText(value, unit)}${unit.unit === "" || unit.unit === "1" ? "" : ` ${prettyUnit(unit.unit)}`}` };
     });
     return changeWords(changed);
   }

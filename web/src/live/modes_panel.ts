@@ -3,7 +3,7 @@
 import type { Panel, PlayerContext } from "../panel";
 import type { Player } from "../player";
 import { button, make } from "../ui/elements";
-import { formatNumber } from "../ui/numbers";
+import { formatNumber, prettyUnit } from "../ui/numbers";
 import { ComplexPlane } from "./complex_plane";
 import { type Answer, Overtaken } from "./connection";
 import { LiveDesk, errorWords } from "./live_desk";
@@ -215,7 +215,7 @@ export class ModesPanel implements Panel {
       const sets = (answer["eigenvalues"] as unknown[]).map(readEigenvalues);
       const count = Math.max(0, ...sets.map((set) => set.length));
       this.locus = Array.from({ length: count }, (_, k) => sets.map((set) => set[k] ?? { re: NaN, im: NaN }));
-      this.note.textContent = `Root locus of ${parameter.name} from ${formatNumber(low)} to ${formatNumber(high)} ${parameter.unit}; squares are the high end.`;
+      this.note.textContent = `Root locus of ${parameter.name} from ${formatNumber(low)} to ${formatNumber(high)} ${prettyUnit(parameter.unit)}; squares are the high end.`;
       this.drawPlane();
     } catch (error) {
       if (!(error instanceof Overtaken)) this.context.say(errorWords(error), "error");

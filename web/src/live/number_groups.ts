@@ -13,6 +13,11 @@ function rank(parameter: ParameterData): number {
   return /drawn alone/.test(parameter.structural) ? 2 : 1;
 }
 
+/** Parameters, inputs, components as they are declared, then what belongs to the whole: gravity. */
+function place(group: string): number {
+  return { parameters: 0, inputs: 1, system: 3 }[group] ?? 2;
+}
+
 export function groupNumbers(parameters: readonly ParameterData[], search = ""): NumberGroup[] {
   const words = search.trim().toLowerCase().split(/\s+/).filter((word) => word !== "");
   const groups = new Map<string, ParameterData[]>();
@@ -25,7 +30,7 @@ export function groupNumbers(parameters: readonly ParameterData[], search = ""):
     else rows.push(parameter);
   }
   const all = [...groups].map(([name, rows]): NumberGroup => ({ name, rows: rows.map((row, k) => ({ row, k })).sort((a, b) => rank(a.row) - rank(b.row) || a.k - b.k).map(({ row }) => row) }));
-  return all.sort((a, b) => Number(b.name === "parameters") - Number(a.name === "parameters"));
+  return all.sort((a, b) => place(a.name) - place(b.name));
 }
 
 /** The name without its group: "com.x" for "arm.com.x" of "arm". */

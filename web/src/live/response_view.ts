@@ -179,7 +179,7 @@ export class ResponseView {
     const y = scaleOf(low, high, HEIGHT - 14, 8);
     const parts: SVGElement[] = roundTicks(low, high, 3).flatMap((tick) => [
       draw("line", { class: "grid", x1: SIDE, x2: width - SIDE, y1: y(tick), y2: y(tick) }),
-      draw("text", { class: "tick", x: width - SIDE, y: y(tick) - 2, "text-anchor": "end" }, withPrefix(tick, prettyUnit(this.unit))),
+      draw("text", { class: "tick", x: width - SIDE, y: y(tick) - 2, "text-anchor": "end" }, withPrefix(tick, prettyUnit(this.unit), tickDigits(low, high))),
     ]);
     for (const stretch of shown.stretches) {
       parts.push(draw("polyline", { class: "line", points: stretch.map((p) => `${x(p.value).toFixed(1)},${y(p.result).toFixed(1)}`).join(" ") }));
@@ -220,8 +220,15 @@ export class ResponseView {
 
 function room(low: number, high: number): [number, number] {
   if (!(low <= high)) return [0, 1];
-  const span = Math.max(high - low, 1e-6 * Math.max(Math.abs(low), Math.abs(high)), 1e-300);
-  return [low - 0.08 * span, high + 0.12 * span];
+  const span = Math.max(high - low, 1e-3 * Math.max(Math.abs(low), Math.abs(high)), 1e-300);
+  const middle = (low + high) / 2;
+  return [middle - 0.58 * span, middle + 0.62 * span];
+}
+
+/** Digits that tell the lines of a range apart. */
+function tickDigits(low: number, high: number): number {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  return Math.min(7, Math.max(3, 1 + Math.ceil(Math.log10(size / (high - low)) + 0.5)));
 }
 
 function cross(x: number, y: number, words: string): SVGElement {

@@ -2,6 +2,7 @@
 
 import type { JointData, Vec3 } from "../data/run_document";
 import type { Player } from "../player";
+import { NOTHING, type Pick } from "../scene/picking";
 import type { Stage } from "../scene/stage";
 import type { StageView } from "../scene/stage_view";
 import { add, rotate } from "../scene/math/vectors";
@@ -191,7 +192,7 @@ export class StageDrags {
   private grab(pointer: ScreenPoint): DragTarget | null {
     const view = this.view!;
     const { header } = this.player.main;
-    const pick = view.pickAt(pointer.x, pointer.y);
+    const pick = this.pickNear(pointer);
     const settable = (name: string): boolean => this.desk.live.start === undefined || name in this.desk.live.start;
     let joint: JointData | null = null;
     let row = -1;
@@ -210,6 +211,18 @@ export class StageDrags {
       return null;
     }
     return startTarget(joint, this.grabbed(pointer, row, pick.kind === "body"), this.player.main, view.drawing.poses, (name) => this.desk.start(name));
+  }
+
+  /** What is under the pointer, or close by: bars are thin. */
+  private pickNear({ x, y }: ScreenPoint): Pick {
+    for (const [reach, ways] of [[0, 1], [5, 8], [10, 8]] as const) {
+      for (let k = 0; k < ways; k++) {
+        const angle = (2 * Math.PI * k) / ways;
+        const pick = this.view!.pickAt(x + reach * Math.cos(angle), y + reach * Math.sin(angle));
+        if (pick.kind !== "none") return pick;
+      }
+    }
+    return NOTHING;
   }
 
   /** A point of a body: under the pointer at the depth of the mass center, or the mass center itself. */

@@ -13,7 +13,8 @@ export function makeStageFilm(
   context: PlayerContext, view: PaintedView, order: FilmOrder, caption: boolean, progress: (share: number) => void, signal: AbortSignal,
 ): Promise<Blob> {
   context.clock.pause();
-  return makeFilm(order, (t, pen) => drawStage(context, view, t, pen, caption), progress, signal);
+  const painter = view.painter(order.width, order.height, false);
+  return makeFilm(order, (t, pen) => drawStage(context, painter, t, pen, caption), progress, signal).finally(() => painter.end());
 }
 
 interface Fields {

@@ -3,17 +3,23 @@
 import type { Panel, PlayerContext } from "../panel";
 import { formatNumber } from "../ui/numbers";
 
-/** What is asked of the stage: the picture at a time, in a size. Null where a model has no bodies or the browser no WebGL. */
-export interface PaintedView {
-  paint(t: number, width: number, height: number): HTMLCanvasElement;
+type Pen = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
+
+/** Draws pictures of times onto the whole canvas of a pen, until it is ended. */
+export interface Painter {
+  paint(t: number, pen: Pen): void;
+  end(): void;
 }
 
-type Pen = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
+/** What is asked of the stage: pictures in a size. Null where a model has no bodies or the browser no WebGL. */
+export interface PaintedView {
+  painter(width: number, height: number, fine: boolean): Painter;
+}
 
 /** The 3D view of a stage, if it has one. */
 export function viewOf(stage: Panel): PaintedView | null {
   const { view } = stage as Panel & { view?: PaintedView | null };
-  return view !== null && view !== undefined && typeof view.paint === "function" ? view : null;
+  return view !== null && view !== undefined && typeof view.painter === "function" ? view : null;
 }
 
 export function colorOf(context: PlayerContext, name: string): string {
@@ -42,12 +48,9 @@ function captionTime(context: PlayerContext, t: number): string {
 }
 
 /** The stage at a time, on the whole canvas of the pen. */
-export function drawStage(context: PlayerContext, view: PaintedView, t: number, pen: Pen, caption: boolean): void {
-  const { width, height } = pen.canvas;
-  pen.fillStyle = colorOf(context, "--paper");
-  pen.fillRect(0, 0, width, height);
-  pen.drawImage(view.paint(t, width, height), 0, 0, width, height);
-  if (caption) drawCaption(pen, context, t, Math.max(11, Math.round(height / 36)));
+export function drawStage(context: PlayerContext, painter: Painter, t: number, pen: Pen, caption: boolean): void {
+  painter.paint(t, pen);
+  if (caption) drawCaption(pen, context, t, Math.max(11, Math.round(pen.canvas.height / 36)));
 }
 
 /** The stage as it is shown, in the sharpness of this screen or better. */
@@ -60,7 +63,9 @@ function stageCanvas(context: PlayerContext, view: PaintedView, box: DOMRect): H
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(2, Math.round(box.width * ratio));
   canvas.height = Math.max(2, Math.round(box.height * ratio));
-  drawStage(context, view, context.clock.t, canvas.getContext("2d")!, true);
+  const painter = view.painter(canvas.width, canvas.height, true);
+  drawStage(context, painter, context.clock.t, canvas.getContext("2d")!, true);
+  painter.end();
   return canvas;
 }
 

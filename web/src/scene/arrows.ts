@@ -8,7 +8,7 @@ import type { JointData, RunDocument, Vec3 } from "../data/run_document";
 import type { LoadPart } from "../panel";
 import type { CameraRig } from "./camera_rig";
 import { arrowMaterial, uniform } from "./gl/materials";
-import { LoadReader, sixAt, splitUnique } from "./math/load_words";
+import { LoadReader, hasPart, sixAt, splitUnique } from "./math/load_words";
 import type { PoseReader } from "./math/poses";
 import { add, length, scale } from "./math/vectors";
 import { SlotTexture, drawnCount, joinGeometries, repeatGeometry, withSlots } from "./gl/slots";
@@ -19,6 +19,8 @@ const LEAST = 2e-3; // of the peak: shorter ones are not drawn
 const SHORTEST = 2; // pixels: nobody sees a shorter one
 
 export type Quantity = "force" | "moment";
+const QUANTITIES: Quantity[] = ["force", "moment"];
+const WHITE = new Color("#ffffff");
 
 /** Who loads a joint, as the joint panel shows it. */
 export interface ShownCauses {
@@ -106,6 +108,7 @@ export class LoadArrows {
   private readonly colors = { force: new Color(), moment: new Color() };
   private peaks = { force: 0, moment: 0 };
   private readonly least = { force: 0, moment: 0 }; // loads that are drawn
+  private readonly six = new Float64Array(6);
   private causeColors: Color[] = [];
   private size = 1;
 
@@ -140,14 +143,13 @@ export class LoadArrows {
     const least = Math.max(LEAST, (SHORTEST * rig.pixel) / (PEAK_SHARE * this.size));
     this.least.force = least * this.peaks.force;
     this.least.moment = least * this.peaks.moment;
-    for (const quantity of ["force", "moment"] as const) {
-      const set = this.sets[quantity];
-      set.begin();
-      if (this.shown[quantity] && this.peaks[quantity] > 0) {
-        for (const joint of this.reader.document.header.joints) this.addJoint(set, quantity, joint, poses, part, joint.name === chosen);
+    for (const quantity of QUANTITIES) this.sets[quantity].begin();
+    if (hasPart(this.reader.document, part)) {
+      for (const joint of this.reader.document.header.joints) {
+        if (this.reader.readInto(this.six, joint, part, poses.moment)) this.addJoint(joint, poses, part, joint.name === chosen);
       }
-      set.end(thick);
     }
+    for (const quantity of QUANTITIES) this.sets[quantity].end(thick);
   }
 
   dispose(): void {
@@ -155,27 +157,40 @@ export class LoadArrows {
     this.sets.moment.dispose();
   }
 
-  private addJoint(set: ArrowSet, quantity: Quantity, joint: JointData, poses: PoseReader, part: LoadPart, chosen: boolean): void {
-    const load = this.reader.read(joint, part, poses.moment);
-    if (load === null) return;
-    const at = poses.place(joint.child);
-    const meters = (PEAK_SHARE * this.size) / this.peaks[quantity];
-    if (this.causes?.joint === joint.name) {
-      this.addCauses(set, quantity, joint, poses, at, meters, part);
-      return;
-    }
-    const { sure, shared } = splitUnique(joint, poses, load[quantity], quantity === "force" ? 0 : 3);
-    for (const [vector, hatched] of [[sure, false], [shared, true]] as const) {
-      if (!(length(vector) > this.least[quantity])) continue;
-      const along = scale(vector, meters);
-      const color = chosen ? this.colors[quantity].clone().lerp(new Color("#ffffff"), 0.25) : this.colors[quantity];
-      set.add(at, along, color, hatched);
-      this.drawn.push({ joint, quantity, start: at, tip: add(at, along), cause: "" });
+  /** The load of a joint that `six` holds. */
+  private addJoint(joint: JointData, poses: PoseReader, part: LoadPart, chosen: boolean): void {
+    const { six } = this;
+    let at: Vec3 | null = null;
+    for (const quantity of QUANTITIES) {
+      if (!this.shown[quantity] || !(this.peaks[quantity] > 0)) continue;
+      const from = quantity === "force" ? 0 : 3;
+      const causes = this.causes?.joint === joint.name;
+      if (!causes && !(Math.hypot(six[from]!, six[from + 1]!, six[from + 2]!) > this.least[quantity])) continue;
+      at ??= poses.place(joint.child);
+      const meters = (PEAK_SHARE * this.size) / this.peaks[quantity];
+      if (causes) this.addCauses(quantity, joint, poses, at, meters, part);
+      else this.addLoad(quantity, joint, poses, at, [six[from]!, six[from + 1]!, six[from + 2]!], chosen);
     }
   }
 
+  private addLoad(quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, load: Vec3, chosen: boolean): void {
+    const meters = (PEAK_SHARE * this.size) / this.peaks[quantity];
+    const color = chosen ? this.colors[quantity].clone().lerp(WHITE, 0.25) : this.colors[quantity];
+    const put = (vector: Vec3, hatched: boolean): void => {
+      if (!(length(vector) > this.least[quantity])) return;
+      const along = scale(vector, meters);
+      this.sets[quantity].add(at, along, color, hatched);
+      this.drawn.push({ joint, quantity, start: at, tip: add(at, along), cause: "" });
+    };
+    const first = quantity === "force" ? 0 : 3;
+    if (joint.unique[first] && joint.unique[first + 1] && joint.unique[first + 2]) return put(load, false);
+    const { sure, shared } = splitUnique(joint, poses, load, first);
+    put(sure, false);
+    put(shared, true);
+  }
+
   /** The shares of a load one after the other, tip to tail, in the colors of the joint panel. */
-  private addCauses(set: ArrowSet, quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, meters: number, part: LoadPart): void {
+  private addCauses(quantity: Quantity, joint: JointData, poses: PoseReader, at: Vec3, meters: number, part: LoadPart): void {
     const { document } = this.reader;
     const array = document.floats(this.causes!.array);
     const from = quantity === "force" ? 0 : 3;
@@ -186,7 +201,7 @@ export class LoadArrows {
       const vector: Vec3 = [six[from]!, six[from + 1]!, six[from + 2]!];
       if (!(length(vector) > this.least[quantity])) return;
       const along = scale(vector, meters);
-      set.add(start, along, this.causeColors[k] ?? this.colors[quantity], false);
+      this.sets[quantity].add(start, along, this.causeColors[k] ?? this.colors[quantity], false);
       const tip = add(start, along);
       this.drawn.push({ joint, quantity, start, tip, cause: name });
       start = tip;

@@ -55,6 +55,7 @@ export class CameraRig {
   private framing: () => Framing; // found when a view is fitted
   private origin: Vec3 = [0, 0, 0];
   private turn: Quat = IDENTITY;
+  private toward: Vec3 = [0, 0, 1]; // from the target to the camera, in the world
   private readonly seen = new Vector3();
 
   constructor(header: RunHeader, framing: Framing, poses: PoseReader) {
@@ -156,7 +157,8 @@ export class CameraRig {
     const { state } = this;
     this.quaternion = normalized(multiply(this.turn, state.quaternion));
     this.target = add(this.origin, rotate(this.turn, state.target));
-    const toward = rotate(this.quaternion, [0, 0, 1]);
+    this.toward = rotate(this.quaternion, [0, 0, 1]);
+    const { toward } = this;
     const distance = state.height / (2 * TANGENT);
     const reach = Math.max(4 * this.header.size, 2 * state.height);
     const camera = this.camera;
@@ -192,8 +194,8 @@ export class CameraRig {
   /** Meters for a pixel at a point. */
   pixelAt(world: Vec3): number {
     if (this.state.projection === "orthographic") return this.pixel;
-    const toward = rotate(this.quaternion, [0, 0, 1]);
-    const nearer = dot(subtract(world, this.target), toward);
+    const { toward, target } = this;
+    const nearer = (world[0] - target[0]) * toward[0] + (world[1] - target[1]) * toward[1] + (world[2] - target[2]) * toward[2];
     const distance = this.state.height / (2 * TANGENT);
     return this.pixel * Math.max(0.05, 1 - nearer / distance);
   }

@@ -3,6 +3,7 @@
 import { Color, WebGLRenderer } from "three";
 import type { RunHeader, Vec3 } from "../data/run_document";
 import type { LoadPart, Panel, PlayerContext } from "../panel";
+import type { Painter } from "../out/stage_pictures";
 import { make } from "../ui/elements";
 import { makeFrameTask } from "../ui/frame_task";
 import { formatNumber, withPrefix } from "../ui/numbers";
@@ -50,6 +51,7 @@ export class StageView implements Panel, Staged {
   private readonly drawingTask = makeFrameTask(() => this.draw());
   private readonly smooth = !isSoftware();
   private touched = false; // the camera was moved by hand
+  private painting = false; // pictures in another size are made
   private lost = false;
   private wasLost = false;
   private pointed = "";
@@ -117,11 +119,7 @@ export class StageView implements Panel, Staged {
   }
 
   resized(): void {
-    const { clientWidth: width, clientHeight: height } = this.surface;
-    if (width < 2 || height < 2) return;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.setSize(width, height, false);
-    this.rig.setSize(width, height);
+    if (this.painting || !this.setSize()) return;
     if (!this.touched) this.rig.fit(this.drawing.poses);
     this.invalidate();
   }
@@ -157,31 +155,41 @@ export class StageView implements Panel, Staged {
     return this.picker.pick(x, y, this.header, poses, this.rig, solids, arrows.drawn);
   }
 
-  /** A picture of a time on a canvas of a size of its own. */
-  paint(t: number, width: number, height: number): HTMLCanvasElement {
-    const before = { width: this.rig.width, height: this.rig.heightPixels };
-    const factor = height / before.height;
-    const picture = make("canvas", { width: String(width), height: String(height) });
-    this.renderer.setPixelRatio(this.smooth ? 1 : 2); // without smooth edges: twice as large, and reduced
+  /** Pictures in a size of their own, until it is ended; meanwhile the screen does not follow the clock. */
+  painter(width: number, height: number, fine: boolean): Painter {
+    const { canvas } = this;
+    const factor = height / this.rig.heightPixels;
+    this.renderer.setPixelRatio(fine && !this.smooth ? 2 : 1); // without smooth edges: twice as large, and reduced
     this.renderer.setSize(width, height, false);
-    this.rig.setSize(width / factor, before.height);
-    this.time = t;
-    this.draw();
-    const paper = picture.getContext("2d")!;
-    paper.imageSmoothingQuality = "high";
-    paper.drawImage(this.canvas, 0, 0, width, height);
+    this.rig.setSize(width / factor, this.rig.heightPixels);
+    this.painting = true;
+    canvas.style.objectFit = "contain";
+    canvas.style.visibility = this.smooth ? "" : "hidden"; // what is not shown costs no time
     const style = getComputedStyle(this.context.root);
-    this.labels.drawOn(paper, factor, style.getPropertyValue("--ink"), style.getPropertyValue("--paper"));
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.setSize(before.width, before.height, false);
-    this.rig.setSize(before.width, before.height);
-    this.time = this.context.clock.t;
-    this.draw();
-    return picture;
+    const [ink, paper] = [style.getPropertyValue("--ink"), style.getPropertyValue("--paper")];
+    return {
+      paint: (t, pen) => {
+        this.time = t;
+        this.render();
+        pen.imageSmoothingQuality = "high";
+        pen.drawImage(canvas, 0, 0, width, height);
+        this.labels.drawOn(pen, factor, ink, paper);
+      },
+      end: () => {
+        this.painting = false;
+        canvas.style.objectFit = canvas.style.visibility = "";
+        this.time = this.context.clock.t;
+        this.setSize();
+        this.draw();
+      },
+    };
   }
 
   snapshot(width: number, height: number): Promise<Blob> {
-    const picture = this.paint(this.context.clock.t, width, height);
+    const picture = make("canvas", { width: String(width), height: String(height) });
+    const painter = this.painter(width, height, true);
+    painter.paint(this.context.clock.t, picture.getContext("2d")!);
+    painter.end();
     return new Promise((resolve, reject) => {
       picture.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png");
     });
@@ -264,6 +272,16 @@ export class StageView implements Panel, Staged {
     });
   }
 
+  /** As large as its place on the page; false if it has none. */
+  private setSize(): boolean {
+    const { clientWidth: width, clientHeight: height } = this.surface;
+    if (width < 2 || height < 2) return false;
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.setSize(width, height, false);
+    this.rig.setSize(width, height);
+    return true;
+  }
+
   private move(change: () => void): void {
     change();
     this.touched = true;
@@ -299,6 +317,12 @@ export class StageView implements Panel, Staged {
 
   private draw(): void {
     this.drawingTask.cancel();
+    if (this.painting) return;
+    this.render();
+    if (this.pointed !== "" && performance.now() - this.refreshed > REFRESH) this.showCard();
+  }
+
+  private render(): void {
     if (this.lost || this.rig.width < 2) return;
     this.placeAll();
     const { camera } = this.rig;
@@ -307,7 +331,6 @@ export class StageView implements Panel, Staged {
     this.renderer.clearDepth();
     this.renderer.render(this.drawing.over, camera);
     this.pictures++;
-    if (this.pointed !== "" && performance.now() - this.refreshed > REFRESH) this.showCard();
   }
 
   /** All of a picture but its rendering. */

@@ -87,18 +87,32 @@ function axesAlong(at: Vec3, axis: Vec3, side: Vec3, size: number): Affine {
   return [scale(x, size), scale(cross(z, x), size), scale(z, size), at];
 }
 
+/** A joint, and the axes of its symbol in those of its parent body. */
+interface Seated {
+  joint: JointData;
+  axes: Float64Array; // x, y, z along the joint's axis
+}
+
+function seat(joint: JointData): Seated {
+  const { quaternion } = joint.parent;
+  const z = unit(rotate(quaternion, joint.axis ?? [0, 0, 1]));
+  const side = rotate(quaternion, joint.axis && Math.abs(joint.axis[0]) > 0.9 ? [0, 1, 0] : [1, 0, 0]);
+  const [x, y] = axesAlong([0, 0, 0], z, side, 1);
+  return { joint, axes: Float64Array.from([...x, ...y, ...z]) };
+}
+
 export class JointSymbols {
   readonly group = new Group();
   readonly lines = new Group();
   readonly supports = new Group();
   private readonly sets = new Map<string, Instances>();
-  private readonly members = new Map<string, JointData[]>();
+  private readonly members = new Map<string, Seated[]>();
   private readonly material = litMaterial({ opacity: 0.9, shaded: true });
   private readonly ground = litMaterial({ shaded: true });
   private readonly axisMaterial: ShaderMaterial = edgeMaterial(0.75, false);
   private readonly support = new Instances(supportGeometry(), this.ground);
   private readonly axes = new Instances(dashDot(), this.axisMaterial, { lines: true, order: 9 });
-  private withAxis: JointData[] = [];
+  private withAxis: Seated[] = [];
   private grounded: { joint: JointData; up: Vec3; side: Vec3; row: number }[] = [];
   private header!: RunHeader;
   private chosen = "";
@@ -116,7 +130,7 @@ export class JointSymbols {
       const symbol = symbolOf(joint);
       if (symbol === "") continue;
       if (!this.members.has(symbol)) this.members.set(symbol, []);
-      this.members.get(symbol)!.push(joint);
+      this.members.get(symbol)!.push(seat(joint));
       if (!this.sets.has(symbol)) {
         const lean = symbol === "revolute" && header.joints.length > MANY;
         const set = new Instances(SHAPES[lean ? "lean" : symbol]!(), this.material, { order: 10 });
@@ -126,9 +140,9 @@ export class JointSymbols {
     }
     for (const [symbol, set] of this.sets) set.count = this.members.get(symbol)?.length ?? 0;
     const drawn = [...this.members.values()].flat();
-    this.withAxis = drawn.filter((joint) => joint.axis !== null && joint.freedoms > 0);
+    this.withAxis = drawn.filter(({ joint }) => joint.axis !== null && joint.freedoms > 0);
     this.axes.count = this.withAxis.length;
-    this.grounded = drawn.filter((joint) => joint.grounded && joint.kind !== "free").map((joint) => this.supportOf(joint, poses));
+    this.grounded = drawn.filter(({ joint }) => joint.grounded && joint.kind !== "free").map(({ joint }) => this.supportOf(joint, poses));
     this.support.count = this.grounded.length;
     this.paintAll();
   }
@@ -155,19 +169,18 @@ export class JointSymbols {
   place(poses: PoseReader, rig: CameraRig): void {
     for (const [symbol, set] of this.sets) {
       const joints = this.members.get(symbol) ?? [];
-      joints.forEach((joint, k) => {
+      joints.forEach(({ joint, axes }, k) => {
         const at = poses.place(joint.child);
-        const turn = poses.turn(joint.parent);
         const size = this.sizeAt(at, rig) * (joint.name === this.chosen ? 1.3 : 1);
-        const side = rotate(turn, joint.axis && Math.abs(joint.axis[0]) > 0.9 ? [0, 1, 0] : [1, 0, 0]);
-        set.put(k, axesAlong(at, rotate(turn, joint.axis ?? [0, 0, 1]), side, size));
+        set.putTurned(k, poses, joint.parent.body, axes, size, at);
       });
     }
-    this.withAxis.forEach((joint, k) => {
-      const at = poses.place(joint.child);
-      const axis = rotate(poses.turn(joint.parent), joint.axis!);
-      this.axes.put(k, axesAlong(at, axis, across(axis), 2.9 * this.sizeAt(at, rig)));
-    });
+    if (this.lines.visible) {
+      this.withAxis.forEach(({ joint, axes }, k) => {
+        const at = poses.place(joint.child);
+        this.axes.putTurned(k, poses, joint.parent.body, axes, 2.9 * this.sizeAt(at, rig), at);
+      });
+    }
     this.grounded.forEach(({ joint, up, side, row }, k) => {
       const at = poses.place(row === 0 ? joint.parent : joint.child);
       const size = 0.95 * this.sizeAt(at, rig);
@@ -195,7 +208,7 @@ export class JointSymbols {
 
   private paintAll(): void {
     for (const [symbol, set] of this.sets) {
-      (this.members.get(symbol) ?? []).forEach((joint, k) => set.tint(k, joint.name === this.chosen ? this.paint.chosen : this.paint.plain));
+      (this.members.get(symbol) ?? []).forEach(({ joint }, k) => set.tint(k, joint.name === this.chosen ? this.paint.chosen : this.paint.plain));
     }
     this.grounded.forEach((_, k) => this.support.tint(k, this.paint.ground));
   }

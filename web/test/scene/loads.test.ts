@@ -63,6 +63,7 @@ describe("loads", () => {
 describe("arrows", () => {
   const poses = at(0);
   const rig = new CameraRig(run.header, findFraming(run, new PoseReader(run)), poses);
+  rig.setSize(800, 600);
   const arrows = new LoadArrows();
   arrows.setDocument(run);
 

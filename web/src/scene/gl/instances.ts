@@ -121,6 +121,21 @@ export class Instances {
     this.slots.texture.needsUpdate = true;
   }
 
+  /** Places one copy by hand: axes in those of a body (-1 is the world), one after the other, times a size. */
+  putTurned(k: number, poses: PoseReader, row: number, axes: Float64Array, size: number, at: Vec3): void {
+    const out = this.slots.data;
+    const { r } = poses;
+    const m = 9 * row;
+    for (let c = 0; c < 3; c++) {
+      const x = size * axes[3 * c]!, y = size * axes[3 * c + 1]!, z = size * axes[3 * c + 2]!;
+      for (let d = 0; d < 3; d++) {
+        out[16 * k + 4 * c + d] = row < 0 ? (d === 0 ? x : d === 1 ? y : z) : r[m + d]! * x + r[m + 3 + d]! * y + r[m + 6 + d]! * z;
+      }
+    }
+    for (let d = 0; d < 3; d++) out[16 * k + 12 + d] = at[d]!;
+    this.slots.texture.needsUpdate = true;
+  }
+
   tint(k: number, color: Color): void {
     const out = this.slots.data;
     out[16 * k + 3] = color.r;

@@ -37,6 +37,20 @@ export class LoadReader {
     return { force: [six[0]!, six[1]!, six[2]!], moment: [six[3]!, six[4]!, six[5]!] };
   }
 
+  /** The same into six numbers; false where there is none. Whether the part is known is asked before, once for all joints. */
+  readInto(out: Float64Array, joint: JointData, part: LoadPart, at: Moment): boolean {
+    const { total, static: still } = this.arrays;
+    const n = this.document.count;
+    if (joint.load < 0) return false;
+    for (let k = 0, index = joint.load * 6 * n + at.index; k < 6; k++, index += n) {
+      let value = part === "static" ? 0 : between(total, index, at.share);
+      if (part !== "total") value += (part === "static" ? 1 : -1) * between(still, index, at.share);
+      if (!Number.isFinite(value)) return false;
+      out[k] = value;
+    }
+    return true;
+  }
+
   private six(array: Float32Array, row: number, at: Moment): number[] {
     return sixAt(array, row, this.document.count, at);
   }
@@ -63,6 +77,12 @@ export class LoadReader {
     }
     return most;
   }
+}
+
+/** A number of an array, linear between pictures. */
+function between(array: Float32Array, index: number, share: number): number {
+  const a = array[index] ?? NaN;
+  return share > 0 ? a + share * ((array[index + 1] ?? a) - a) : a;
 }
 
 /** Six numbers of a row of an array (rows, 6, n), linear between pictures. */

@@ -1,7 +1,7 @@
 // Where bodies are at a time: linear and spherical interpolation between stored pictures, never across an event.
 
 import type { NumberArray, Place, Quat, RunDocument, Vec3 } from "../../data/run_document";
-import { IDENTITY, add, multiply, rotate } from "./vectors";
+import { IDENTITY, multiply } from "./vectors";
 
 const SUDDEN = new Set(["mode", "jump"]); // kinds of events at which loads and rates may jump
 
@@ -47,7 +47,10 @@ export class PoseReader {
     this.p = new Float64Array(3 * this.rows);
     this.q = new Float64Array(4 * this.rows);
     this.r = new Float64Array(9 * this.rows);
-    for (let k = 0; k < this.rows; k++) this.q[4 * k] = 1;
+    for (let k = 0; k < this.rows; k++) {
+      this.q[4 * k] = 1;
+      for (let c = 0; c < 3; c++) this.r[9 * k + 4 * c] = 1;
+    }
     this.breaks = findBreaks(document.t, document.header.events);
   }
 
@@ -91,7 +94,15 @@ export class PoseReader {
 
   /** A point of a body in the world; the world itself is body -1. */
   point(row: number, local: Vec3): Vec3 {
-    return row < 0 ? local : add(this.position(row), rotate(this.quaternion(row), local));
+    if (row < 0) return local;
+    const { p, r } = this;
+    const m = 9 * row;
+    const [x, y, z] = local;
+    return [
+      p[3 * row]! + r[m]! * x + r[m + 3]! * y + r[m + 6]! * z,
+      p[3 * row + 1]! + r[m + 1]! * x + r[m + 4]! * y + r[m + 7]! * z,
+      p[3 * row + 2]! + r[m + 2]! * x + r[m + 5]! * y + r[m + 8]! * z,
+    ];
   }
 
   turn(place: Place): Quat {

@@ -85,7 +85,7 @@ export class Labels {
   }
 
   /** The names as they stand, for pictures that are saved. */
-  drawOn(canvas: CanvasRenderingContext2D, factor: number, ink: string, paper: string): void {
+  drawOn(canvas: CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D, factor: number, ink: string, paper: string): void {
     canvas.save();
     canvas.scale(factor, factor);
     canvas.font = "12px system-ui, 'DejaVu Sans', sans-serif";

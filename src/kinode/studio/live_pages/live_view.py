@@ -20,13 +20,13 @@ from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
 from kinode.studio.diagram_data import diagram_data
 from kinode.studio.equation_data import are_long, equation_data
-from kinode.studio.live.changing_run import ChangingRun, Choice, ChosenRun
-from kinode.studio.live.later_parts import find_later_parts, is_quick
-from kinode.studio.live.live_desk import LiveDesk
-from kinode.studio.live.model_watch import ModelWatch
-from kinode.studio.live.page_data import PageData
-from kinode.studio.live.server import Server
-from kinode.studio.live.session import Session
+from kinode.studio.live_pages.changing_run import ChangingRun, Choice, ChosenRun
+from kinode.studio.live_pages.later_parts import find_later_parts, is_quick
+from kinode.studio.live_pages.live_desk import LiveDesk
+from kinode.studio.live_pages.model_watch import ModelWatch
+from kinode.studio.live_pages.page_data import PageData
+from kinode.studio.live_pages.server import Server
+from kinode.studio.live_pages.session import Session
 from kinode.studio.static_files import find_player
 
 RUN_OPTIONS = ("method", "step", "rtol", "atol", "max_step")
@@ -61,7 +61,7 @@ class LiveView:
 
     Examples
     --------
-    >>> from kinode.studio.live.live_view import LiveView
+    >>> from kinode.studio.live_pages.live_view import LiveView
     >>> with LiveView(kn.load("examples/pendulum.yaml"), 1.0, player="") as view:
     ...     view.url.startswith("http://127.0.0.1:")
     True
@@ -81,7 +81,7 @@ class LiveView:
         self.server = Server(self.session, pages).start()
         self.complete = threading.Event()
         """Set when the run and all that belongs to it are there."""
-        self._first = {"values": dict(values or {}), "start": dict(start or {})}
+        self._first = dict(values or {}), dict(start or {})
         self._watch = None if self.file is None else ModelWatch(self.file, self._follow)
         self._thread = threading.Thread(target=self._begin, args=(system,), name="kinode model", daemon=True)
         self._thread.start()
@@ -146,7 +146,7 @@ class LiveView:
         model = ChangingRun(system, self._until, self._options)
         quick = is_quick(system)
         data = PageData(model, self.desk.file, diagram=diagram_data(system) if quick else None)
-        choice = model.choice(**self._first) if before is None else carry_over(model, before[0].model, before[1].choice)
+        choice = model.choice(*self._first) if before is None else carry_over(model, before[0].model, before[1].choice)
         if before is None:
             self.desk.say("computing the first run")
         chosen = model.compute(choice, data.names)

@@ -33,7 +33,7 @@ def change_state(dynamics: Dynamics, state: State, changes: Mapping[str, Any] | 
 
     Examples
     --------
-    >>> from kinode.studio.live.branch_start import change_state
+    >>> from kinode.studio.live_pages.branch_start import change_state
     >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
     >>> change_state(dynamics, dynamics.initial, {"elbow.q": "30 deg"}, dynamics.parameters, dynamics.inputs).q.round(3)
     array([1.745, 0.524])
@@ -66,5 +66,5 @@ def _fix(dynamics: Dynamics, requested: InitialValues, changed: Coordinate) -> I
     exact = (value.exact_q if changed.role == "q" else value.exact_u).copy()
     first = dynamics.system.joints[changed.joint].quaternion
     exact[slice(first, None) if changed.role == "q" and first is not None and place >= first else place] = True
-    fixed = replace(value, **{f"exact_{changed.role}": exact})
+    fixed = replace(value, exact_q=exact) if changed.role == "q" else replace(value, exact_u=exact)
     return replace(requested, joints={**requested.joints, changed.joint: fixed})

@@ -13,8 +13,8 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
-from kinode.studio.live.changing_run import ChangingRun, ChosenRun
-from kinode.studio.live.session import Client
+from kinode.studio.live_pages.changing_run import ChangingRun, ChosenRun
+from kinode.studio.live_pages.session import Client
 from kinode.tasks.batches.response_curve import DEFAULT_POINTS, CurveRun, start_response_curve
 from kinode.tasks.batches.run_rows import RunRow
 

@@ -50,7 +50,7 @@ from statistics import median
 from typing import Any, Protocol
 
 from kinode.errors import ArgumentError, Error, find_close
-from kinode.studio.live.message import Arrays, compose, describe_error, read_request
+from kinode.studio.live_pages.message import Arrays, compose, describe_error, read_request
 from kinode.studio.packet import write_json
 
 Answer = Mapping[str, Any] | tuple[Mapping[str, Any], Arrays] | None

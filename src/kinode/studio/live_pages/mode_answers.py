@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.studio.live.changing_run import ChosenRun
+from kinode.studio.live_pages.changing_run import ChosenRun
 from kinode.studio.scene_data import Plain
 from kinode.tasks.batches.value_sets import read_value
 from kinode.tasks.vibrations.mode_shapes import ModeShape, mode_shapes

@@ -38,12 +38,12 @@ def is_quick(system: System) -> bool:
 
 def find_later_parts(run: Trajectory, *, diagram: bool, equations: bool) -> LaterParts:
     """The parts that are asked for, made by another process; by this one where that does not work."""
-    own = {name: value for name, value in zip(run.dynamics.topology.parameters, run.p.tolist())}
+    own = dict(zip(run.dynamics.topology.parameters, run.p.tolist()))
     task = {
         "system": run.system, "t": run.t, "y": run.y, "p": own, "inputs": run.inputs, "diagram": diagram,
         "equations": equations,
     }  # fmt: skip
-    command = [sys.executable, "-m", "kinode.studio.live.later_parts"]
+    command = [sys.executable, "-m", "kinode.studio.live_pages.later_parts"]
     try:
         done = subprocess.run(command, input=pickle.dumps(task), capture_output=True, timeout=LONGEST, check=True)
         drawn, written = pickle.loads(done.stdout)  # of this program's own making

@@ -72,10 +72,10 @@ class ChangingRun:
 
     Examples
     --------
-    >>> from kinode.studio.live.changing_run import ChangingRun
-    >>> model = ChangingRun(kn.load("examples/pendulum.yaml"), 1.0)
-    >>> model.compute(model.choice({"bob.mass": 2.0})).run.live["bob.mass"]
-    2.0
+    >>> from kinode.studio.live_pages.changing_run import ChangingRun
+    >>> model = ChangingRun(kn.load("examples/double_pendulum.yaml"), 1.0)
+    >>> model.compute(model.choice({"lower.mass": "1500 g"})).run.live["lower.mass"]
+    1.5
     """
 
     def __init__(self, system: System, until: Any = None, options: Mapping[str, Any] | None = None) -> None:

@@ -14,7 +14,7 @@ from kinode.results.load_summary import LOAD_ROUNDING
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.studio.diagram_data import DiagramRecord
 from kinode.studio.equation_data import EquationRecord
-from kinode.studio.live.changing_run import ChangingRun, Choice, ChosenRun
+from kinode.studio.live_pages.changing_run import ChangingRun, Choice, ChosenRun
 from kinode.studio.run_document import DocumentParts, make_document, run_records
 from kinode.studio.scene_data import Plain, SceneData
 from kinode.studio.shown_series import shown_names

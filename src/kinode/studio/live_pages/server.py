@@ -30,9 +30,9 @@ from websockets.http11 import Request, Response
 
 from kinode.errors import ArgumentError
 from kinode.records import dataclass
-from kinode.studio.live.gate import SOCKET, Gate, check_authority
-from kinode.studio.live.served_files import ALWAYS, NOTHING, Resource, read_below, resource
-from kinode.studio.live.session import Session
+from kinode.studio.live_pages.gate import SOCKET, Gate, check_authority
+from kinode.studio.live_pages.served_files import ALWAYS, NOTHING, Resource, read_below, resource
+from kinode.studio.live_pages.session import Session
 
 LOG = logging.getLogger("kinode.studio")
 FILES = "/files/"

@@ -32,13 +32,13 @@ from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
 from kinode.simulation.task_arguments import read_seconds
 from kinode.studio.equation_data import equation_data
-from kinode.studio.live.branch_start import change_state
-from kinode.studio.live.changing_run import ChosenRun, rows_of
-from kinode.studio.live.message import describe_error
-from kinode.studio.live.mode_answers import answer_locus, answer_modes
-from kinode.studio.live.page_data import PageData
-from kinode.studio.live.response_pushes import ResponseBoard
-from kinode.studio.live.session import Answer, Client, Job, Session
+from kinode.studio.live_pages.branch_start import change_state
+from kinode.studio.live_pages.changing_run import ChosenRun, rows_of
+from kinode.studio.live_pages.message import describe_error
+from kinode.studio.live_pages.mode_answers import answer_locus, answer_modes
+from kinode.studio.live_pages.page_data import PageData
+from kinode.studio.live_pages.response_pushes import ResponseBoard
+from kinode.studio.live_pages.session import Answer, Client, Job, Session
 from kinode.studio.run_document import audit_badge, verification_badge
 from kinode.studio.scene_data import Plain
 from kinode.studio.shown_series import series_info
@@ -176,7 +176,7 @@ class LiveDesk:
         for name in dict.fromkeys(names):
             if name in terms:
                 columns = found.get(name, np.full(len(chosen.frames), np.nan))[None]
-                info: Plain = {"words": "", "group": "kept", "parts": [], **terms[name], "row": len(rows)}
+                info: Plain = {"words": "", "group": "terms", "parts": [], **terms[name], "row": len(rows)}
             else:
                 columns = np.asarray(values[name], dtype=np.float32).reshape(len(chosen.frames), -1).T
                 info = series_info(chosen.run, name, data.groups.get(name, "kept"), len(rows), len(columns))
