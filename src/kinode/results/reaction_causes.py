@@ -22,7 +22,12 @@ from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
-from kinode.formulations.reaction_contributions import MOST_BODIES_BY_CAUSE, check_breakdown, contributions
+from kinode.formulations.reaction_contributions import (
+    MOST_BODIES_BY_CAUSE,
+    bodies_behind,
+    check_breakdown,
+    contributions,
+)
 from kinode.hooks import hook
 from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
 from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support
@@ -165,8 +170,11 @@ def _find_names(dynamics: Dynamics, joint: str, by: str, support: Support) -> tu
     """The names of all contributions to a joint's reaction; found once for a compiled system."""
     known = _NAMES.setdefault(dynamics.kernels, {})
     if (joint, by, support) not in known:
-        at_start = dynamics.snapshot(dynamics.initial)
-        known[joint, by, support] = tuple(contributions(at_start, joint, by, support))
+        known[joint, by, support] = (
+            bodies_behind(dynamics.topology, joint)
+            if by == "body"
+            else tuple(contributions(dynamics.snapshot(dynamics.initial), joint, by, support))
+        )
     return known[joint, by, support]
 
 
