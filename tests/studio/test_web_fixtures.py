@@ -20,7 +20,7 @@ def test_the_rotor_is_as_stored():
 
 
 def test_the_packet_of_the_rotor_holds_the_loads():
-    """World axes in the packet; the parent of the shaft is the world, so that the joint's axes are those of the world."""
+    """In world axes, which are those of the joint: its parent is the world."""
     stored = json.loads((FOLDER / "rotor.json").read_text(encoding="utf-8"))
     header, arrays = read_packet(zlib.decompress(base64.b64decode(stored["packet"])))
     row = next(joint["load"] for joint in header["joints"] if joint["name"] == "shaft")
