@@ -5,6 +5,7 @@ Still pictures have a palette of their own; moving ones are WebP, a screenshot o
 """
 
 import io
+import math
 import sys
 import tempfile
 from collections.abc import Callable
@@ -13,17 +14,19 @@ from pathlib import Path
 
 from picture_files import PICTURES, ROOT
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
 from kinode.studio.films.chromium import find_chromium
+from kinode.studio.live.live_view import LiveView
 
 WIDE = (1280, 720)
 FILM = (960, 540)  # of moving pictures, which are made as wide as still ones
 READY = "() => globalThis.kinodePlayer !== undefined"
 SEEK = "t => { kinodePlayer.clock.pause(); kinodePlayer.clock.seek(t); }"
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+WAIT_FOR_RUN, WAIT_FOR_CURVE = 150, 6000  # ms
 COLORED = 200  # colors of a still picture
 
 Act = Callable[[Page], object]
@@ -136,10 +139,9 @@ def make_still(browser: Browser, name: str, still: Still, known: dict[str, Traje
     page = open_page(browser, find_run(still.example, known), still.theme, still.options)
     page.evaluate(SEEK, still.time)
     prepare(page, still.acts)
-    path = PICTURES / f"player_{name}.png"
-    take(page, still.time).quantize(COLORED, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture = take(page, still.time)
     page.close()
-    return path
+    return save_still(name, picture)
 
 
 def make_film(browser: Browser, name: str, film: Moving, known: dict[str, Trajectory]) -> Path:
@@ -148,12 +150,57 @@ def make_film(browser: Browser, name: str, film: Moving, known: dict[str, Trajec
     prepare(page, film.acts)
     first, last = film.span
     times = [first + (last - first) * k / film.pictures for k in range(film.pictures)]
-    pictures = [take(page, time).resize(FILM, Image.Resampling.LANCZOS) for time in times]
-    path = PICTURES / f"player_{name}.webp"
-    options = {"duration": round(1000 / film.rate), "loop": 0, "quality": 55, "method": 6, "minimize_size": True}
-    pictures[0].save(path, save_all=True, append_images=pictures[1:], **options)
+    pictures = [scale(take(page, time)) for time in times]
     page.close()
+    return save_film(name, pictures, film.rate)
+
+
+def scale(picture: Image.Image) -> Image.Image:
+    """A picture in the size of moving ones."""
+    return picture.resize(FILM, Image.Resampling.LANCZOS)
+
+
+def save_still(name: str, picture: Image.Image) -> Path:
+    """Write a picture with a palette of its own colors."""
+    path = PICTURES / f"player_{name}.png"
+    picture.quantize(COLORED, dither=Image.Dither.NONE).save(path, optimize=True)
     return path
+
+
+def save_film(name: str, pictures: list[Image.Image], rate: float) -> Path:
+    """Write pictures as one that moves, over and over."""
+    path = PICTURES / f"player_{name}.webp"
+    options = {"duration": round(1000 / rate), "loop": 0, "quality": 55, "method": 6, "minimize_size": True}
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], **options)
+    return path
+
+
+def make_live(browser: Browser) -> list[Path]:
+    """Write pictures of a live page: the length of a crank is dragged, a run is pinned."""
+    file, number, time = ROOT / "examples" / "four_bar.yaml", "pin.a.at.x", 0.55
+    with LiveView(kn.load(file), file=file) as live:
+        page = browser.new_page(viewport={"width": WIDE[0], "height": WIDE[1]}, reduced_motion="reduce")
+        page.goto(live.url)
+        page.wait_for_function(READY)
+        page.evaluate("name => kinodePlayer.panels.get('Numbers').reveal(name)", number)
+        page.evaluate(SEEK, time)
+        slider = page.locator(f'[data-number="{number}"] input[type=range]')
+        page.get_by_role("button", name="Keep this run to compare with").click()
+        drag(page, slider, 450)
+        page.wait_for_timeout(WAIT_FOR_CURVE)
+        slider.evaluate("slider => slider.closest('.number-row').scrollIntoView({ block: 'center' })")
+        pictures = [scale(drag(page, slider, 500 + round(200 * math.sin(2 * math.pi * k / 48)))) for k in range(48)]
+        still = drag(page, slider, 640)
+        page.close()
+    return [save_still("live", still), save_film("live_moving", pictures, 12.0)]
+
+
+def drag(page: Page, slider: Locator, place: int) -> Image.Image:
+    """Put a slider somewhere, and take the page with the run that follows."""
+    slider.evaluate("(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input')); }", place)
+    page.wait_for_timeout(WAIT_FOR_RUN)
+    page.evaluate(DRAWN)
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
 def make_report(browser: Browser, known: dict[str, Trajectory]) -> Path:
@@ -179,6 +226,7 @@ def main(wanted: list[str]) -> None:
         browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         made = [make_still(browser, name, s, known) for name, s in STILLS.items() if is_wanted(name)]
         made += [make_film(browser, name, f, known) for name, f in FILMS.items() if is_wanted(name)]
+        made += make_live(browser) if is_wanted("live") else []
         made += [make_report(browser, known)] if is_wanted("report") else []
         browser.close()
     for path in made:

@@ -12,8 +12,8 @@ headers such numbers become null.
 
 Series in files are encoded (``"encoding": "delta"``), which deflates to a fraction.  Each column (all entries over the
 last axis, time) is quantised: value = low + step (k - 1), and k = 0 is NaN.  Stored are the second differences of k
-over time, modulo the size of their container (``dtype`` u2 for 16 bits, u4 for 24), with bytes shuffled: the first of
-each number, then the second, and so on.  ``shape`` is that of the values, ``values`` their own dtype (f4 unless said).
+over time (differences of another ``order`` where the entry says so), modulo the size of their container (``dtype`` u2
+for 16 bits, u4 for 24), with bytes shuffled: the first of each number, then the second, and so on.  ``shape`` is that of the values, ``values`` their own dtype (f4 unless said).
 ``low`` and ``step`` of the columns are arrays of their own, ``<name>:low`` and ``<name>:step``.
 
 A reader trusts nothing: lengths, shapes and places are checked before they are used, and nothing is executed.
@@ -40,6 +40,8 @@ BITS = {"u2": 16, "u4": 24}
 LONGEST_HEADER = 1 << 26
 MOST_ARRAYS = 100_000
 MOST_AXES = 8
+SECOND = 2
+ORDERS = (2, 3)  # of differences
 
 
 class PacketError(ArgumentError):
@@ -48,7 +50,7 @@ class PacketError(ArgumentError):
 
 @dataclass(frozen=True)
 class EncodedSeries:
-    """A series whose columns are quantised; ``data`` holds the shuffled second differences."""
+    """A series whose columns are quantised; ``data`` holds the shuffled differences of an order."""
 
     data: NDArray[np.uint8]
     low: NDArray[np.float64]
@@ -56,9 +58,12 @@ class EncodedSeries:
     bits: int
     dtype: str
     shape: tuple[int, ...]
+    order: int = SECOND
 
 
-def encode_series(array: NDArray[Any], bits: int = 16) -> EncodedSeries:
+def encode_series(
+    array: NDArray[Any], bits: int = 16, *, span: NDArray[Any] | float = 0.0, order: int = SECOND
+) -> EncodedSeries:
     """Quantise a series, time along its last axis, to steps of each column's range.
 
     Parameters
@@ -67,6 +72,10 @@ def encode_series(array: NDArray[Any], bits: int = 16) -> EncodedSeries:
         The values; float32 stays so, anything else is taken as float64.
     bits : int
         16 or 24: a column has 2^bits - 2 steps between its least and its greatest value.
+    span : float or array, optional
+        Ranges of the columns, where steps are to be coarser than by their own ranges: coordinates of one point, say.
+    order : int, default 2
+        Of the differences: 3 is smaller for smooth series of many numbers.
 
     Returns
     -------
@@ -93,13 +102,14 @@ def encode_series(array: NDArray[Any], bits: int = 16) -> EncodedSeries:
     low = np.where(some, np.min(values, axis=-1, where=known, initial=math.inf), 0.0)
     high = np.where(some, np.max(values, axis=-1, where=known, initial=-math.inf), 0.0)
     steps = (1 << bits) - 2
-    step = (high - low) / steps
+    step = np.maximum(high - low, np.where(some, span, 0.0)) / steps
     place = np.where(known, values, 0.0) - low[..., None]
     place = np.divide(place, step[..., None], out=np.zeros_like(place), where=step[..., None] > 0)
     k = np.where(known, np.rint(place).clip(0, steps) + 1, 0).astype(CONTAINERS[bits])
-    second = _differences(_differences(k))
-    data = np.ascontiguousarray(second.reshape(-1, 1).view(np.uint8).T).reshape(-1)
-    return EncodedSeries(data, low, step, bits, dtype, given.shape)
+    for _ in range(order):
+        k = _differences(k)
+    data = np.ascontiguousarray(k.reshape(-1, 1).view(np.uint8).T).reshape(-1)
+    return EncodedSeries(data, low, step, bits, dtype, given.shape, order)
 
 
 def _differences(k: NDArray[Any]) -> NDArray[Any]:
@@ -113,8 +123,9 @@ def decode_series(series: EncodedSeries) -> NDArray[Any]:
     """The values of an encoded series."""
     container = CONTAINERS[series.bits]
     planes = series.data.reshape(container.itemsize, -1)
-    second = np.ascontiguousarray(planes.T).reshape(-1).view(container).reshape(series.shape)
-    k = np.cumsum(np.cumsum(second, axis=-1, dtype=container), axis=-1, dtype=container)
+    k = np.ascontiguousarray(planes.T).reshape(-1).view(container).reshape(series.shape)
+    for _ in range(series.order):
+        k = np.cumsum(k, axis=-1, dtype=container)
     with np.errstate(over="ignore", invalid="ignore"):  # strangers' low and step may be anything
         values = series.low[..., None] + series.step[..., None] * (k.astype(np.float64) - 1)
         return np.where(k == 0, np.nan, values).astype(DTYPES[series.dtype])
@@ -190,7 +201,7 @@ def read_packet(data: bytes | bytearray | memoryview) -> tuple[Header, dict[str,
     if not isinstance(entries, list) or len(entries) > MOST_ARRAYS:
         raise PacketError(f"header: 'arrays' is to be a list of at most {MOST_ARRAYS}")
     raw: dict[str, NDArray[Any]] = {}
-    encoded: dict[str, tuple[str, str]] = {}
+    encoded: dict[str, tuple[str, str, int]] = {}
     end = 0
     for entry in entries:
         name, dtype, shape, values = _checked_entry(entry)
@@ -202,12 +213,12 @@ def read_packet(data: bytes | bytearray | memoryview) -> tuple[Header, dict[str,
         end = offset + length
         raw[name] = np.frombuffer(view[base + offset : base + end], DTYPES[dtype]).reshape(shape)
         if values:
-            encoded[name] = values, dtype
+            encoded[name] = values, dtype, entry.get("order", SECOND)
     arrays = {name: array for name, array in raw.items() if not _belongs(name, encoded)}
-    for name, (values, dtype) in encoded.items():
+    for name, (values, dtype, order) in encoded.items():
         stored, shape = raw[name].reshape(-1).view(np.uint8), raw[name].shape
         low, step = (_column_array(raw, f"{name}:{part}", shape[:-1]) for part in ("low", "step"))
-        arrays[name] = decode_series(EncodedSeries(stored, low, step, BITS[dtype], values, shape))
+        arrays[name] = decode_series(EncodedSeries(stored, low, step, BITS[dtype], values, shape, order))
     return header, arrays
 
 
@@ -223,6 +234,7 @@ def _laid_out(arrays: Mapping[str, NDArray[Any] | EncodedSeries]) -> list[tuple[
         if isinstance(array, EncodedSeries):
             entry = {"dtype": CONTAINERS[array.bits].str[1:], "shape": list(array.shape)}
             entry |= {"encoding": "delta", "values": array.dtype}
+            entry |= {"order": array.order} if array.order != SECOND else {}
             rows.append((name, entry, array.data.tobytes()))
             rows += _laid_out({f"{name}:low": array.low, f"{name}:step": array.step})
             continue
@@ -267,7 +279,8 @@ def _checked_entry(entry: object) -> tuple[str, str, tuple[int, ...], str]:
         raise PacketError(f"{name}: shape {shape} does not have {entry['bytes']} bytes")
     if "encoding" in entry:
         values = entry.get("values", "f4")
-        if entry["encoding"] != "delta" or values not in ("f4", "f8") or dtype not in BITS or not shape:
+        known = entry["encoding"] == "delta" and values in ("f4", "f8") and dtype in BITS
+        if not known or entry.get("order", SECOND) not in ORDERS or not shape:
             raise PacketError(f"{name}: an encoding that this version does not know")
     return name, dtype, tuple(shape), values
 

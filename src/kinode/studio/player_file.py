@@ -18,7 +18,7 @@ from kinode.studio.run_document import RunDocument
 from kinode.studio.static_files import find_player
 
 RUN_SIZE = 1_000_000  # bytes of a run in a file
-BODY_SIZE = 40  # bytes of a body in a picture
+BODY_SIZE = 20  # bytes of a body in a picture
 PAGE_STYLE = "html, body { height: 100%; margin: 0; } [data-kinode-player] { height: 100%; }"
 NO_SCRIPT = "This page needs a browser that runs scripts."
 
@@ -84,7 +84,7 @@ def _program() -> str:
 def pack(document: RunDocument) -> str:
     """A run as text: deflated and in base64.
 
-    A run of the size of the examples takes 1 MB, a large one 40 bytes for each body and picture.  What would take more
+    A run of the size of the examples takes 1 MB, a large one 20 bytes for each body and picture.  What would take more
     leaves out who loads the joints: first by cause, then by body.
     """
     bodies, pictures = len(document.header["bodies"]), len(document.arrays["t"])

@@ -33,6 +33,7 @@ FORMAT = "kinode-run"
 VERSION = 1
 FINE, COARSE = 24, 16  # bits of a value in a file
 MOST_FINE = 600_000  # numbers in a file up to which they are stored finely, contributions to loads apart
+MOST_BODIES = 60  # up to which it is stored who loads the joints
 MOST_FACTS = 40
 LEFT_OUT = "who loads each joint is in part left out, to keep the file small: kinode view --live has all of it"
 
@@ -57,11 +58,49 @@ class RunDocument:
             return write_packet(self.header, self.arrays)
         whole = {name: array for name, array in self.arrays.items() if not name.startswith(CAUSES)}
         bits = FINE if sum(array.size for array in whole.values()) <= MOST_FINE else COARSE
-        packed: dict[str, Array | EncodedSeries] = {
-            name: array if name == "t" or not array.size else encode_series(array, bits if name in whole else COARSE)
-            for name, array in self.arrays.items()
-        }
-        return write_packet(self.header, packed)
+        spans = _common_spans(self.arrays) if bits == COARSE else {}
+        header, series = _stored_once(self.header, self.arrays["series"])
+        packed: dict[str, Array | EncodedSeries] = {}
+        for name, array in (self.arrays | {"series": series}).items():
+            if name == "t" or not array.size:
+                packed[name] = array
+                continue
+            wanted = bits if name in whole else COARSE
+            packed[name] = encode_series(array, wanted, span=spans.get(name, 0.0), order=2 if wanted == FINE else 3)
+        return write_packet(header, packed)
+
+
+def _stored_once(header: Plain, series: Array) -> tuple[Plain, Array]:
+    """The same quantities where equal numbers under several names stand once."""
+    rows, places, infos, count = list[Array](), dict[bytes, int](), list[Plain](), 0
+    for info in header["series"]:
+        block = series[info["row"] : info["row"] + max(1, len(info["parts"]))]
+        place = places.setdefault(block.tobytes(), count)
+        infos.append(info | {"row": place})
+        if place == count:
+            rows.append(block)
+            count += len(block)
+    return header | {"series": infos}, np.concatenate(rows) if rows else series
+
+
+def _common_spans(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Ranges for the steps of a large file: one for all positions, one for the three components of each load."""
+    spans: dict[str, Array] = {}
+    if (poses := arrays["poses"]).size:
+        own = _spans(poses)
+        spans["poses"] = np.concatenate([np.full_like(own[:, :3], own[:, :3].max()), np.full_like(own[:, 3:], 2.0)], 1)
+    if (total := arrays.get("loads.total")) is not None and total.size:
+        parts = _spans(total).reshape(-1, 2, 3)
+        joint = np.broadcast_to(parts.max(axis=2, keepdims=True), parts.shape).reshape(-1, 6)
+        spans |= {name: joint for name in ("loads.total", "loads.static")}
+    return spans
+
+
+def _spans(array: Array) -> Array:
+    known = np.isfinite(array)
+    high = np.max(array, axis=-1, where=known, initial=-np.inf)
+    low = np.min(array, axis=-1, where=known, initial=np.inf)
+    return np.where(known.any(axis=-1), high - low, 0.0).astype(float)
 
 
 @IGNORE_OVERFLOW
@@ -129,14 +168,15 @@ def make_document(
     series = shown_series(run, parts.groups, values, len(frames))
     if parts.equations is not None:
         series = series.with_rows(parts.equations.infos, parts.equations.values)
-    causes, contributions = cause_records(frames) if parts.causes else ([], {})
+    few = len(scene.bodies) <= MOST_BODIES
+    causes, contributions = cause_records(frames) if parts.causes and few else ([], {})
     arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
     arrays |= {"poses": scene.with_moving_frames(frames), "series": series.values, **contributions}
     arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
     header = _header(run, scene, label, frames.t) | {
         "joints": joint_records(run, scene, frames),
         "loadParts": list(frames.loads),
-        "loadNotes": list(frames.notes),
+        "loadNotes": [*frames.notes, *([] if few else [LEFT_OUT])],
         "series": series.infos,
         "liveOnly": series.left_out,
         "badges": list(parts.badges),

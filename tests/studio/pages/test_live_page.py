@@ -231,3 +231,13 @@ def test_a_model_without_bodies_has_numbers_too(page):
         before = page.evaluate(SERIES, "tank.voltage")
         press(page, "ArrowRight", 5)
         assert page.evaluate(SERIES, "tank.voltage") != before
+
+
+def test_a_run_is_audited_when_numbers_rest_and_verified_when_asked(pendulum):
+    page, _ = pendulum
+    row(page, "L").locator(".number-slider").focus()
+    press(page, "ArrowRight", 3)
+    page.wait_for_function("() => kinodePlayer.main.header.badges.some(({ name, ok }) => name === 'audit' && ok)")
+    page.get_by_role("tab", name="Checks").click()
+    page.get_by_role("button", name="Verify this run").click()
+    page.wait_for_function("() => kinodePlayer.main.header.badges.some(({ name, ok }) => name === 'verify' && ok)")

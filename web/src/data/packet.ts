@@ -10,6 +10,7 @@ interface ArrayEntry {
   offset: number; // from the start of the arrays
   bytes: number;
   encoding?: "delta";
+  order?: number; // of the differences: 2 unless said
 }
 
 export interface Packet {
@@ -44,7 +45,7 @@ function readArray(data: ArrayBuffer, start: number, entry: ArrayEntry): NumberA
   return new make(data, from, entry.bytes / make.BYTES_PER_ELEMENT);
 }
 
-/** Columns over time: shuffled bytes of second differences of steps; step 0 stands for "not a number". */
+/** Columns over time: shuffled bytes of second or third differences of steps; step 0 stands for "not a number". */
 export function decodeSeries(entry: ArrayEntry, arrays: Map<string, NumberArray>): Float32Array {
   const stored = arrays.get(entry.name)!;
   const width = stored.BYTES_PER_ELEMENT;
@@ -55,15 +56,19 @@ export function decodeSeries(entry: ArrayEntry, arrays: Map<string, NumberArray>
   const step = arrays.get(`${entry.name}:step`);
   if (low === undefined || step === undefined) throw new PacketError(`the ranges of ${entry.name} are missing`);
   const values = new Float32Array(count);
+  const order = entry.order ?? 2;
+  if (order !== 2 && order !== 3) throw new PacketError(`the steps of ${entry.name} are of a kind that this player does not know`);
   const mask = width === 2 ? 0xffff : 0xffffffff;
   for (let row = 0, at = 0; at < count; row++) {
     let value = 0;
     let slope = 0;
+    let bend = 0;
     const base = low[row]!;
     const size = step[row]!;
     for (let k = 0; k < n; k++, at++) {
       let d = bytes[at]! | (bytes[count + at]! << 8);
       if (width === 4) d |= (bytes[2 * count + at]! << 16) | (bytes[3 * count + at]! << 24);
+      if (order === 3) d = bend = (bend + d) | 0;
       slope = (slope + d) | 0;
       value = (value + slope) | 0;
       const code = (value & mask) >>> 0;
