@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kinode.studio.live.live_view import LiveView
 from picture_files import PICTURES, ROOT
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
@@ -19,7 +20,6 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 import kinode as kn
 from kinode.results.trajectory import Trajectory
 from kinode.studio.films.chromium import find_chromium
-from kinode.studio.live.live_view import LiveView
 
 WIDE = (1280, 720)
 FILM = (960, 540)  # of moving pictures, which are made as wide as still ones
