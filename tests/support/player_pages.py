@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
-from contextlib import ExitStack, contextmanager
+import runpy
+import tempfile
+from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from pathlib import Path
 
 import kinode as kn
@@ -13,6 +16,12 @@ from kinode.studio.films.chromium import find_chromium
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
 PLAYER = ROOT / "src" / "kinode" / "studio" / "static" / "player.js"
+SCRIPTS = [
+    "arm.py",
+    "elastic_study.py",
+    "six_axis.py",
+    "ur5_path.py",
+]  # ship_at_sea.py has the model of ship_gimbal.yaml
 SAMPLES = 301
 
 
@@ -57,7 +66,10 @@ def must_run():
 
 
 def simulated(example):
-    """The run of an example over its own span."""
+    """The run of an example over its own span, or the one that a script makes."""
+    if example.endswith(".py"):
+        with tempfile.TemporaryDirectory() as folder, chdir(folder), redirect_stdout(io.StringIO()):
+            return runpy.run_path(str(ROOT / "examples" / example), run_name="__main__")["run"]
     system = kn.load(ROOT / "examples" / f"{example}.yaml")
     return kn.simulate(system, samples=SAMPLES)
 

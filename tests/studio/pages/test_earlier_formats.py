@@ -14,7 +14,7 @@ from kinode.studio.packet import read_packet
 from kinode.studio.player_file import page_of_packets
 from kinode.studio.run_document import VERSION
 
-KNOWN = sorted((ROOT / "tests" / "known").glob("player_*/*.run"))
+KNOWN = sorted((ROOT / "tests" / "known").glob("player_*/*.txt"))
 READY = "() => globalThis.kinodePlayer !== undefined"
 GRAVITY = 9.81
 WIDGET = """async ([program, packed]) => {
@@ -31,7 +31,7 @@ WIDGET = """async ([program, packed]) => {
 
 @pytest.fixture(params=KNOWN, ids=lambda path: path.parent.name)
 def known(request):
-    return request.param.read_bytes()
+    return base64.b64decode(request.param.read_text(encoding="ascii"))
 
 
 def square_of_rate(angle):

@@ -1,0 +1,29 @@
+"""The fixtures that the page's own tests read are what kinode gives now."""
+
+import base64
+import json
+import zlib
+
+import numpy as np
+from web_fixtures import FOLDER, STATES, rotor_fixture
+
+from kinode.studio.packet import read_packet
+
+
+def test_the_rotor_is_as_stored():
+    stored = json.loads((FOLDER / "rotor.json").read_text(encoding="utf-8"))
+    current = rotor_fixture()
+    assert stored["t"] == current["t"]
+    for part, arrays in current["numbers"].items():
+        for name, values in arrays.items():
+            assert np.allclose(stored["numbers"][part][name], values, rtol=1e-6, atol=1e-6), (part, name)
+
+
+def test_the_packet_of_the_rotor_holds_the_loads():
+    """In world axes, which are those of the joint: its parent is the world."""
+    stored = json.loads((FOLDER / "rotor.json").read_text(encoding="utf-8"))
+    header, arrays = read_packet(zlib.decompress(base64.b64decode(stored["packet"])))
+    row = next(joint["load"] for joint in header["joints"] if joint["name"] == "shaft")
+    loads = arrays["loads.total"][row][:, list(STATES)].T
+    expected = np.hstack([stored["numbers"]["total"]["force"], stored["numbers"]["total"]["moment"]])
+    assert np.abs(loads - expected).max() < 1e-5 * np.abs(expected).max()
