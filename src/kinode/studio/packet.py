@@ -13,7 +13,8 @@ headers such numbers become null.
 Series in files are encoded (``"encoding": "delta"``), which deflates to a fraction.  Each column (all entries over the
 last axis, time) is quantised: value = low + step (k - 1), and k = 0 is NaN.  Stored are the second differences of k
 over time (differences of another ``order`` where the entry says so), modulo the size of their container (``dtype`` u2
-for 16 bits, u4 for 24), with bytes shuffled: the first of each number, then the second, and so on.  ``shape`` is that of the values, ``values`` their own dtype (f4 unless said).
+for 16 bits, u4 for 24), with bytes shuffled: the first of each number, then the second, and so on.  ``shape`` is that
+of the values, ``values`` their own dtype (f4 unless said).
 ``low`` and ``step`` of the columns are arrays of their own, ``<name>:low`` and ``<name>:step``.
 
 A reader trusts nothing: lengths, shapes and places are checked before they are used, and nothing is executed.

@@ -92,7 +92,7 @@ def _common_spans(arrays: Mapping[str, Array]) -> dict[str, Array]:
     if (total := arrays.get("loads.total")) is not None and total.size:
         parts = _spans(total).reshape(-1, 2, 3)
         joint = np.broadcast_to(parts.max(axis=2, keepdims=True), parts.shape).reshape(-1, 6)
-        spans |= {name: joint for name in ("loads.total", "loads.static")}
+        spans |= dict.fromkeys(("loads.total", "loads.static"), joint)
     return spans
 
 
