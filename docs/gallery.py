@@ -28,8 +28,10 @@ hide: [navigation]
 # Gallery
 
 All examples that come with kinode. `kinode examples --copy .` writes them into the present folder, so that the commands
-below run as they stand; with `--report out` they write a report with plots. kinode draws the pictures from these runs:
-a mechanism at its start, with its later positions in lighter colors and the paths of its ends.
+below run as they stand: they show the example [moving](how-to/see-it-move.md) in the browser, with the loads in its
+joints. `kinode run` in their place prints the loads, and with `--report out` writes a report with plots. kinode draws
+the pictures from these runs: a mechanism at its start, with its later positions in lighter colors and the paths of
+its ends.
 """
 
 
@@ -97,7 +99,7 @@ def find_guides(path: Path) -> list[Path]:
 def write_card(card: Card) -> str:
     """An entry of the list, in Markdown."""
     name = card.path.name
-    command = f"python {name}" if card.path.suffix == ".py" else f"kinode run {name}"
+    command = f"python {name}" if card.path.suffix == ".py" else f"kinode view {name}"
     lines = [f"![{card.path.stem}](pictures/gallery/{card.path.stem}.png)", f"**{name}**<br>{card.what}", card.shows]
     guides = find_guides(card.path)[:3]
     links = [f"[{page.read_text('utf-8').splitlines()[0][2:]}]({page.relative_to(PAGE.parent)})" for page in guides]

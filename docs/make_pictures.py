@@ -1,12 +1,10 @@
 """Make the pictures of the README and the documentation from the examples: ``python docs/make_pictures.py``.
 
-The picture of the report needs a browser, chromium; without one it stays as it is.
+``player_pictures.py`` makes those of the player and of the report, which need a browser.
 """
 
 import contextlib
 import runpy
-import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -22,28 +20,8 @@ from kinode.views.mechanism.flow_chart import draw_chart
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.mechanism.vector_scheme import draw_scheme
 from kinode.views.plots.mode_strips import draw_strips, find_strips
-from kinode.views.plots.time_plots import PlotLine, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
+from kinode.views.plots.time_plots import PlotLine, draw_legend, draw_lines, mark_events, plot_loads
 from kinode.views.style import COLORS, MUTED, label, style
-
-
-def make_excavator(run: Trajectory) -> Path:
-    """The excavator at work, and what its boom pin carries meanwhile."""
-    with style():
-        figure = Figure(figsize=(10.4, 4.9))
-        draw_mechanism(figure.add_axes((0.0, 0.0, 0.56, 1.0)), run, ghosts=2)
-        rows = [figure.add_axes((0.635, bottom, 0.35, 0.205)) for bottom in (0.7, 0.4, 0.1)]
-        draw_loads(rows[:2], run, run.reaction("boom_pin"))
-        drives = [PlotLine(name, "N*m", run[f"{name}.effort"]) for name in ("boom_pin", "stick_pin", "bucket_pin")]
-        draw_lines(rows[2], run.t, drives, word="drive moment")
-        for axes in rows[:2]:
-            axes.set_xlabel("")
-            axes.tick_params(labelbottom=False)
-            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=4)  # there is no room for a second row
-        rows[0].set_title("what the boom pin carries", pad=19)
-        rows[2].set_xlabel(label("time", "s"))
-        path = PICTURES / "excavator.png"
-        save(figure, path, 130)
-    return path
 
 
 def make_boom_pin(run: Trajectory) -> Path:
@@ -51,21 +29,6 @@ def make_boom_pin(run: Trajectory) -> Path:
     path = PICTURES / "boom_pin.png"
     with style():
         save(plot_loads(run, "boom_pin"), path, 110)
-    return path
-
-
-def make_report(run: Trajectory) -> Path | None:
-    """The top of the report, as a browser shows it."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        return None
-    path = PICTURES / "report.png"
-    with tempfile.TemporaryDirectory() as place:
-        page = run.report(place)
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1100,1000"]
-        command = [browser, *options, f"--screenshot={path}", page.as_uri()]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
-    shrink(path)
     return path
 
 
@@ -309,27 +272,22 @@ def make_robot() -> Path:
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
-    for path in filter(
-        None,
-        (
-            make_excavator(run),
-            make_boom_pin(run),
-            make_report(run),
-            make_unique(),
-            make_elastic(),
-            make_ship(),
-            make_causes(),
-            make_pressure(),
-            make_scheme(),
-            make_chart(),
-            make_shaking(),
-            make_frames(),
-            *make_circuits(),
-            *make_backlash(),
-            make_brake(),
-            make_robot(),
-            *make_gallery(),
-        ),
+    for path in (
+        make_boom_pin(run),
+        make_unique(),
+        make_elastic(),
+        make_ship(),
+        make_causes(),
+        make_pressure(),
+        make_scheme(),
+        make_chart(),
+        make_shaking(),
+        make_frames(),
+        *make_circuits(),
+        *make_backlash(),
+        make_brake(),
+        make_robot(),
+        *make_gallery(),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 

@@ -1,7 +1,7 @@
 """A camera on a ship in a seaway: what do its drives need, what do its joints carry, how still is its picture?
 
-Shows motions from a sea's spectrum, motors as bodies of their own, and a report with plots of one's own choice, which
-goes into the folder out. The model is ship_gimbal.yaml.
+Shows motions from a sea's spectrum, motors as bodies of their own, and a report with plots of one's own choice, in
+which the ship moves. It goes into the folder out. The model is ship_gimbal.yaml.
 """
 
 from pathlib import Path
@@ -37,4 +37,7 @@ plots = {
     "Motors": motors,
     "Line of sight and picture": ["off_left", "off_up", "tilt"],
 }
-print(f"The report is {run.report('out', plots=plots, seen_from='course')}: open it in a browser.")
+report = run.report("out", plots=plots, seen_from="course").resolve()
+moves = "data-kinode-player" in report.read_text(encoding="utf-8")
+print(f"The report is {report}")
+print("Open it in a browser: it moves." if moves else "Open it in a browser; make player lets it move.")

@@ -6,6 +6,7 @@ has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a 
 
 import doctest
 import importlib
+import os
 import re
 import runpy
 import shutil
@@ -28,6 +29,7 @@ from kinode.model.network.part import Part
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 import gallery  # noqa: E402
+import key_tables  # noqa: E402
 import site_math  # noqa: E402
 from pages import FENCE, PAGES, Block, blocks, differ, outputs  # noqa: E402
 from parts import FAMILIES, rewrite, write_kinds  # noqa: E402
@@ -37,11 +39,13 @@ DOCS = ROOT / "docs"
 WRITTEN = [*PAGES, ROOT / "CHANGELOG.md"]
 SOURCES = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
 COLUMN = 88  # characters of code that fit the column of a page
-ROOM = 2e6  # bytes of all pictures
+ROOM = 2e6  # bytes of all still pictures
+MOVING = 1e6  # bytes of a moving one
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 MODELS = sorted((ROOT / "examples").glob("*.yaml"))
 SHORT = 0.05  # seconds of simulated time: enough to compile, start and store
+PLAYER = ROOT / "src" / "kinode" / "studio" / "static" / "player.js"
 RUN = [page for page in PAGES if blocks(page, "python") or any(b.title == "terminal" for b in blocks(page))]
 
 
@@ -68,8 +72,14 @@ def workplace(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
+def shows_a_player(page):
+    return re.search(r"\.view\(|kinode view .*--output", "".join(b.text for b in blocks(page) if b.title != "output"))
+
+
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_page(page, workplace):
+    if shows_a_player(page) and not PLAYER.exists() and not os.environ.get("CI"):
+        pytest.skip("the player is not built: make player")
     for block, real in outputs(page):
         found = differ(block.text, real)
         assert found is None, f"{name(page)}:{block.line}: {found}\n`python docs/pages.py {name(page)}` writes it"
@@ -204,7 +214,29 @@ def test_gallery_has_every_example():
 
 
 def test_pictures_are_small():
-    assert sum(path.stat().st_size for path in (DOCS / "pictures").rglob("*.*")) < ROOM
+    sizes = {path: path.stat().st_size for path in (DOCS / "pictures").rglob("*.*")}
+    moving = {path.name: size for path, size in sizes.items() if path.suffix == ".webp"}
+    assert 2 <= len(moving) <= 4
+    assert max(moving.values()) < MOVING
+    assert sum(sizes.values()) - sum(moving.values()) < ROOM
+
+
+def test_keys_of_the_player_are_those_of_its_sources():
+    text = key_tables.PAGE.read_text()
+    assert key_tables.rewrite(text) == text, "`python docs/key_tables.py` writes them"
+    assert "| `Space`, `k` | play, pause |" in text
+
+
+def test_data_of_the_player_are_described():
+    from kinode.studio.run_document import run_document
+
+    listed = set(re.findall(r"`([\w.]+)`", (DOCS / "reference" / "player-data.md").read_text()))
+    document = run_document(kn.simulate(kn.load(ROOT / "examples" / "motor_axis.yaml"), 0.1, samples=3))
+    header = document.header
+    parts = [header[key][0] for key in ("bodies", "joints", "series", "parameters", "badges")]
+    parts += [header["diagram"], header["diagram"]["links"][0], header["diagram"]["components"][0], header["equations"]]
+    assert {key for record in (header, header["run"], *parts) for key in record} - listed == set()
+    assert {key for key in document.arrays if not key.startswith("causes")} <= listed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import kinode as kn
@@ -21,6 +21,22 @@ def locked(file):
     """A stretch in which no other worker is."""
     with open(file, "w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def one_of(files):
+    """A stretch in which as many workers are as there are files: the first that is free, else the first in line."""
+    with ExitStack() as stack:
+        streams = [stack.enter_context(open(file, "w")) for file in files]
+        for stream in streams:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            break
+        else:
+            fcntl.flock(streams[os.getpid() % len(streams)], fcntl.LOCK_EX)
         yield
 
 

@@ -1,11 +1,12 @@
-"""The player in a real Chromium: one page at a time for all workers; every console error fails the test."""
+"""The player in a real Chromium: few pages at a time for all workers; every console error fails the test."""
 
 import pytest
-from player_pages import PageFolder, locked, must_run, what_is_missing
+from player_pages import PageFolder, must_run, one_of, what_is_missing
 
 from kinode.studio.films.chromium import find_chromium
 
 WIDE = {"width": 1280, "height": 800}
+MOST_PAGES = 2  # at a time: one takes half a gigabyte, and all of a core
 READY = "() => globalThis.kinodePlayer !== undefined"
 
 
@@ -38,9 +39,12 @@ def browser():
 
 
 @pytest.fixture
-def make_page(browser, shared_folder):
-    """Makes pages of a size and color scheme; one test at a time has a browser."""
+def make_page(request, browser, shared_folder, pages):
+    """Makes pages of a size and color scheme; few tests at a time have a browser."""
     contexts, complaints = [], []
+    example = getattr(request.node, "callspec", None) and request.node.callspec.params.get("example")
+    if example:
+        pages.page(example)  # models are compiled while others use the browser
 
     def make(*, scheme="light", still=True, **size):
         motion = "reduce" if still else "no-preference"
@@ -51,7 +55,7 @@ def make_page(browser, shared_folder):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return page
 
-    with locked(shared_folder / "browser.lock"):
+    with one_of([shared_folder / f"browser_{k}.lock" for k in range(MOST_PAGES)]):
         yield make
         for context in contexts:
             context.close()

@@ -12,7 +12,7 @@ import { type Answer, LiveError, type LiveConnection, Overtaken, isPacket } from
 import { LatencyMeter } from "./latency";
 import { Newest } from "./newest";
 import { fieldText, firstUnit } from "./number_range";
-import { type LiveHeader, type LiveRun, changeWords, liveHeader, updateRun, withCauses } from "./run_update";
+import { type LiveHeader, type LiveRun, changeWords, fits, liveHeader, updateRun, withCauses } from "./run_update";
 
 interface SetQuestion {
   values: Record<string, number | null>; // null: as in the file
@@ -49,6 +49,7 @@ export class LiveDesk implements LiveLink {
   private readonly given = new Map<string, number>(); // values of the file
   private readonly left = { values: new Set<string>(), start: new Set<string>() }; // set before, now as in the file
   private until!: number;
+  private early = false;
   private settling: ReturnType<typeof setTimeout> | null = null;
   private readonly listeners = new Set<(news: DeskNews) => void>();
   private readonly lane: Newest<SetQuestion, Answer>;
@@ -203,12 +204,17 @@ export class LiveDesk implements LiveLink {
     return () => this.listeners.delete(listener);
   }
 
-  /** The model was edited, or the page came back: another run, its numbers as the server tells them. */
+  /**
+   * The model was edited, or the page came back: another run, its numbers as the server tells them. Where only more of
+   * the same model has come, numbers that were moved meanwhile stay.
+   */
   setModel(packet: Packet): void {
     this.run = { document: runOf(packet), arrays: packet.arrays };
     this.live = liveHeader(this.run.document.header);
-    this.takeNumbers();
+    if (packet.header["cause"] !== "more") this.takeNumbers();
     this.tell({ kind: "model" });
+    if (this.early) this.send("", performance.now());
+    this.early = false;
   }
 
   /** Who loads the chosen joint, if the present run does not say so yet. */
@@ -271,6 +277,10 @@ export class LiveDesk implements LiveLink {
   private answered(answer: Answer, question: SetQuestion): void {
     const came = performance.now();
     if (!isPacket(answer)) return;
+    if (!fits(this.run.document.header, answer)) {
+      this.early = true; // it belongs to a model that is still on its way here
+      return;
+    }
     this.run = updateRun(this.run, answer);
     const note = answer.header["note"];
     if (typeof note === "string" && note !== "") this.player?.say(note);

@@ -22,7 +22,7 @@ export class ModesPanel implements Panel {
   private readonly desk: LiveDesk;
   private readonly plane: ComplexPlane;
   private readonly swing: ModeSwing;
-  private readonly head = make("p", { class: "modes-head" });
+  private readonly head = make("p", { class: "modes-head", role: "status" }, "The modes are being computed.");
   private readonly table = make("table", { "aria-label": "Modes" });
   private readonly note = make("p", { class: "muted" });
   private readonly stop: HTMLButtonElement;

@@ -38,7 +38,9 @@ export class NumbersPanel implements Panel {
     this.compare = new CompareSection(context, desk);
     this.element.append(this.compare.element, this.search, this.list, this.none);
     this.search.addEventListener("input", () => this.build());
-    this.ends.push(desk.onNews((news) => this.hear(news)), addLiveKeys(context, desk), context.clock.onTime(() => this.compare.showTime()));
+    const check = (event: Event): void => void desk.check((event as CustomEvent<"audit" | "verify">).detail);
+    context.root.addEventListener("kinode-check", check);
+    this.ends.push(() => context.root.removeEventListener("kinode-check", check), desk.onNews((news) => this.hear(news)), addLiveKeys(context, desk), context.clock.onTime(() => this.compare.showTime()));
     this.openFirst();
     this.build();
   }

@@ -78,6 +78,13 @@ export function withValues(parameters: ParameterData[], values: Record<string, n
   return changed ? all : parameters;
 }
 
+/** Whether an answer has the rows of the series that the header knows. */
+export function fits(header: RunHeader, packet: Packet): boolean {
+  if (packet.header["series"] !== undefined) return true;
+  const rows = header.series.reduce((most, { row, parts }) => Math.max(most, row + Math.max(1, parts.length)), 0);
+  return (packet.arrays.get("series")?.length ?? 0) === rows * (packet.arrays.get("t")?.length ?? 0);
+}
+
 /** Bodies and joints that a changed number moved; what the server did not send stays. */
 export function updateRun(old: LiveRun, packet: Packet): LiveRun {
   const update = packet.header as unknown as UpdateHeader;

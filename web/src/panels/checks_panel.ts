@@ -31,6 +31,7 @@ export class ChecksPanel implements Panel {
     this.events = new EventsTable(context);
     this.eventFold = makeFold("Events", true, this.events.element);
     this.element.append(this.badges, this.eventFold, makeFold("Parameters", true, this.parameters), makeFold("The run", true, this.facts));
+    if (context.live !== null) this.element.prepend(this.verifyButton());
     const open = (event: Event): void => this.open((event as CustomEvent<string>).detail);
     context.root.addEventListener("kinode-badge", open);
     this.ends.push(() => context.root.removeEventListener("kinode-badge", open), context.clock.onTime(() => this.moving.request()));
@@ -48,6 +49,16 @@ export class ChecksPanel implements Panel {
     this.updating.cancel();
     this.moving.cancel();
     for (const end of this.ends) end();
+  }
+
+  /** Live runs are audited by themselves; derivations are compared when it is asked for. */
+  private verifyButton(): HTMLElement {
+    const button = make("button", { type: "button", class: "tool", title: "Compare independent derivations at states of this run" }, "Verify this run");
+    button.addEventListener("click", () => {
+      this.context.say("Derivations are being compared.");
+      this.context.root.dispatchEvent(new CustomEvent("kinode-check", { detail: "verify" }));
+    });
+    return button;
   }
 
   private open(name: string): void {

@@ -4,7 +4,7 @@ import { stretch, stretchUnit } from "../../src/live/complex_plane";
 import { eigenvalueOf, modeWords, readModes, stillRun, swingRun } from "../../src/live/mode_data";
 import { faultWords } from "../../src/live/model_banner";
 import { ResponseData, ownResponses, responseChoices, snapTo } from "../../src/live/response_data";
-import { changeWords, type LiveRun, liveHeader, updateRun, withCauses } from "../../src/live/run_update";
+import { changeWords, type LiveRun, fits, liveHeader, updateRun, withCauses } from "../../src/live/run_update";
 import { valueNow } from "../../src/live/state_values";
 import { roundTicks } from "../../src/live/svg";
 import { packetBytes } from "../support/fake_socket";
@@ -30,6 +30,13 @@ describe("a run with new numbers", () => {
     expect(header.parameters[0]!.value).toBe(2);
     expect([header.causes, header.badges]).toEqual([[], []]); // those of the old run
     expect(poses.buffer).toBe(packet.arrays.get("poses")!.buffer); // not copied
+  });
+
+  it("does not take an answer with other series than it knows", () => {
+    const series = [{ name: "a", unit: "", words: "", group: "states" as const, parts: ["x", "y"], row: 1 }];
+    const { header } = syntheticRun({ header: { series } });
+    const answer = (rows: number): boolean => fits(header, readPacket(packetBytes(update, { t: Float64Array.of(0, 1), series: new Float32Array(2 * rows) })));
+    expect([answer(2), answer(3), answer(4)]).toEqual([false, true, false]);
   });
 
   it("takes geometry that a number moved, with the new peaks", () => {

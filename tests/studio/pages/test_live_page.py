@@ -1,0 +1,243 @@
+"""The live page in a real browser: numbers, curves, pins, branches, modes, dragging in 3D, an edited model file."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from player_pages import ROOT
+
+import kinode as kn
+from kinode.studio.live_pages.live_view import LiveView
+
+UNTIL = 1.5
+READY = "() => globalThis.kinodeLive?.player"
+SETTLED = "(count) => kinodeLive.desk.latency.pictures > count"
+SERIES = """(name) => { const run = kinodePlayer.main; return [...run.row(run.find(name).row)]; }"""
+STATE = "() => JSON.stringify([kinodePlayer.clock.t, kinodePlayer.stage.view.rig.state, kinodePlayer.selection])"
+SAYS = "(words) => document.querySelector('.row-error:not([hidden])')?.textContent.includes(words)"
+OF_RUN = "([k, name]) => { const run = kinodePlayer.runs[k].document; return [...run.row(run.find(name).row)]; }"
+MOVED = "(first) => [...kinodePlayer.stage.view.drawing.poses.p].some((x, k) => Math.abs(x - first[k]) > 1e-3)"
+MIDDLE = """([joint, share]) => {
+  const { view } = kinodePlayer.stage, { header } = kinodePlayer.main;
+  const { child } = header.joints.find((each) => each.name === joint), box = view.canvas.getBoundingClientRect();
+  const seen = view.projectPoint(view.drawing.poses.point(child.body, [share, 0, 0]));
+  return [box.left + seen.x, box.top + seen.y];
+}"""
+
+
+@contextmanager
+def live(page, file):
+    """The page of a model's file."""
+    with LiveView(kn.load(file), UNTIL, file=file) as view:
+        page.goto(view.url)
+        page.wait_for_function(READY)
+        page.evaluate("() => kinodePlayer.clock.pause()")
+        yield page
+
+
+@pytest.fixture
+def pendulum(page, tmp_path):
+    """The double pendulum on a live page, from a file of its own."""
+    file = tmp_path / "double_pendulum.yaml"
+    file.write_text((ROOT / "examples" / "double_pendulum.yaml").read_text())
+    with live(page, file):
+        yield page, file
+
+
+def shown(page):
+    return page.evaluate("() => kinodeLive.desk.latency.pictures")
+
+
+def press(page, key, times=1):
+    """Presses a key and waits for the picture of the last press."""
+    before = shown(page)
+    for _ in range(times):
+        page.keyboard.press(key)
+    page.wait_for_function(SETTLED, arg=before)
+    page.wait_for_function("() => !kinodeLive.desk.lane.busy")
+
+
+def row(page, name):
+    return page.locator(f'.number-row[data-number="{name}"]')
+
+
+def compute(file, times, values=None):
+    """What kinode itself computes."""
+    return kn.simulate(kn.compile(kn.load(file), live=True), times[-1], times=times, parameters=values or {})
+
+
+def assert_same(page, file, name, values=None):
+    """The page shows what kinode computes with the same values."""
+    wanted = compute(file, page.evaluate("() => [...kinodePlayer.main.t]"), values)[name]
+    assert page.evaluate(SERIES, name) == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
+
+
+def test_a_slider_moves_the_whole_run(pendulum):
+    page, file = pendulum
+    before = page.evaluate(SERIES, "elbow.q")
+    row(page, "L").locator(".number-slider").focus()
+    press(page, "ArrowRight", 20)
+    value = page.evaluate("() => kinodeLive.desk.value('L')")
+    assert value > 0.5
+    assert page.evaluate(SERIES, "elbow.q") != before
+    assert_same(page, file, "elbow.q", {"L": value})
+    assert page.evaluate("() => kinodePlayer.main.header.bodies[0].com[0]") == pytest.approx(value / 2)  # it is longer
+    page.get_by_role("button", name="As in the file: L").click()
+    page.wait_for_function("() => !kinodeLive.desk.lane.busy && kinodeLive.desk.changedNames.length === 0")
+    assert page.evaluate(SERIES, "elbow.q") == before
+
+
+def test_numbers_are_typed_with_units_and_refused_with_reasons(pendulum):
+    page, file = pendulum
+    page.get_by_label("Search a number").fill("lower mass")
+    field = row(page, "lower.mass").locator(".number-field")
+    error = row(page, "lower.mass").locator(".row-error")
+    for text, words in {"heavy": "is not a number", "3 m": "The unit m is not known here", "-2": "mass"}.items():
+        field.fill(text)
+        field.press("Enter")
+        error.wait_for(state="visible")
+        page.wait_for_function(SAYS, arg=words)
+    field.fill("1500 g")
+    field.press("Enter")
+    page.wait_for_function("() => kinodeLive.desk.value('lower.mass') === 1.5 && !kinodeLive.desk.lane.busy")
+    assert error.is_hidden()
+    assert_same(page, file, "shoulder.q", {"lower.mass": 1.5})
+
+
+def test_a_number_that_changes_the_structure_compiles_anew_and_says_so(pendulum):
+    page, _ = pendulum
+    page.get_by_label("Search a number").fill("gravity.x")
+    number = row(page, "system.gravity.x")
+    assert number.locator(".number-slider").count() == 0
+    assert "compiles anew" in number.inner_text()
+    before = shown(page)
+    number.locator(".number-field").fill("3")
+    number.get_by_role("button", name="Apply").click()
+    page.wait_for_function(SETTLED, arg=before, timeout=30000)
+    assert "compiled anew" in page.locator(".notice").text_content()
+
+
+def test_the_response_curve_sets_the_least(pendulum):
+    page, _ = pendulum
+    page.get_by_role("button", name="Response curve: a peak of the run over this range: L").click()
+    page.wait_for_function("() => document.querySelectorAll('.response-curve .point').length >= 33", timeout=30000)
+    best = page.evaluate("""() => [...document.querySelectorAll('.response-curve .point')]
+      .sort((a, b) => b.cy.baseVal.value - a.cy.baseVal.value)[0].querySelector('title').textContent""")
+    before = shown(page)
+    page.get_by_role("button", name="Set the number that gives the least").click()
+    page.wait_for_function(SETTLED, arg=before)
+    words = page.locator(".response-words").text_content()
+    value = page.evaluate("() => kinodeLive.desk.value('L')")
+    assert best.split(" at ")[0] in words
+    assert f"{value:.4g} m" in words
+
+
+def test_a_pinned_run_and_a_branch_stay_beside_the_run(pendulum):
+    page, file = pendulum
+    page.keyboard.press("i")
+    row(page, "L").locator(".number-slider").focus()
+    press(page, "ArrowRight", 10)
+    page.evaluate("() => { document.activeElement.blur(); kinodePlayer.clock.seek(0.75); }")
+    page.keyboard.press("b")
+    page.get_by_label("New value").fill("2 rad/s")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => kinodePlayer.runs.length === 3")
+    page.evaluate("() => kinodePlayer.clock.pause()")
+    roles = page.evaluate("() => kinodePlayer.runs.map((run) => run.role)")
+    assert roles == ["main", "pinned", "branch"]
+    assert page.locator(".time-bar .track").count() == 3
+    assert page.evaluate("() => kinodePlayer.runs[2].document.header.run.from") == pytest.approx(0.75, abs=1e-6)
+    speed = page.evaluate(OF_RUN, [2, "shoulder.u"])[0]
+    assert speed == pytest.approx(2.0)
+    pinned = page.evaluate(OF_RUN, [1, "elbow.q"])[-1]
+    assert pinned == pytest.approx(compute(file, [0.0, UNTIL])["elbow.q"][-1], rel=1e-5)
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("u")
+    assert page.evaluate("() => kinodePlayer.runs.length") == 2
+
+
+def test_dragging_a_body_sets_the_start(pendulum):
+    page, file = pendulum
+    page.keyboard.press("g")
+    x, y = page.evaluate(MIDDLE, ["elbow", 0.35])
+    before = shown(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 30, y + 25, steps=8)
+    page.wait_for_function(SETTLED, arg=before)
+    page.wait_for_function("() => !kinodeLive.desk.lane.busy")
+    page.mouse.up()
+    angle = page.evaluate("() => kinodeLive.desk.value('elbow.q')")
+    assert abs(angle - np.deg2rad(30)) > 0.1
+    seen = page.evaluate(MIDDLE, ["elbow", 0.35])
+    pin = page.evaluate(MIDDLE, ["elbow", 0.0])
+    goal = np.array([x - 30, y + 25]) - pin  # the body points at the pointer
+    assert np.arctan2(*goal) == pytest.approx(np.arctan2(*(np.array(seen) - pin)), abs=0.03)
+    assert_same(page, file, "elbow.q", {"elbow.q": angle})
+
+
+def test_dragging_a_mass_center_sets_its_number(pendulum):
+    page, _ = pendulum
+    page.keyboard.press("g")
+    handle = page.get_by_role("button", name="mass center of lower")
+    handle.focus()
+    press(page, "ArrowLeft", 3)
+    assert page.evaluate("() => kinodeLive.desk.value('lower.com.x')") != pytest.approx(0.2)
+    assert page.evaluate("() => kinodePlayer.main.header.bodies[1].com[0] === kinodeLive.desk.value('lower.com.x')")
+
+
+def test_modes_are_those_of_the_state_at_the_cursor_and_swing(pendulum):
+    page, file = pendulum
+    page.evaluate("() => { kinodePlayer.clock.seek(0.5); kinodePlayer.show('Modes'); }")
+    page.wait_for_function("() => document.querySelectorAll('.modes-panel tbody tr').length > 0")
+    page.wait_for_function("() => document.querySelector('.modes-head').textContent.includes('at 0.5 s')")
+    assert page.locator(".complex-plane .eigenvalue").count() == 4
+    found = page.evaluate("() => kinodePlayer.panels.get('Modes').modes.eigenvalues.map(({ re, im }) => [re, im])")
+    run = compute(file, [0.0, 0.5])
+    wanted = kn.linearize(run.dynamics, run.end, anywhere=True).eigenvalues
+    assert np.sort_complex(np.array(found) @ [1, 1j]) == pytest.approx(np.sort_complex(wanted), rel=1e-4)
+    page.locator(".modes-panel tbody button").first.click()
+    page.wait_for_function("() => kinodeLive.desk.stageTaken")
+    first = page.evaluate("() => [...kinodePlayer.stage.view.drawing.poses.p]")
+    page.wait_for_function(MOVED, arg=first)
+    page.keyboard.press("Escape")
+    assert not page.evaluate("() => kinodeLive.desk.stageTaken")
+
+
+def test_the_page_follows_the_file_and_keeps_the_last_good_run(pendulum):
+    page, file = pendulum
+    page.evaluate("() => { kinodePlayer.clock.seek(0.4); kinodePlayer.stage.view.zoom(1.7); }")
+    page.evaluate("() => kinodePlayer.select({ kind: 'body', name: 'lower' })")
+    before, text = page.evaluate(STATE), file.read_text()
+    good = page.evaluate(SERIES, "elbow.q")
+    file.write_text(text.replace("lower: {mass: 1,", "lower: {mass: -1,"))
+    banner = page.locator(".live-banner")
+    banner.wait_for(state="visible")
+    line = 1 + next(k for k, each in enumerate(text.splitlines()) if "lower: {mass" in each)
+    assert f"line {line}" in banner.inner_text()
+    assert "lower" in banner.inner_text()
+    assert page.evaluate(SERIES, "elbow.q") == good
+    file.write_text(text.replace("lower: {mass: 1,", "lower: {mass: 3,"))
+    banner.wait_for(state="hidden")
+    page.wait_for_function("() => kinodeLive.desk.value('lower.mass') === 3")
+    assert page.evaluate(STATE) == before
+    assert_same(page, file, "elbow.q")
+
+
+def test_a_model_without_bodies_has_numbers_too(page):
+    with live(page, ROOT / "examples" / "rlc.yaml"):
+        page.get_by_label("Search a number").fill("resistance")
+        row(page, "wire.resistance").locator(".number-slider").focus()
+        before = page.evaluate(SERIES, "tank.voltage")
+        press(page, "ArrowRight", 5)
+        assert page.evaluate(SERIES, "tank.voltage") != before
+
+
+def test_a_run_is_audited_when_numbers_rest_and_verified_when_asked(pendulum):
+    page, _ = pendulum
+    row(page, "L").locator(".number-slider").focus()
+    press(page, "ArrowRight", 3)
+    page.wait_for_function("() => kinodePlayer.main.header.badges.some(({ name, ok }) => name === 'audit' && ok)")
+    page.get_by_role("tab", name="Checks").click()
+    page.get_by_role("button", name="Verify this run").click()
+    page.wait_for_function("() => kinodePlayer.main.header.badges.some(({ name, ok }) => name === 'verify' && ok)")

@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { readPacket } from "../../src/data/packet";
+import { LiveConnection } from "../../src/live/connection";
+import { LiveDesk } from "../../src/live/live_desk";
+import { FakeSocket, packetBytes } from "../support/fake_socket";
+import { syntheticRun } from "../support/synthetic_run";
+
+const number = (name: string, value: number): Record<string, unknown> => ({ name, value, unit: "m", words: "", low: null, high: null, structural: "", group: "a" });
+
+function opened(live: Record<string, unknown> = {}): ArrayBuffer {
+  const { header } = syntheticRun();
+  return packetBytes({ ...header, ...live, live: { parameters: [number("L", 1), number("k", 2)], until: 1, values: {}, startChanged: {}, ...live } }, { t: Float64Array.of(0, 1) });
+}
+
+describe("the desk", () => {
+  let socket: FakeSocket;
+  let desk: LiveDesk;
+  beforeEach(() => {
+    globalThis.requestAnimationFrame = () => 0;
+    socket = new FakeSocket();
+    const connection = new LiveConnection(() => socket);
+    socket.open();
+    desk = new LiveDesk(connection, readPacket(opened()));
+  });
+  const answer = async (seq: number): Promise<void> => {
+    const { header } = desk.run.document;
+    socket.answer(packetBytes({ seq, kind: "set", update: true, run: header.run, events: [], strips: [], peaks: [], values: {}, geometry: null, note: "" }, { t: Float64Array.of(0, 0.5, 1) }));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+
+  it("sends all that differs from the file, the newest alone while one runs", async () => {
+    desk.setValue("L", 1.1);
+    desk.setValue("L", 1.2);
+    desk.setValue("k", 3);
+    expect(socket.sent.map((each) => each["values"])).toEqual([{ L: 1.1 }]);
+    await answer(1);
+    expect(socket.sent[1]!["values"]).toEqual({ L: 1.2, k: 3 });
+    expect(desk.run.document.count).toBe(3);
+    expect(desk.words).toBe("L 1.2 m, k 3 m");
+  });
+
+  it("sends nothing in the place of numbers that are as in the file again", async () => {
+    desk.setValue("L", 1.1);
+    await answer(1);
+    desk.reset("L");
+    expect(socket.sent[1]!["values"]).toEqual({ L: null });
+    expect([desk.value("L"), desk.isChanged("L")]).toEqual([1, false]);
+  });
+
+  it("keeps numbers that were moved while more of the same model came, and takes those of an edited one", () => {
+    desk.setValue("L", 1.1);
+    desk.setModel(readPacket(opened({ cause: "more" })));
+    expect(desk.value("L")).toBe(1.1);
+    desk.setModel(readPacket(opened({ cause: "file", parameters: [number("L", 5), number("k", 4)], values: { k: 4 } })));
+    expect([desk.value("L"), desk.isChanged("L"), desk.value("k"), desk.fileValue("k")]).toEqual([5, false, 4, 2]);
+  });
+
+  it("sets the start as a number where the model has it as one", () => {
+    desk.setStart({ L: 3, "joint0.q": 0.5 });
+    expect(socket.sent[0]).toMatchObject({ values: { L: 3 }, start: { "joint0.q": 0.5 } });
+  });
+
+  it("pins a run once, under the name of its changes", async () => {
+    desk.pin();
+    expect(desk.pin()).toContain("already");
+    desk.setValue("L", 1.5);
+    await answer(1);
+    desk.pin();
+    expect(desk.shownRuns.map((run) => `${run.role} ${run.label}`)).toEqual(["main now: L 1.5 m", "pinned as in the file", "pinned L 1.5 m"]);
+    desk.drop(desk.compared[0]!);
+    expect(desk.shownRuns.length).toBe(2);
+  });
+});
