@@ -14,7 +14,7 @@ describe("packets", () => {
     for (let k = 0; k < order; k++) stored = stored.map((x, j) => (x - (j > 0 ? stored[j - 1]! : 0)) & 0xffff);
     const bytes = Uint8Array.from([...stored.map((x) => x & 255), ...stored.map((x) => x >> 8)]);
     const entry = { name: "s", dtype: "u2" as const, shape: [6], offset: 0, bytes: 12, encoding: "delta" as const, order };
-    const arrays = new Map([["s", new Uint16Array(bytes.buffer)], ["s:low", new Float64Array([2])], ["s:step", new Float64Array([0.5])]]);
+    const arrays = new Map<string, Uint16Array | Float64Array>([["s", new Uint16Array(bytes.buffer)], ["s:low", new Float64Array([2])], ["s:step", new Float64Array([0.5])]]);
     expect([...decodeSeries(entry, arrays)]).toEqual(codes.map((k) => 2 + 0.5 * (k - 1)));
     expect(() => decodeSeries({ ...entry, order: 7 }, arrays)).toThrow(PacketError);
   });

@@ -233,7 +233,7 @@ def _laid_out(arrays: Mapping[str, NDArray[Any] | EncodedSeries]) -> list[tuple[
     rows: list[tuple[str, Header, bytes]] = []
     for name, array in arrays.items():
         if isinstance(array, EncodedSeries):
-            entry = {"dtype": CONTAINERS[array.bits].str[1:], "shape": list(array.shape)}
+            entry: Header = {"dtype": CONTAINERS[array.bits].str[1:], "shape": list(array.shape)}
             entry |= {"encoding": "delta", "values": array.dtype}
             entry |= {"order": array.order} if array.order != SECOND else {}
             rows.append((name, entry, array.data.tobytes()))
