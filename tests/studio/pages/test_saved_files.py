@@ -30,7 +30,9 @@ FILM = """async ([format, rate, to]) => {
     const film = pen.getImageData(0, 0, 320, 180).data;
     const at = Math.floor(t * rate) / rate;
     pen.fillRect(0, 0, 320, 180);
-    pen.drawImage(kinodePlayer.stage.view.paint(at, 320, 180), 0, 0);
+    const painter = kinodePlayer.stage.view.painter(320, 180, false);
+    painter.paint(at, pen);
+    painter.end();
     const drawn = pen.getImageData(0, 0, 320, 160).data; // the caption is left out
     let sum = 0;
     for (let k = 0; k < drawn.length; k++) sum += Math.abs(drawn[k] - film[k]);
