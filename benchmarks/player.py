@@ -1,4 +1,4 @@
-"""What the player costs: opening a file, seeking, new runs, the pictures of 100 bodies, and the first picture of a model.
+"""What the player costs: opening a file, seeking, new runs, pictures of 100 bodies, the first picture of a model.
 
 Chromium without a graphics card draws on the processor, hence these are upper bounds.  Each figure is the median of
 several measurements, with the least beside it: whatever else the machine does only adds to it.  Run from the checkout:

@@ -227,3 +227,24 @@ def test_json_without_nan():
     assert read_json(write_json(value)) == {"a": [1.0, None, None], "b": [1.0, None], "c": 3}
     with pytest.raises(TypeError, match="set cannot be sent"):
         write_json({"x": {1}})
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_differences_of_either_order_come_back(order):
+    values = np.sin(np.linspace(0.0, 9.0, 200)).reshape(2, 100).astype(np.float32)
+    data = write_packet({}, {"s": encode_series(values, 16, order=order)})
+    _, arrays = read_packet(data)
+    assert np.all(abs(arrays["s"] - values) <= np.ptp(values, axis=-1, keepdims=True) / 65534)
+
+
+def test_a_common_range_makes_steps_coarser():
+    values = np.array([[0.0, 1.0], [0.0, 1e-3]])
+    steps = encode_series(values, 16, span=1.0).step
+    np.testing.assert_allclose(steps, 1 / 65534)
+    assert encode_series(values, 16, span=1e-6).step[1] == pytest.approx(1e-3 / 65534)
+
+
+def test_an_unknown_order_is_refused():
+    data = write_packet({}, {"s": encode_series(np.arange(6.0), order=3)})
+    with pytest.raises(PacketError, match="does not know"):
+        read_packet(data.replace(b'"order":3', b'"order":7'))

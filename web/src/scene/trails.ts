@@ -8,7 +8,7 @@ import { tintOf } from "./marks";
 import type { PoseReader } from "./math/poses";
 
 const MOST = 480; // points of a path
-const STRETCHES = 1600; // drawn of all paths together: software rendering takes a microsecond for each
+const STRETCHES = 800; // drawn of all paths together: software rendering takes a microsecond for each
 const LATER = 0.2; // of the stretches drawn, where not all of them are: ahead of the time
 
 /** The path of a point of a body over the run, with every k-th picture. */

@@ -1,3 +1,4 @@
+import { drawnStretches } from "../../src/scene/trails";
 import { describe, expect, it } from "vitest";
 import { PoseReader, findBreaks } from "../../src/scene/math/poses";
 import { conjugate, fromColumns, lookAgainst, multiply, rotate, turnAbout } from "../../src/scene/math/vectors";
@@ -60,5 +61,14 @@ describe("poses between pictures", () => {
     const poses = new PoseReader(run);
     poses.read(5);
     expect(poses.point(-1, [1, 2, 3])).toEqual([1, 2, 3]);
+  });
+});
+
+describe("paths", () => {
+  it("are drawn around the present time where they are long", () => {
+    expect(drawnStretches(90, 50, 100)).toEqual([0, 90]);
+    expect(drawnStretches(400, 0, 100)).toEqual([0, 100]);
+    expect(drawnStretches(400, 200, 100)).toEqual([120, 100]);
+    expect(drawnStretches(400, 399, 100)).toEqual([300, 100]);
   });
 });
