@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kinode.studio.live.live_view import LiveView
 from picture_files import PICTURES, ROOT
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
