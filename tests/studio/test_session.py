@@ -5,6 +5,7 @@ import json
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -70,7 +71,8 @@ def play(scenario, session):
                 await attending
         assert session.clients == ()
 
-    asyncio.run(run())
+    with ThreadPoolExecutor(1) as pool:  # a browser of another test may have a loop in this thread
+        pool.submit(asyncio.run, run()).result()
 
 
 class Slow:

@@ -112,6 +112,4 @@ def is_notebook() -> bool:
 def _temporary_file(name: str) -> Path:
     """A file that stays until the system clears it: a browser reads it later."""
     plain = "".join(c if c.isalnum() else "_" for c in name)[:60] or "run"
-    handle, text = tempfile.mkstemp(prefix=f"kinode_{plain}_", suffix=".html")
-    os.close(handle)
-    return Path(text)
+    return Path(tempfile.mkdtemp(prefix="kinode_")) / f"{plain}.html"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kinode.atomic_files import write_bytes
+from kinode.atomic_files import write_bytes, write_text
 from kinode.errors import ArgumentError, Error
 from kinode.model.base.fields import short
 from kinode.results.trajectory import Trajectory
@@ -70,7 +70,7 @@ def write_video(
     page = player_page(documents, run.system.name, theme="light" if theme == "auto" else theme)
     with tempfile.TemporaryDirectory(prefix="kinode_film_") as folder, Chromium(size) as browser:
         place = Path(folder) / "run.html"
-        place.write_text(page, encoding="utf-8")
+        write_text(place, page)
         browser.open(place.as_uri())
         browser.wait_for("globalThis.kinodePlayer", "the player")
         write_bytes(path, _make(browser, order, progress))
