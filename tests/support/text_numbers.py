@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(\s+\S+)?\Z")
 LEFT_OUT = ("kinode", "run", "tables", "inputs", "domains", "kinds", "circuit")  # sections without live numbers
@@ -23,7 +24,7 @@ class TextNumber(NamedTuple):
 def changed_texts(file: Path, share: float) -> Iterator[TextNumber]:
     """The text of a file with one number after the other larger by a share; zeros stay."""
     text = file.read_text()
-    for path, node in _scalars(yaml.compose(text), ()):
+    for path, node in _scalars(YAML().compose(text), ()):
         found = NUMBER.match(node.value)
         if not found or path[0] in LEFT_OUT or float(found[1]) == 0.0 or node.style:
             continue
@@ -32,12 +33,12 @@ def changed_texts(file: Path, share: float) -> Iterator[TextNumber]:
         yield TextNumber(path, text[:start] + value + (found[2] or "") + text[end:])
 
 
-def _scalars(node: yaml.Node, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], yaml.ScalarNode]]:
-    if isinstance(node, yaml.MappingNode):
+def _scalars(node: Node, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], ScalarNode]]:
+    if isinstance(node, MappingNode):
         for key, value in node.value:
             yield from _scalars(value, (*path, key.value))
-    elif isinstance(node, yaml.SequenceNode):
+    elif isinstance(node, SequenceNode):
         for k, item in enumerate(node.value):
             yield from _scalars(item, (*path, k))
-    elif isinstance(node, yaml.ScalarNode):
+    elif isinstance(node, ScalarNode):
         yield path, node
