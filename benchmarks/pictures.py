@@ -12,7 +12,7 @@ from pathlib import Path
 import kinode as kn
 from kinode.results.pictures.frame_evaluator import prepare_frames
 from kinode.results.pictures.load_breakdown import find_breakdowns
-from kinode.results.pictures.player_names import player_names, power_links
+from kinode.results.pictures.player_names import player_names
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ASKED = {"excavator": 5.0, "motor_axis": 5.0, "ur5": 5.0, "stewart_platform": 10.0, "four_bar": None}
@@ -39,7 +39,8 @@ def main() -> None:
         run = kn.simulate(dynamics, until, samples=PICTURES)
         names = player_names(run.system)
         plain = prepare_frames(run.dynamics, names)
-        linked = prepare_frames(run.dynamics, names, links=power_links(run.system))
+        powers = [f"{link}.power" for link in run.circuit["power"]["link"].values]
+        linked = prepare_frames(run.dynamics, [*names, *powers])
         frames = plain(run)
         find_breakdowns(frames)
         figures = (

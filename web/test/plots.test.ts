@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decimate, findRange, sampleAt } from "../src/plots/decimate";
-import { intoJointAxes, turn } from "../src/plots/joint_axes";
+import { intoJointAxes } from "../src/plots/joint_axes";
+import { rotate } from "../src/scene/math/vectors";
 import { readAnswer, LiveSeries } from "../src/plots/live_series";
 import { search } from "../src/plots/name_search";
 import { addChoice, firstChoices, linesOf, PARTS, plotNumbers } from "../src/plots/plot_choice";
@@ -57,7 +58,7 @@ describe("thinning", () => {
 describe("loads in the joint's axes", () => {
   it("turns a vector by a quaternion", () => {
     const half = Math.SQRT1_2;
-    turn([half, 0, 0, half], 1, 0, 0).forEach((value, k) => expect(value).toBeCloseTo([0, 1, 0][k]!, 12));
+    rotate([half, 0, 0, half], [1, 0, 0]).forEach((value, k) => expect(value).toBeCloseTo([0, 1, 0][k]!, 12));
   });
   it("of a parent that turns the load turns back", () => {
     const run = syntheticRun();

@@ -86,7 +86,6 @@ class PictureOptions:
     """What pictures of a run show: quantities by name, loads of joints and of constraints, by part.
 
     ``constraints`` have the body that each acts on.  ``rotations`` adds the axes in which reactions are given.
-    ``powers`` are sums of products of two quantities; the second name may be empty.
     """
 
     names: tuple[str, ...] = ()
@@ -95,4 +94,3 @@ class PictureOptions:
     parts: tuple[str, ...] = ("total",)
     support: Support = None
     rotations: bool = False
-    powers: tuple[tuple[tuple[str, str], ...], ...] = ()

@@ -16,7 +16,7 @@ from kinode.multibody.snapshot import Snapshot
 
 
 def pictures(snapshot: Snapshot, options: PictureOptions) -> list[Scalar]:
-    """Position and quaternion of each body; points; loads of each part; rotations; quantities by name; powers; doubt.
+    """Position and quaternion of each body; points; loads of each part; rotations; quantities by name; doubt.
 
     Loads have force, then moment, in world axes, of joints first, then of constraints; a point is where each acts.
     """
@@ -38,7 +38,6 @@ def pictures(snapshot: Snapshot, options: PictureOptions) -> list[Scalar]:
     for joint in options.joints if options.rotations else ():
         outputs += evaluate(snapshot, (f"{joint}.parent.rotation",))
     outputs += evaluate(snapshot, options.names)
-    outputs += [sum((_product(snapshot, *pair) for pair in pairs), 0.0) for pairs in options.powers]
     return outputs if options.support is None else [*outputs, snapshot.statics(options.support).doubt]
 
 
@@ -47,10 +46,3 @@ def _constraint_load(snapshot: Snapshot, name: str, multipliers: Array) -> Array
     units = np.array(snapshot.unit_wrenches(find_quantity(snapshot.system, name)), dtype=object)
     load: Array = multipliers @ units.reshape(len(multipliers), 3)
     return load
-
-
-def _product(snapshot: Snapshot, one: str, other: str) -> Scalar:
-    """The product of two quantities, scalar or vectors; one alone where the other has no name."""
-    values = evaluate(snapshot, (one,))
-    factors = evaluate(snapshot, (other,)) if other else [1.0] * len(values)
-    return sum((a * b for a, b in zip(values, factors, strict=True)), 0.0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.symbolic.equation_code import write_c, write_python
 from kinode.symbolic.formula_text import write_latex, write_text
+from kinode.symbolic.formulas.printed_text import PrintedText
 from kinode.symbolic.mathml import equations_markup
 from kinode.symbolic.notation import Namer, Notation, SymbolStyle, SymbolWriter
 
@@ -36,30 +37,6 @@ class Reaction(NamedTuple):
 
     force: Any
     moment: Any
-
-
-class PrintedText:
-    """What prints as text, within a width; ``_write_text`` writes it."""
-
-    def text(self, width: int = 80) -> str:
-        """All of it as text.
-
-        Parameters
-        ----------
-        width : int
-            Characters of a line; default 80.
-
-        Returns
-        -------
-        str
-        """
-        return self._write_text(width)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _write_text(self, width: int) -> str:
-        raise NotImplementedError
 
 
 class Printed(PrintedText):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, Error
 from kinode.results.pictures import load_breakdown
 from kinode.results.pictures.frame_evaluator import prepare_frames
-from kinode.results.pictures.player_names import player_names, power_links
+from kinode.results.pictures.player_names import player_names
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SINGLE = 2e-5  # differences of large numbers are computed in another order, and rounded to single precision
@@ -28,12 +28,14 @@ def near(value, wanted):
 @pytest.mark.parametrize("name", ["excavator", "motor_axis", "four_bar", "slider_crank", "warm_motor", "walker"])
 def test_quantities_and_powers_are_those_of_the_run(name):
     run = simulated(name)
-    names, links = player_names(run.system), power_links(run.system)
-    frames = prepare_frames(run.dynamics, names, links=links)(run)
-    assert tuple(frames.columns) == tuple(names)
+    power = run.circuit["power"]
+    powers = [f"{link}.power" for link in power["link"].values]
+    names = player_names(run.system)
+    frames = prepare_frames(run.dynamics, [*names, *powers])(run)
+    assert tuple(frames.columns) == (*names, *powers)
     for each in names:
         near(frames[each], run[each].T)
-    near(frames.link_powers, run.circuit["power"].sel(link=links).values.T)
+    near(np.array([frames[each] for each in powers]), power.values.T)
 
 
 def test_expressions_stand_behind_the_names():
@@ -68,12 +70,12 @@ def test_states_without_a_run():
         frames.evaluate(["left.u"])
 
 
-def test_another_system_and_unknown_links_are_refused():
+def test_another_system_and_unknown_names_are_refused():
     run, other = simulated("pendulum"), simulated("double_pendulum")
     with pytest.raises(ArgumentError, match="another compiled system"):
         prepare_frames(run.dynamics)(other)
-    with pytest.raises(ArgumentError, match=r"links: no link .*pivot\.9"):
-        prepare_frames(run.dynamics, links=["pivot.9"])
+    with pytest.raises(Error, match=r"pivot.*9"):
+        prepare_frames(run.dynamics, ["pivot.9.power"])
 
 
 def test_other_parameters_need_no_new_evaluator():

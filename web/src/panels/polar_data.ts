@@ -2,7 +2,8 @@
 
 import type { JointData, RunDocument, Vec3 } from "../data/run_document";
 import type { LoadPart } from "../panel";
-import { conjugate, multiply, placeRotation, turn } from "../plots/joint_axes";
+import { placeRotation } from "../plots/joint_axes";
+import { conjugate, multiply, rotate } from "../scene/math/vectors";
 import { jointLoad } from "../plots/quantities";
 
 export interface PolarData {
@@ -58,7 +59,7 @@ export function polarData(run: RunDocument, joint: JointData, share: LoadPart): 
     const x = -load[0][k]!;
     const y = -load[1][k]!;
     const z = -load[2][k]!;
-    const v = turn(conjugate(relative), x, y, z);
+    const v = rotate(conjugate(relative), [x, y, z]);
     fixed[0][k] = x * e1[0] + y * e1[1] + z * e1[2];
     fixed[1][k] = x * e2[0] + y * e2[1] + z * e2[2];
     turning[0][k] = v[0] * e1[0] + v[1] * e1[1] + v[2] * e1[2];

@@ -1,35 +1,13 @@
 // Vectors of the file are in world axes. Here they are turned into the axes of a joint's parent side, as kinode gives loads.
 
 import type { JointData, Quat, RunDocument } from "../data/run_document";
+import { IDENTITY, conjugate, multiply, rotate } from "../scene/math/vectors";
 
 export type Vector3Rows = [Float32Array, Float32Array, Float32Array];
 
-/** Product of two quaternions, scalar first. */
-export function multiply(a: Quat, b: Quat): Quat {
-  return [
-    a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-    a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-    a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-    a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
-  ];
-}
-
-export function conjugate(q: Quat): Quat {
-  return [q[0], -q[1], -q[2], -q[3]];
-}
-
-/** The vector turned by the quaternion: from its axes into those outside. */
-export function turn(q: Quat, x: number, y: number, z: number): [number, number, number] {
-  const [w, a, b, c] = q;
-  const u = 2 * (b * z - c * y);
-  const v = 2 * (c * x - a * z);
-  const s = 2 * (a * y - b * x);
-  return [x + w * u + b * s - c * v, y + w * v + c * u - a * s, z + w * s + a * v - b * u];
-}
-
 /** Rotation of a body at a stored time; the world does not rotate. */
-export function bodyRotation(run: RunDocument, body: number, k: number): Quat {
-  if (body < 0) return [1, 0, 0, 0];
+function bodyRotation(run: RunDocument, body: number, k: number): Quat {
+  if (body < 0) return IDENTITY;
   const n = run.count;
   const at = (body * 7 + 3) * n + k;
   const p = run.poses;
@@ -48,7 +26,7 @@ export function intoJointAxes(run: RunDocument, joint: JointData, world: Vector3
   const still = joint.parent.body < 0 ? conjugate(joint.parent.quaternion) : null;
   for (let k = 0; k < n; k++) {
     const back = still ?? conjugate(placeRotation(run, joint.parent, k));
-    const v = turn(back, world[0][k]!, world[1][k]!, world[2][k]!);
+    const v = rotate(back, [world[0][k]!, world[1][k]!, world[2][k]!]);
     rows[0][k] = v[0];
     rows[1][k] = v[1];
     rows[2][k] = v[2];

@@ -21,12 +21,11 @@ from kinode.dynamics.support_argument import read_support
 from kinode.errors import ArgumentError, ModelError, SupportError
 from kinode.kernels.kernel_options import Kernel, PictureOptions
 from kinode.kernels.tree_size import is_large
-from kinode.model.base.fields import short, unknown
+from kinode.model.base.fields import short
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.quantity_expressions import find_expression
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.restraints.loop_statics import DOUBT, Support, joints_in_loops
-from kinode.results.pictures.player_names import power_links
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.run_quantities import RunQuantities
 
@@ -34,9 +33,7 @@ MOST_BODIES = 150  # of a tree whose static part is compiled as straight-line co
 Sharing = Callable[[str], ReactionSharing]
 
 
-def prepare_frames(
-    dynamics: Dynamics, names: Iterable[str] = (), *, links: Iterable[str] = (), hold: Any = None
-) -> FrameEvaluator:
+def prepare_frames(dynamics: Dynamics, names: Iterable[str] = (), *, hold: Any = None) -> FrameEvaluator:
     """What evaluates pictures of runs of a compiled system, again and again.
 
     Parameters
@@ -45,8 +42,6 @@ def prepare_frames(
         The compiled system.
     names : iterable of str
         Quantities, or expressions of them.
-    links : iterable of str
-        Links of the component circuit whose power is wanted, such as "elbow.1".
     hold : str or sequence of str, optional
         Joints that support the loops in the static share, if no drives do.
 
@@ -62,13 +57,13 @@ def prepare_frames(
     >>> evaluator(kn.simulate(dynamics, 1.0, samples=61)).poses.shape
     (2, 7, 61)
     """
-    return FrameEvaluator(dynamics, tuple(names), tuple(links), hold)
+    return FrameEvaluator(dynamics, tuple(names), hold)
 
 
 class FrameEvaluator:
     """Evaluates pictures; ``prepare_frames`` makes it.  A call takes a run, or states: one row for each picture."""
 
-    def __init__(self, dynamics: Dynamics, names: tuple[str, ...], links: tuple[str, ...], hold: Any) -> None:
+    def __init__(self, dynamics: Dynamics, names: tuple[str, ...], hold: Any) -> None:
         self.dynamics, self.system, self.hold = dynamics, dynamics.system, hold
         self.redundant = is_redundant(dynamics)
         topology = dynamics.topology
@@ -81,31 +76,23 @@ class FrameEvaluator:
         left_out = find_left_out(topology)
         self.left_out = tuple(left_out.get(name, ()) for name in self.loaded)
         parts, support, self.notes = _find_parts(dynamics, hold, self.loaded)
-        self._read_names(names, links)
+        self._read_names(names)
         self.options = PictureOptions(
             tuple(name.text for name in self._quantities), joints, places, parts, support, self.redundant,
-            () if self.redundant else self._factors,
         )  # fmt: skip
         self.kernel = Kernel("pictures", self.options)
         self._lay_out()
 
     # -- preparation -------------------------------------------------------------------------------
-    def _read_names(self, names: tuple[str, ...], links: tuple[str, ...]) -> None:
-        """The quantities to evaluate: those asked for, then those of expressions and of link powers."""
+    def _read_names(self, names: tuple[str, ...]) -> None:
+        """The quantities to evaluate: those asked for, then those of expressions."""
         for name in names:
             if not isinstance(name, str):
                 raise ArgumentError(f"names: the name of a quantity is expected, not {short(name)}")
         found = {name: find_expression(self.system, name) for name in names}
         self._expressions = [expression for expression in found.values() if expression is not None]
-        known = power_links(self.system) if links else []
-        for link in links:
-            if link not in known:
-                raise ArgumentError(unknown("links: no link with a power is called", short(link), known))
-        self.links, self._factors = links, tuple(tuple(_power_factors(self.system, link)) for link in links)
         shown = [name for name, expression in found.items() if expression is None]
         hidden = [name for expression in self._expressions for name in expression.names]
-        if self.redundant:  # flows change when reactions are shared; else the kernel multiplies
-            hidden += [name for pairs in self._factors for pair in pairs for name in pair if name]
         self._quantities = [find_quantity(self.system, text) for text in dict.fromkeys([*shown, *hidden])]
         self._n_shown = len(shown)
 
@@ -129,7 +116,6 @@ class FrameEvaluator:
             if k < self._n_shown:
                 self._last = at
         self._last = self._last if self._n_shown else self._first
-        self._powers = slice(at, at + len(options.powers))
         self.columns = {
             text: slice(where.start - self._first, where.stop - self._first)
             for text, where in list(self._columns.items())[: self._n_shown]
@@ -189,20 +175,9 @@ class FrameEvaluator:
             np.array(states.t, dtype=float).reshape(n), tuple(self.system.bodies), poses, self.loaded, self.on, self.at,
             block[self._poses_end : self._points_end].reshape(n_loads, 3, n),
             {part: block[where].reshape(n_loads, 6, n) for part, where in self._loads.items()},
-            unique, shared, self.left_out, self.columns, quantities, self.links, self._link_powers(out), notes, run,
+            unique, shared, self.left_out, self.columns, quantities, notes, run,
             self.hold,
         )  # fmt: skip
-
-    def _link_powers(self, out: Array) -> Array:
-        """The power through each link, from the kernel or from the shared flows."""
-        if not self.redundant:
-            return np.ascontiguousarray(out[:, self._powers].T, dtype=np.float32)
-        powers = np.zeros((len(self.links), len(out)), dtype=np.float32)
-        for k, pairs in enumerate(self._factors):
-            for one, other in pairs:
-                factor = out[:, self._columns[other]] if other else 1.0
-                powers[k] += np.sum(out[:, self._columns[one]] * factor, axis=1)
-        return powers
 
     def _share(self, out: Array, states: StateBatch, find: Sharing, unique: Array, shared: list[str]) -> None:
         """Add what the rule changes where reactions are not unique, and note which components are."""
@@ -287,19 +262,6 @@ def _find_parts(
             raise
         return ("total",), None, (f"no static part: {str(error).removeprefix('hold: ')}",)
     return ("total", "static"), support, ()
-
-
-def _power_factors(system: Any, link: str) -> Iterator[tuple[str, str]]:
-    """Names of the factors whose products add up to the power through a link; a flow alone has no second factor."""
-    from kinode.model.circuit_links.circuit_topology import VECTOR, find_circuit_topology
-
-    record = next(x for x in find_circuit_topology(system).links if x.name == link)
-    if record.kind == VECTOR:
-        yield f"{link}.velocity", f"{link}.force"
-        yield f"{link}.angular_velocity", f"{link}.moment"
-    else:
-        domain = record.words
-        yield f"{link}.{domain.flow}", f"{link}.{domain.potential}" if domain.product_is_power else ""
 
 
 def _sharing(dynamics: Dynamics, states: StateBatch, run: RunQuantities | None, support: Support) -> Sharing:

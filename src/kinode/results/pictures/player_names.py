@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, find_circuit_topology
+from kinode.model.circuit_links.circuit_topology import ENERGY, find_circuit_topology
 from kinode.model.system import System
 from kinode.structure.topology import find_topology
 
@@ -45,18 +45,3 @@ def player_names(system: System) -> list[str]:
         if link.kind == ENERGY:
             names += [f"{link.name}.{word}" for word in (link.words.potential, link.words.flow)]
     return list(dict.fromkeys([*names, *system.signals, *system.inputs]))
-
-
-def power_links(system: System) -> list[str]:
-    """The links of the component circuit through which power flows, by name: ``elbow.1``.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-
-    Returns
-    -------
-    list of str
-    """
-    return [link.name for link in find_circuit_topology(system).links if link.kind != INFORMATION]

@@ -49,10 +49,6 @@ class RunFrames:
         Where each quantity by name is in ``quantities``.
     quantities : array
         (columns, n).
-    links : tuple of str
-        Links of the component circuit whose power was asked for.
-    link_powers : array
-        (links, n): the power into the component through each link, W.
     notes : tuple of str
         What is missing, and why.
     run : RunQuantities
@@ -72,8 +68,6 @@ class RunFrames:
     left_out: tuple[tuple[str, ...], ...]
     columns: Mapping[str, slice]
     quantities: Array
-    links: tuple[str, ...]
-    link_powers: Array
     notes: tuple[str, ...] = ()
     run: RunQuantities | None = None
     hold: Any = None

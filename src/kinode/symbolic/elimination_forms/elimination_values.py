@@ -15,7 +15,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
 from kinode.symbolic.elimination_forms.euler_charts import EulerChart, find_chart
 from kinode.symbolic.elimination_forms.matrix_tables import write_matrix, write_vector
-from kinode.symbolic.printed_equations import PrintedText
+from kinode.symbolic.formulas.printed_text import PrintedText
 
 DIGITS = 6  # of a printed number
 NOISE = 1e-13  # of the largest number in a matrix: smaller ones are printed as zero

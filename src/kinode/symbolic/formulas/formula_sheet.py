@@ -10,6 +10,7 @@ from typing import Any
 
 from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import LATEX_LINE, aligned, latex_document, wrapped
+from kinode.symbolic.formulas.printed_text import PrintedText
 from kinode.symbolic.formulas.typefaces import LATEX, MATHML, PLAIN
 from kinode.symbolic.formulas.typeset import condition_text, signed_terms, written
 from kinode.symbolic.formulas.vector_terms import Cases, Definition, Negative, Product, Sum, VectorTerm, parts_of
@@ -126,25 +127,14 @@ class FormulaSheet:
         return self.latex()
 
 
-class PrintedSheet:
+class PrintedSheet(PrintedText):
     """What prints as a sheet of formulas, which ``_sheet`` composes."""
 
     @cached_property
     def _sheet(self) -> FormulaSheet:
         raise NotImplementedError
 
-    def text(self, width: int = 80) -> str:
-        """All tables and equations as text.
-
-        Parameters
-        ----------
-        width : int
-            Characters of a line; default 80.
-
-        Returns
-        -------
-        str
-        """
+    def _write_text(self, width: int) -> str:
         return self._sheet.text(width)
 
     def latex(self, *, document: bool = False) -> str:
@@ -169,9 +159,6 @@ class PrintedSheet:
         str
         """
         return self._sheet.mathml()
-
-    def __str__(self) -> str:
-        return self.text()
 
     def _repr_html_(self) -> str:
         return self.mathml()
