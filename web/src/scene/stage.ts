@@ -14,12 +14,16 @@ export interface Stage extends Panel {
   /** The 3D view, or null where a model has no bodies or the browser no WebGL. */
   readonly view: StageView | null;
   readonly canvas: HTMLCanvasElement | null;
+  /** Something else than the run is shown: a mode that swings. */
+  taken: boolean;
   readonly scene: Scene | null;
   /** Where a point of the world is, in CSS pixels from the upper left corner of the canvas. */
   projectPoint(world: Vec3): { x: number; y: number; visible: boolean };
   setView(choice: ViewChoice): void;
   /** Draws the picture of a time at once. */
   renderNow(t: number): void;
+  /** Fewer pixels while numbers move, where the processor draws. */
+  setQuick(on: boolean): void;
   /** A picture of the present time in a size of its own, names included. */
   snapshot(width: number, height: number): Promise<Blob>;
   /** What is at a place of the canvas. */
@@ -30,6 +34,7 @@ class StagePanel implements Stage {
   readonly element = make("section", { "aria-label": "3D" });
   readonly title = "3D";
   view: StageView | null = null;
+  taken = false;
   private still: Panel | null = null;
   private readonly context: PlayerContext;
 
@@ -56,6 +61,18 @@ class StagePanel implements Stage {
 
   renderNow(t: number): void {
     this.view?.renderNow(t);
+  }
+
+  setQuick(on: boolean): void {
+    this.view?.setQuick(on);
+  }
+
+  drawNow(): void {
+    if (!this.taken) this.view?.renderNow(this.context.clock.t);
+  }
+
+  wantedSeries(): string[] | null {
+    return this.view === null ? null : [];
   }
 
   snapshot(width: number, height: number): Promise<Blob> {
