@@ -101,8 +101,8 @@ def test_curves_that_are_seen_come_with_the_picture(pendulum):
     )
     page.evaluate("() => kinodeLive.desk.pin()")
     page.wait_for_function(WHOLE)
-    others = "(k) => { const run = kinodePlayer.runs[k].document; return run.row(run.find('shoulder.u').row).every(Number.isFinite); }"
-    assert page.evaluate(others, 0) and page.evaluate(others, 1)
+    others = "({ document }) => document.row(document.find('shoulder.u').row).every(Number.isFinite)"
+    assert page.evaluate(f"() => kinodePlayer.runs.map({others})") == [True, True]
 
 
 def test_numbers_are_typed_with_units_and_refused_with_reasons(pendulum):
