@@ -150,7 +150,6 @@ export class StageView implements Panel, Staged {
   renderNow(t: number): void {
     this.time = t;
     this.draw();
-    beginPicture(this.renderer.getContext() as WebGL2RenderingContext);
   }
 
   setQuick(on: boolean): void {
@@ -328,6 +327,7 @@ export class StageView implements Panel, Staged {
     this.drawingTask.cancel();
     if (this.painting) return;
     this.render();
+    beginPicture(this.renderer.getContext() as WebGL2RenderingContext);
     if (this.pointed !== "" && performance.now() - this.refreshed > REFRESH) this.showCard();
   }
 
