@@ -80,6 +80,7 @@ def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
     )
     with view_live(run, browser=False) as view, LivePage(view.server) as page:
         header, arrays = page.ask("open")
+        assert str(view.server.port) in repr(view) and "token" in view.url and view.url not in repr(view)
         assert header["live"]["values"] == {"ratio": 40.0} and arrays["t"][-1] == 0.5
         assert header["live"]["start"]["elbow.q"] == pytest.approx(0.25)
         row = next(x["row"] for x in header["series"] if x["name"] == "elbow.q")

@@ -1,6 +1,5 @@
 // The stage of the player: the 3D view, or the diagram of a model without bodies, or a sentence where there is no WebGL.
 
-import type { Scene } from "three";
 import type { Vec3 } from "../data/run_document";
 import type { Panel, PlayerContext } from "../panel";
 import { make } from "../ui/elements";
@@ -16,7 +15,6 @@ export interface Stage extends Panel {
   readonly canvas: HTMLCanvasElement | null;
   /** Something else than the run is shown: a mode that swings. */
   taken: boolean;
-  readonly scene: Scene | null;
   /** Where a point of the world is, in CSS pixels from the upper left corner of the canvas. */
   projectPoint(world: Vec3): { x: number; y: number; visible: boolean };
   setView(choice: ViewChoice): void;
@@ -45,10 +43,6 @@ class StagePanel implements Stage {
 
   get canvas(): HTMLCanvasElement | null {
     return this.view?.canvas ?? null;
-  }
-
-  get scene(): Scene | null {
-    return this.view?.drawing.scene ?? null;
   }
 
   projectPoint(world: Vec3): { x: number; y: number; visible: boolean } {
