@@ -1,8 +1,8 @@
 """What can be differentiated: rates of the state, efforts, energies and every quantity by name.
 
-    u_dot     accelerations                        q_dot, z_dot   rates of coordinates and of other states
-    rate      rate of the state [q, u, z]          bias           h in M u_dot + h = effort
-    effort    inverse dynamics, for given u_dot    energy         kinetic energy, and all other energy
+u_dot     accelerations                        q_dot, z_dot   rates of coordinates and of other states
+rate      rate of the state [q, u, z]          bias           h in M u_dot + h = effort
+effort    inverse dynamics, for given u_dot    energy         kinetic energy, and all other energy
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The directions of derivatives: unit changes of state, parameters, inputs and efforts, as rates of the inputs of a tape.
+"""The directions of derivatives: unit changes of state, parameters, inputs and efforts, as rates of inputs of a tape.
 
-``q`` counts small motions along the speeds, delta q = N(q) delta, so that a quaternion has three columns (in the axes of
-the child) and no column leaves the unit sphere; ``coordinates`` are the entries of q as they stand.
+``q`` counts small motions along the speeds, delta q = N(q) delta, so that a quaternion has three columns (in the axes
+of the child) and no column leaves the unit sphere; ``coordinates`` are the entries of q as they stand.
 """
 
 from __future__ import annotations

@@ -69,9 +69,7 @@ class MotionEquations:
         left = list(self.instant.inverse_effort)
         if self.rows:
             bias = self.snapshot.constraints.chosen(loop_constraints.bias)
-            left += [
-                sum((a * x[j] for j, a in row.items()), 0.0) + c for row, c in zip(self.rows, bias, strict=True)
-            ]
+            left += [sum((a * x[j] for j, a in row.items()), 0.0) + c for row, c in zip(self.rows, bias, strict=True)]
         return left
 
     @cached_property
