@@ -113,13 +113,14 @@ class DerivativeMethods(ABC):
         return self._prepare(of, by, of_motion=False)
 
     def _prepare(self, of: Names, by: Names | None, of_motion: bool) -> PreparedDerivatives:
-        from kinode.dynamics.derivative_calls.derivative_request import read_request
+        from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
         from kinode.dynamics.derivative_calls.prepared_derivatives import prepare
 
-        dynamics = cast("Dynamics", self)
-        key = (self.kernels, _hashable(of), _hashable(by), of_motion)
+        dynamics, names = cast("Dynamics", self), read_names("of", of)
+        words = None if by is None else read_names("by", by)
+        key = (self.kernels, names, words, of_motion)
         if key not in self._prepared:
-            self._prepared[key] = prepare(dynamics, read_request(dynamics, of, by, of_motion))
+            self._prepared[key] = prepare(dynamics, read_request(dynamics, names, words, of_motion))
         return self._prepared[key]
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
@@ -127,7 +128,3 @@ class DerivativeMethods(ABC):
         q, u, z = self.topology.layout.split(np.asarray(y, dtype=float))
         function = self._prepare("rate", RATE_BY, of_motion=False)
         return function.evaluate(t, q, u, None, z, p, inputs, None)
-
-
-def _hashable(names: Any) -> Any:
-    return names if names is None or isinstance(names, str) else tuple(names)

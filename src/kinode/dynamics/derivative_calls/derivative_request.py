@@ -90,10 +90,10 @@ def _slices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, slice]:
 
 def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: bool = False) -> DerivativeRequest:
     """What a call asks for; ``of_motion`` says whether accelerations are given besides."""
-    names = _read_names("of", of)
-    of_motion = of_motion or "effort" in names or (by is not None and "u_dot" in _read_names("by", by))
+    names = read_names("of", of)
+    of_motion = of_motion or "effort" in names or (by is not None and "u_dot" in read_names("by", by))
     default = BY_DEFAULT_OF_MOTION if of_motion else BY_DEFAULT
-    words = default if by is None else _read_names("by", by)
+    words = default if by is None else read_names("by", by)
     _check_words(names, words, of_motion)
     shapes = {name: _read_quantity(dynamics, name) for name in names}
     directions = {word: _read_direction(dynamics, word) for word in words}
@@ -106,7 +106,7 @@ def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: boo
     return DerivativeRequest(shapes, sizes, options, of_motion)
 
 
-def _read_names(argument: str, value: Names) -> tuple[str, ...]:
+def read_names(argument: str, value: Names) -> tuple[str, ...]:
     """One name or several, each once."""
     names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     if not names or not all(isinstance(name, str) for name in names):
@@ -131,9 +131,7 @@ def _check_words(names: tuple[str, ...], words: tuple[str, ...], of_motion: bool
 def _read_quantity(dynamics: Dynamics, name: str) -> tuple[int, ...]:
     """The shape of what is differentiated."""
     if name not in WORDS and is_shared(dynamics, find_quantity(dynamics.system, name)):
-        message = (
-            "is not determined by equilibrium alone in this mechanism, and is shared by a rule without derivatives"
-        )
+        message = "is not determined by equilibrium alone here; how it is shared has no derivative"
         raise ArgumentError(f"of: {name} {message}")
     return shape_of(dynamics.arguments.topology, name)
 

@@ -54,11 +54,14 @@ class PreparedDerivatives:
         return Derivatives(matrix, self.request)
 
     def __call__(
-        self, t: Any, q: Any, u: Any, x: Any = None, *, z: Any = None, p: Any = None, inputs: Any = None,
-        out: Any = None,
+        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, z: Any = None,
+        p: Any = None, inputs: Any = None, out: Any = None,
     ) -> Array:  # fmt: skip
-        """The matrix of derivatives."""
-        return self.evaluate(t, q, u, x, z, p, inputs, out)
+        """The matrix of derivatives; the fourth argument may be named."""
+        own, other = (u_dot, effort) if self.request.of_motion else (effort, u_dot)
+        if other is not None or (own is not None and x is not None):
+            raise ArgumentError(f"derivatives: after t, q and u, {self.request.argument} is expected, once")
+        return self.evaluate(t, q, u, own if x is None else x, z, p, inputs, out)
 
     def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
         """The same for arguments of any kind."""
