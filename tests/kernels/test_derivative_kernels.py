@@ -99,7 +99,7 @@ CIRCUITS = {
     }),
     "elastic gears": (two_links, {
         "drive": ("moment_source", {"a": "rotor", "moment": "0.3*cos(2*t)"}),
-        "rotor": ("shaft_inertia", {"shaft": "rotor", "inertia": 0.01}),
+        "wheel": ("shaft_inertia", {"shaft": "rotor", "inertia": 0.01}),
         "box": ("elastic_gearbox", {"input": "rotor", "output": "shoulder", "ratio": 3.0, "stiffness": 30.0,
                                     "damping": 0.2, "efficiency": 0.8}),
         "loss": ("shaft_loss", {"a": "shoulder", "viscous": 0.2, "coulomb": 0.7, "slip": 0.5}),
@@ -108,7 +108,7 @@ CIRCUITS = {
     }),
     "coupled inertia": (two_links, {
         "box": ("gearbox", {"input": "rotor", "output": "shoulder", "housing": "wrist", "ratio": 3.0}),
-        "rotor": ("shaft_inertia", {"shaft": "rotor", "inertia": 0.02}),
+        "wheel": ("shaft_inertia", {"shaft": "rotor", "inertia": 0.02}),
     }),
     "coils and diodes": (kn.System, {
         "supply": ("voltage_source", {"plus": "s", "minus": "gnd", "voltage": "3*sin(t)"}),

@@ -167,6 +167,8 @@ def files_hold_it(example: ConstraintExample) -> None:
 def its_equations_have_derivatives(example: ConstraintExample) -> None:
     """Anywhere: the rows need not be satisfied."""
     topology = find_topology(two_arms(example))
+    if example.couples:  # with all rows of its joint no freedom is left
+        topology = topology.with_rows((0, 1, 5))
     point = random_point(topology, np.empty(0), np.empty(0), np.empty(0), seed=3)
     check_derivatives(topology, point, of=("u_dot", "turn.reaction.force"))
 

@@ -120,9 +120,9 @@ def quantities_can_be_asked_for(example: ElementExample) -> None:
 
 
 def its_loads_have_derivatives(example: ElementExample) -> None:
-    topology, element = make_element(example)
-    start = [value for value in topology.system.parameter_values().values()]
-    point = random_point(topology, np.array(start), np.empty(0), np.zeros(topology.n_z))
+    topology, _ = make_element(example)
+    start = np.array(list(topology.system.parameter_values().values()))
+    point = random_point(topology, start, np.empty(0), np.zeros(topology.n_z))
     check_derivatives(topology, point, of=("u_dot",))
 
 
