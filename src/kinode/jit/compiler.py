@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinode.jit import code_cache, program_ir, shared_routines
+from kinode.jit.kernel_text.case_writer import LIBRARY
 from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name
 from kinode.records import dataclass
 
@@ -47,7 +48,7 @@ class Machine:
     @cached_property
     def batch_work_size(self) -> int:
         """Doubles of ``work`` that a call of the batch driver needs."""
-        return program_ir.batch_work(self.sizes, self.lanes)
+        return shared_routines.batch_work(self.sizes, self.lanes)
 
 
 class Host(NamedTuple):
@@ -147,7 +148,7 @@ def _provide_library() -> None:
 
     import llvmlite.binding as binding
 
-    names = [*program_ir.LIBRARY, "floor", "fma"]
+    names = [*LIBRARY, "floor", "fma"]
     missing = [name for name in names if not binding.address_of_symbol(name)]
     if not missing:
         return
