@@ -283,6 +283,8 @@ def _improve(
     exchanged = ExchangedCode(Addresses(first.address, first.batch_address), first.engine)
 
     def use(code: bytes) -> None:
+        if not code:
+            return
         better = _load(json.loads(head), code, first.lanes, data)
         exchanged.exchange(Addresses(better.address, better.batch_address), better.engine)
 

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 START = "import sys; sys.path.insert(0, {root!r}); from kinode.jit.tiers.compile_worker import main; main()"
 
 
+LONGEST_WAIT = 20.0  # s for an answer
 HANDING_OVER = 2.0  # s that an ending process waits at most, until the other has taken the text
 
 
@@ -28,10 +29,11 @@ class Request(NamedTuple):
     """What is to be compiled, where it is kept, and what is done with the code."""
 
     text: str
-    level: int
+    level: int | None
     entry: str | None
     head: str
     use: Callable[[bytes], None]
+    optimize: bool = False
 
 
 class BetterCode:
@@ -52,12 +54,15 @@ class BetterCode:
             threading.Thread(target=work, name=f"kinode code{work.__name__}", daemon=True).start()
         atexit.register(self.end)
 
-    def ask(self, request: Request) -> None:
-        """Have something compiled; returns at once."""
+    def ask(self, request: Request) -> bool:
+        """Have something compiled; returns at once, False if the process has ended."""
+        if self._process.poll() is not None:
+            return False
         with self._idle:
             self._open += 1
             self._unsent += 1
         self._asked.put(request)
+        return True
 
     def wait(self, seconds: float) -> bool:
         """Wait until all is done; False if the time was over before."""
@@ -78,7 +83,8 @@ class BetterCode:
                 request = self._asked.get()
                 self._sent.put(request)
                 text = request.text.encode()
-                about = {"level": request.level, "length": len(text), "entry": request.entry, "head": request.head}
+                about = {"length": len(text), **request._asdict()}
+                del about["text"], about["use"]
                 pipe.write(json.dumps(about).encode() + b"\n" + text)
                 pipe.flush()
                 with self._idle:
@@ -93,8 +99,7 @@ class BetterCode:
             with self._lock:
                 if self._ended:
                     return
-                if code:
-                    request.use(code)
+                request.use(code)
             with self._idle:
                 self._open -= 1
                 self._idle.notify_all()
@@ -116,12 +121,23 @@ def is_wanted() -> bool:
     return os.environ.get("KINODE_TIERS") != "0" and bool(sys.executable)
 
 
-def improve(request: Request) -> None:
-    """Have better code made in the background; where that cannot be, the first code stays."""
+def improve(request: Request) -> bool:
+    """Have better code made in the background; False where that cannot be."""
     with _starting, suppress(OSError):
         if not _known:
             _known.append(BetterCode())
-        _known[0].ask(request)
+        return _known[0].ask(request)
+    return False
+
+
+def compile_beside(text: str, optimize: bool = False) -> bytes:
+    """The code of a text, made by the other process while this thread waits; empty if that cannot be."""
+    answer: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    if not is_wanted() or not improve(Request(text, None, None, "", answer.put, optimize)):
+        return b""
+    with suppress(queue.Empty):
+        return answer.get(timeout=LONGEST_WAIT)
+    return b""
 
 
 def wait_for_better_code(seconds: float = 60.0) -> bool:
