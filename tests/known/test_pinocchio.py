@@ -118,12 +118,12 @@ class Pair:
         return found
 
 
-def assert_near(ours, theirs, what, near=RTOL):
+def assert_near(ours, theirs, what, near=RTOL, floor=1e-300):
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     scale = np.abs(theirs).max(initial=0.0)
     assert np.isfinite(ours).all(), what
     error = np.abs(ours - theirs).max(initial=0.0)
-    assert error <= near * scale + 1e-16, (what, error / scale)  # sums of rounding alone are below 1e-16
+    assert error <= near * scale + floor, (what, error / scale)
 
 
 def compare(pair, seed=1):
@@ -189,8 +189,8 @@ def kernel_matrix(pair, name, of, q, u, x):
 def test_derivatives_of_robot(path, base):
     """Columns by q are small motions along the speeds on both sides; damping acts here alone."""
     pair = Pair(text_of(path)[0], base)
-    if pair.topology.n_u > MOST_FREEDOMS[base]:
-        pytest.skip("too large for the tape")
+    if not 0 < pair.topology.n_u <= MOST_FREEDOMS[base]:
+        pytest.skip("nothing moves, or it is too large for the tape")
     model, data, order = pair.model, pair.data, pair.order
     q, u, x = pair.random_state(2)
     their_q, v = pair.their_q(q), u[order]
@@ -200,7 +200,8 @@ def test_derivatives_of_robot(path, base):
     near = max(RTOL, np.finfo(float).eps * np.linalg.cond(M_inverse))  # what rounding leaves of such a matrix
     by_q, by_u, by_effort = kernel_matrix(pair, "derivatives", "u_dot", q, u, x)
     assert_near(by_q, data.ddq_dq, "accelerations by q", near)
-    assert_near(by_u, data.ddq_dv - M_inverse * model.damping, "accelerations by u", near)
+    # Of propellers on a frame that is held theirs is a sum of rounding, and ours is zero.
+    assert_near(by_u, data.ddq_dv - M_inverse * model.damping, "accelerations by u", near, floor=1e-16)
     assert_near(by_effort, M_inverse, "accelerations by effort", near)
     by_q, by_u, by_u_dot = kernel_matrix(pair, "derivatives_of_motion", "effort", q, u, x)
     their_by_q, their_by_u, M = pin.computeRNEADerivatives(model, data, their_q, v, x[order])
