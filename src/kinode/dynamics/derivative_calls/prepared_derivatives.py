@@ -70,7 +70,7 @@ class PreparedDerivatives:
         extra = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         point = self.dynamics.read_point(request.kernel, t, q, u, z, p, inputs, extra)
         result = self._call(self.kernels, point, extra)
-        return result if out is None else _into(out, result)
+        return result if out is None else write_into(out, result)
 
     def _call(self, kernels: Kernels, point: Any, extra: Array) -> Array:
         if 0 in self.shape:
@@ -84,7 +84,7 @@ class PreparedDerivatives:
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
 
 
-def _into(out: Any, result: Array) -> Array:
+def write_into(out: Any, result: Array) -> Array:
     """The result, written into an array that is given for it."""
     if not isinstance(out, np.ndarray) or out.shape != result.shape or out.dtype != result.dtype:
         raise ArgumentError(f"out: an array of floats of shape {result.shape} is expected, not {short(out)}")
