@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # most runs differentiate nothing
     from kinode.dynamics.compiled_system import Dynamics
     from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
     from kinode.dynamics.derivative_calls.derivative_request import Names
-    from kinode.dynamics.derivative_calls.prepared_derivatives import PreparedDerivatives
+    from kinode.dynamics.derivative_calls.prepared_derivatives import DerivativeFunction
 
 RATE_BY = ("coordinates", "u", "z")
 
@@ -36,7 +36,7 @@ class DerivativeMethods(ABC):
         """The structure of the system."""
 
     @cached_property
-    def _prepared(self) -> dict[tuple[Any, ...], PreparedDerivatives]:
+    def _prepared(self) -> dict[tuple[Any, ...], DerivativeFunction]:
         return {}
 
     def derivatives(
@@ -88,7 +88,7 @@ class DerivativeMethods(ABC):
         matrix = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, out)
         return function.blocks(matrix)
 
-    def derivatives_of(self, of: Names = "u_dot", by: Names | None = None) -> PreparedDerivatives:
+    def derivatives_of(self, of: Names = "u_dot", by: Names | None = None) -> DerivativeFunction:
         """A function of derivatives for inner loops: ``f(t, q, u, effort, out=)`` gives the matrix.
 
         Parameters
@@ -98,7 +98,7 @@ class DerivativeMethods(ABC):
 
         Returns
         -------
-        PreparedDerivatives
+        DerivativeFunction
             With ``rows`` and ``columns``, the slices of the matrix by name.
 
         Examples
@@ -113,7 +113,7 @@ class DerivativeMethods(ABC):
         """
         return self._prepare(of, by, of_motion=False)
 
-    def _prepare(self, of: Names, by: Names | None, of_motion: bool) -> PreparedDerivatives:
+    def _prepare(self, of: Names, by: Names | None, of_motion: bool) -> DerivativeFunction:
         from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
         from kinode.dynamics.derivative_calls.prepared_derivatives import prepare
 
