@@ -23,7 +23,7 @@ from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.records import dataclass
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
-LEVEL_0_LINES = 40_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
+LEVEL_0_LINES = 50_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
 TWO_TIER_LINES = 3_000  # from here on level 0 at once, and a higher one in the background
 MOST_LINES = 250_000  # for which the higher level is tried
 
