@@ -10,6 +10,7 @@ imports no numbers: the command line reads it to print its help.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kinode.ode.loops.run_codes import Stepping
@@ -22,6 +23,7 @@ LOOPS = {
     Stepping.ADAPTIVE: "advance_adaptive",
     Stepping.FIXED: "advance_fixed",
     Stepping.OUTSIDE: "advance_outside",
+    Stepping.IMPLICIT: "advance_implicit",
 }
 """The compiled loop for each kind of step (compiled_loops.py)."""
 
@@ -54,13 +56,11 @@ class IntegrationMethod:
         return LOOPS[self.stepping]
 
 
-def coefficients(name: str) -> Callable[[], Tableau]:
-    """A tableau of tableaus.py by the name of its function, imported at the first use."""
+def coefficients(name: str, module: str = "tableaus") -> Callable[[], Tableau]:
+    """A tableau by the name of its function in a module of this package, imported at the first use."""
 
     def make() -> Tableau:
-        from kinode.ode import tableaus
-
-        tableau: Tableau = getattr(tableaus, name)()
+        tableau: Tableau = getattr(import_module(f"kinode.ode.{module}"), name)()
         return tableau
 
     return make
@@ -93,6 +93,14 @@ _ENTRIES = (
     ),
     IntegrationMethod(
         "stiff",
+        what="Radau IIA with 5 stages, order 9, adaptive, with the exact Jacobian",
+        scope="stiff springs and dampers beside slow motion, in loops too",
+        order=9,
+        stepping=Stepping.IMPLICIT,
+        tableau=coefficients("radau", "radau_table"),
+    ),
+    IntegrationMethod(
+        "cvode",
         what="BDF of order 1 to 5 (SUNDIALS CVODE), with the exact Jacobian",
         scope="stiff springs and dampers beside slow motion",
         order=5,
