@@ -21,6 +21,7 @@ MAX_ITERATIONS = 12
 LEFT = 0.03  # error of the equations' solution, as a share of the tolerance
 ROUNDING = 2.0**-48  # relative: changes below it are rounding
 SLOWEST = 0.9  # contraction of an iteration that still counts as converging
+LEAST_LEFT_OVER = 0.01  # share of the first change that may be left after it: a law may jump where no stage was yet
 FARTHEST = 4.0  # steps: so far is the path of the last step extended to begin the iteration
 
 
@@ -152,7 +153,7 @@ def iterate(run: RunMemory, h: float) -> int:
     newton, n = run.newton, run.model.n
     w, d = newton.w, newton.change_of_w
     rounding = ROUNDING / run.method.rtol
-    left_over = max(newton.left_over, ROUNDING) ** 0.8
+    left_over = max(newton.left_over ** 0.8, LEAST_LEFT_OVER)
     before = 0.0
     newton.contraction = 0.0
     for iteration in range(MAX_ITERATIONS):
