@@ -25,10 +25,11 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: RadauTableau, rtol: floa
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
     newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
-    jacobian, factors, *vectors, scale = provide_arrays(
-        n * n, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, model.n
+    jacobian, factors, *vectors, scale, rounding, noise = provide_arrays(
+        n * n, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3
     )
-    newton.jacobian, newton.factors, newton.scale = floats_of(jacobian), floats_of(factors), floats_of(scale)
+    newton.jacobian, newton.factors = floats_of(jacobian), floats_of(factors)
+    newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)
     newton.z, newton.w, newton.f, newton.change_of_w = map(floats_of, vectors)
     newton.pivots = ints_of(np.zeros((1 + pairs) * n, dtype=np.int64))
     newton.jacobian_time = newton.jump_time = math.nan

@@ -38,10 +38,9 @@ def solve_real(a: Floats, pivots: Ints, first: int, n: int, b: Floats) -> None:
     """Solve with a factored matrix; b becomes the solution."""
     for k in range(n):
         best = pivots[first + k]
-        factor = b[best]
-        b[best] = b[k]
-        b[k] = factor
-        column = tail(a, k * n)
+        b[k], b[best] = b[best], b[k]
+    for k in range(n):
+        factor, column = b[k], tail(a, k * n)
         if factor != 0.0:
             for i in range(k + 1, n):
                 b[i] -= factor * column[i]
@@ -87,10 +86,10 @@ def solve_complex(a: Floats, c: Floats, pivots: Ints, first: int, n: int, b: Flo
     """Solve with the factored matrix a + i c; b + i d becomes the solution."""
     for k in range(n):
         best = pivots[first + k]
-        x, y = b[best], d[best]
-        b[best], d[best] = b[k], d[k]
-        b[k], d[k] = x, y
-        re, im = tail(a, k * n), tail(c, k * n)
+        b[k], b[best] = b[best], b[k]
+        d[k], d[best] = d[best], d[k]
+    for k in range(n):
+        x, y, re, im = b[k], d[k], tail(a, k * n), tail(c, k * n)
         for i in range(k + 1, n):
             b[i] -= x * re[i] - y * im[i]
             d[i] -= x * im[i] + y * re[i]

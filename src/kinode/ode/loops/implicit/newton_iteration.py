@@ -20,6 +20,7 @@ SOLVED, DIVERGED, WITHOUT_VALUE = 0, 1, 2
 MAX_ITERATIONS = 12
 LEFT = 0.03  # error of the equations' solution, as a share of the tolerance
 ROUNDING = 2.0**-48  # relative: changes below it are rounding
+NOISE_SHARE = 32.0  # tolerances are at least so many times what rounding changes
 SLOWEST = 0.9  # contraction of an iteration that still counts as converging
 LEAST_LEFT_OVER = 0.01  # share of the first change that may be left after it: a law may jump where no stage was yet
 FARTHEST = 4.0  # steps: so far is the path of the last step extended to begin the iteration
@@ -28,7 +29,7 @@ FARTHEST = 4.0  # steps: so far is the path of the last step extended to begin t
 def factor_matrices(run: RunMemory, h: float) -> bool:
     """Factor the matrices of a step of length h; False if one of them is singular."""
     newton, n = run.newton, run.model.n_continuous
-    values, jacobian = newton.eigenvalues, newton.jacobian
+    values = newton.eigenvalues
     newton.factorizations += 1
     _shift(run, newton.factors, h, values[0])
     fine = factor_real(newton.factors, newton.pivots, 0, n)
@@ -41,7 +42,28 @@ def factor_matrices(run: RunMemory, h: float) -> bool:
             im[i * n + i] = values[2 + 2 * k]
         fine = fine and factor_complex(re, im, newton.pivots, (1 + k) * n, n)
     newton.factored = h if fine else 0.0
-    return fine and math.isfinite(jacobian[0])
+    if fine:
+        _find_noise(run, h)
+    return fine
+
+
+def _find_noise(run: RunMemory, h: float) -> None:
+    """How far rounding errors of the rate move the state in a step; those of the other sign would do the same."""
+    n, rounding, noise, sign = run.model.n_continuous, run.newton.rounding, run.newton.noise, 1.0
+    for i in range(n):
+        noise[i] = sign * h * rounding[i]
+        sign = -sign
+    solve_real(run.newton.factors, run.newton.pivots, 0, n, noise)
+    for i in range(n):
+        noise[i] = abs(noise[i])
+
+
+def find_scale(run: RunMemory) -> None:
+    """The tolerance of each entry of the state in the step."""
+    n, y, atol, rtol = run.model.n_continuous, run.state.y, run.method.atol, run.method.rtol
+    scale, noise = run.newton.scale, run.newton.noise
+    for i in range(n):
+        scale[i] = atol[i] + rtol * abs(y[i]) + NOISE_SHARE * noise[i]
 
 
 def _shift(run: RunMemory, out: Floats, h: float, eigenvalue: float) -> None:
@@ -74,9 +96,10 @@ def _combine(run: RunMemory, matrix: Floats, rows: Floats, factor: float, out: F
 
 
 def begin_iteration(run: RunMemory, h: float) -> None:
-    """Begin with the path of the last step, extended; with no change of the state where there is none."""
+    """Find the tolerances of the step, and begin with the path of the last step, extended; with no change of the state where there is none."""
     newton, n, s, z = run.newton, run.model.n_continuous, run.newton.stages, run.newton.z
     t, nodes = run.step.t, table_row(run, run.method.stages)
+    find_scale(run)
     known = newton.path_span != 0.0 and abs(t + h - newton.path_time) <= FARTHEST * abs(newton.path_span)
     for i in range(s * run.model.n):
         z[i] = 0.0

@@ -56,7 +56,11 @@ class NewtonMemory(Struct):
     change_of_w: Floats
     """Right side and solution of the linear equations."""
     scale: Floats
-    """The tolerance of each entry of the state."""
+    """The tolerance of each entry of the state; not below what rounding changes."""
+    rounding: Floats
+    """The rounding error of each rate."""
+    noise: Floats
+    """The rounding error of each entry of the state in a step."""
     jacobian_time: float
     """Time of the Jacobian; nan for none."""
     jacobian_wanted: int

@@ -34,13 +34,11 @@ SLOW = 0.02  # contraction of an iteration from which on the next step gets a ne
 
 
 def _begin(run: RunMemory) -> None:
-    """Forget Jacobian and path where the state has just jumped; find the tolerance of each entry."""
-    newton, y, atol, rtol, scale = run.newton, run.state.y, run.method.atol, run.method.rtol, run.newton.scale
+    """Forget Jacobian and path where the state has just jumped."""
+    newton = run.newton
     if run.counts.restarted != 0:
         newton.jacobian_time, newton.path_span, newton.left_over = math.nan, 0.0, 1.0
         newton.factored, newton.jump_time, run.counts.restarted = 0.0, run.step.t, 0
-    for i in range(run.model.n_continuous):
-        scale[i] = atol[i] + rtol * abs(y[i])
 
 
 def _solve_stages(run: RunMemory, h: float) -> int:
@@ -93,10 +91,10 @@ def _raw_error(run: RunMemory, h: float, start: Floats, out: Floats) -> None:
 
 def _error_size(run: RunMemory, estimate: Floats) -> float:
     """An error relative to the tolerance (root mean square)."""
-    n, atol, rtol, y, new = run.model.n_continuous, run.method.atol, run.method.rtol, run.state.y, run.state.y_new
-    total = 0.0
+    n, atol, rtol, scale = run.model.n_continuous, run.method.atol, run.method.rtol, run.newton.scale
+    new, total = run.state.y_new, 0.0
     for k in range(n):
-        part = estimate[k] / (atol[k] + rtol * max(abs(y[k]), abs(new[k])))
+        part = estimate[k] / max(scale[k], atol[k] + rtol * abs(new[k]))
         total += part * part
     return math.sqrt(total / max(n, 1)) / run.newton.ease
 

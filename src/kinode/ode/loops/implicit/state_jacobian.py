@@ -23,6 +23,18 @@ def find_jacobian(run: RunMemory) -> None:
         _find_exact(run)
     else:
         _find_differences(run)
+    _find_rounding(run)
+
+
+def _find_rounding(run: RunMemory) -> None:
+    """The rounding error of the rate: stiff forces are small differences of large products."""
+    n, y, rounding = run.model.n_continuous, run.state.y, run.newton.rounding
+    for i in range(n):
+        rounding[i] = 0.0
+    for j in range(n):
+        size, column = 2.0**-52 * abs(y[j]), tail(run.newton.jacobian, j * n)
+        for i in range(n):
+            rounding[i] += size * abs(column[i])
 
 
 def _find_exact(run: RunMemory) -> None:
