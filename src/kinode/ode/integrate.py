@@ -1,9 +1,9 @@
-"""Integrates y' = f(t, y), f being machine code at an address: explicit Runge-Kutta methods with and without error
-control (method_table.py).
+"""Integrates y' = f(t, y), f being machine code at an address, by the Runge-Kutta methods of method_table.py: explicit
+ones with and without error control, and an implicit one for stiff problems.
 
 No Python runs within a step. The compiled loop (loops/advance.py) returns after some 50 ms, for an interrupt, a
 progress bar or a request to stop (loop_run.py). A run that ends early keeps the states so far. Events and constraints
-are part of the loop. Not done here: stiff problems (cvode.py), many runs at a time (rk4_batch.py).
+are part of the loop. Not done here: methods of other libraries (cvode.py), many runs at a time (rk4_batch.py).
 """
 
 from __future__ import annotations

@@ -9,8 +9,13 @@ import numpy as np
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, provide_arrays
+from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
 from kinode.ode.radau_table import RadauTableau
 
+INDICES = (
+    "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
+)  # fmt: skip
+"""Arrays of indices, of the size of the state."""
 HOLD = 1.2
 """A step grows only if it may be longer by this factor."""
 EASE = 1.0
@@ -25,13 +30,17 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: RadauTableau, rtol: floa
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
     newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
-    jacobian, factors, *vectors, scale, rounding, noise = provide_arrays(
-        n * n, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3
+    jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x = provide_arrays(
+        *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 2 * n
     )
-    newton.jacobian, newton.factors = floats_of(jacobian), floats_of(factors)
+    newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
+    newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
     newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)
     newton.z, newton.w, newton.f, newton.change_of_w = map(floats_of, vectors)
-    newton.pivots = ints_of(np.zeros((1 + pairs) * n, dtype=np.int64))
+    newton.pivots = ints_of(np.zeros((1 + pairs) * model.n, dtype=np.int64))
+    newton.row_columns = ints_of(np.zeros(MOST_ENTRIES * n + 1, dtype=np.int64))
+    for name in INDICES:
+        setattr(newton, name, ints_of(np.zeros(n + 1, dtype=np.int64)))
     newton.jacobian_time = newton.jump_time = math.nan
     newton.left_over = 1.0
     _set_columns(run, kernel)

@@ -79,6 +79,8 @@ class StateHistory:
     """The event functions that triggered, with their times."""
     dynamics: Dynamics | None = None
     """The system as it was compiled for this motion."""
+    method: str = DEFAULT_METHOD
+    """The method of integration."""
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -197,7 +199,7 @@ class Solver:
         return DirectionSpec(code.address, code.lanes, code.sizes["work"])
 
     def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
-        return LengthWatch(dynamics, self.p, self.inputs, stiff=METHODS[self.options.method].tableau is None)
+        return LengthWatch(dynamics, self.p, self.inputs, METHODS[self.options.method])
 
     def check_start(self, start: State) -> None:
         """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
@@ -308,5 +310,5 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
     return StateHistory(
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,
-        solver.dynamics,
+        solver.dynamics, solver.options.method,
     )  # fmt: skip

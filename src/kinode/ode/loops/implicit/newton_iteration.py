@@ -12,7 +12,7 @@ import math
 
 from kinode.jit.pointers import Floats, tail
 from kinode.ode.loops.dense_output import find_weights, table_row
-from kinode.ode.loops.implicit.linear_factors import factor_complex, factor_real, solve_complex, solve_real
+from kinode.ode.loops.implicit.shifted_equations import factor_shifted, solve_pair, solve_shifted
 from kinode.ode.loops.loop_primitives import first_not_finite, not_finite, rate, slope
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -28,23 +28,10 @@ FARTHEST = 4.0  # steps: so far is the path of the last step extended to begin t
 
 def factor_matrices(run: RunMemory, h: float) -> bool:
     """Factor the matrices of a step of length h; False if one of them is singular."""
-    newton, n = run.newton, run.model.n_continuous
-    values = newton.eigenvalues
-    newton.factorizations += 1
-    _shift(run, newton.factors, h, values[0])
-    fine = factor_real(newton.factors, newton.pivots, 0, n)
-    for k in range(newton.pairs):
-        re, im = tail(newton.factors, (1 + 2 * k) * n * n), tail(newton.factors, (2 + 2 * k) * n * n)
-        _shift(run, re, h, values[1 + 2 * k])
-        for i in range(n * n):
-            im[i] = 0.0
-        for i in range(n):
-            im[i * n + i] = values[2 + 2 * k]
-        fine = fine and factor_complex(re, im, newton.pivots, (1 + k) * n, n)
-    newton.factored = h if fine else 0.0
-    if fine:
-        _find_noise(run, h)
-    return fine
+    if not factor_shifted(run, h):
+        return False
+    _find_noise(run, h)
+    return True
 
 
 def _find_noise(run: RunMemory, h: float) -> None:
@@ -53,7 +40,7 @@ def _find_noise(run: RunMemory, h: float) -> None:
     for i in range(n):
         noise[i] = sign * h * rounding[i]
         sign = -sign
-    solve_real(run.newton.factors, run.newton.pivots, 0, n, noise)
+    solve_shifted(run, noise)
     for i in range(n):
         noise[i] = abs(noise[i])
 
@@ -64,15 +51,6 @@ def find_scale(run: RunMemory) -> None:
     scale, noise = run.newton.scale, run.newton.noise
     for i in range(n):
         scale[i] = atol[i] + rtol * abs(y[i]) + NOISE_SHARE * noise[i]
-
-
-def _shift(run: RunMemory, out: Floats, h: float, eigenvalue: float) -> None:
-    """out = eigenvalue - h J."""
-    n, jacobian = run.model.n_continuous, run.newton.jacobian
-    for i in range(n * n):
-        out[i] = -h * jacobian[i]
-    for i in range(n):
-        out[i * n + i] += eigenvalue
 
 
 def row(run: RunMemory, rows: Floats, i: int) -> Floats:
@@ -148,7 +126,7 @@ def _solve(run: RunMemory, h: float) -> None:
     first, w, a = row(run, d, 0), row(run, newton.w, 0), values[0]
     for k in range(n):
         first[k] -= a * w[k]
-    solve_real(newton.factors, newton.pivots, 0, n, first)
+    solve_shifted(run, first)
     for j in range(newton.pairs):
         re, im = row(run, d, 1 + 2 * j), row(run, d, 2 + 2 * j)
         w_re, w_im = row(run, newton.w, 1 + 2 * j), row(run, newton.w, 2 + 2 * j)
@@ -156,8 +134,7 @@ def _solve(run: RunMemory, h: float) -> None:
         for k in range(n):
             re[k] -= a * w_re[k] - b * w_im[k]
             im[k] -= a * w_im[k] + b * w_re[k]
-        matrix_re, matrix_im = tail(newton.factors, (1 + 2 * j) * n * n), tail(newton.factors, (2 + 2 * j) * n * n)
-        solve_complex(matrix_re, matrix_im, newton.pivots, (1 + j) * n, n, re, im)
+        solve_pair(run, j, re, im)
 
 
 def _size(run: RunMemory) -> float:

@@ -44,9 +44,39 @@ class NewtonMemory(Struct):
     ease: float
     """The error estimate may be so many tolerances, since the solution is more accurate than the estimate."""
     jacobian: Floats
+    pattern: Floats
+    """1 for each entry of the Jacobian that was not zero so far."""
+    n_eliminated: int
+    eliminated: Ints
+    """The states that are eliminated."""
+    row_starts: Ints
+    row_columns: Ints
+    """The columns of the entries in their rows, one row after the other; where each begins."""
+    part: Ints
+    """For each state: -1 if it is eliminated, else 0."""
+    parents: Ints
+    """For each state: another of its part of the model, or itself for the first."""
+    n_blocks: int
+    kept: Ints
+    """The states that remain, block by block."""
+    place: Ints
+    """For each state: its place among them."""
+    block_of: Ints
+    """For each place: its block."""
+    block_starts: Ints
+    """The first place of each block, and the number of places."""
+    block_entries: Ints
+    """The first entry of each block in ``direct``, and the number of entries."""
+    n_entries: int
+    """That number."""
+    direct: Floats
+    through: Floats
+    """Entries of the blocks: those of the Jacobian, and those through eliminated states."""
     factors: Floats
-    """The real matrix in factors, then real and imaginary part of each complex one."""
+    """The blocks of the real matrix in factors, then real and imaginary part of each complex one."""
     pivots: Ints
+    x: Floats
+    """Right side and solution of a block."""
     z: Floats
     """The stage values less the start of the step, one after the other."""
     w: Floats

@@ -15,7 +15,6 @@ import math
 from kinode.jit.pointers import Floats
 from kinode.ode.loops.adaptive_step import close_end, find_step_by, step_to_event_by, take_step_by
 from kinode.ode.loops.dense_output import sample, table_row
-from kinode.ode.loops.implicit.linear_factors import solve_real
 from kinode.ode.loops.implicit.newton_iteration import (
     DIVERGED,
     SOLVED,
@@ -25,6 +24,7 @@ from kinode.ode.loops.implicit.newton_iteration import (
     iterate,
     row,
 )
+from kinode.ode.loops.implicit.shifted_equations import solve_shifted
 from kinode.ode.loops.implicit.state_jacobian import find_jacobian
 from kinode.ode.loops.loop_primitives import first_not_finite, not_finite, rate, slope
 from kinode.ode.loops.run_memory import RunMemory
@@ -86,7 +86,7 @@ def _raw_error(run: RunMemory, h: float, start: Floats, out: Floats) -> None:
         a, k_j = factor * h * weights[j], slope(run, j)
         for k in range(n):
             out[k] += a * k_j[k]
-    solve_real(run.newton.factors, run.newton.pivots, 0, n, out)
+    solve_shifted(run, out)
 
 
 def _error_size(run: RunMemory, estimate: Floats) -> float:

@@ -7,6 +7,8 @@ they are differences of the rate.
 from __future__ import annotations
 
 from kinode.jit.pointers import call, tail
+from kinode.ode.loops.implicit.shifted_equations import gather_blocks
+from kinode.ode.loops.implicit.structure_analysis import note_pattern
 from kinode.ode.loops.loop_primitives import law_time, rate
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -24,6 +26,8 @@ def find_jacobian(run: RunMemory) -> None:
     else:
         _find_differences(run)
     _find_rounding(run)
+    note_pattern(run)
+    gather_blocks(run)
 
 
 def _find_rounding(run: RunMemory) -> None:
