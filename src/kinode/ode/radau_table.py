@@ -25,19 +25,19 @@ STAGES = 5
 """Stages of the method: with 3 (order 5) a run at the default tolerance takes three times the work."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RadauTableau(Tableau):
     """A Radau method; its slopes are those of loops/implicit/radau_step.py."""
 
-    pairs: int = 0
+    pairs: int
     """Pairs of complex eigenvalues of the coefficient matrix."""
-    change: Array | None = None
+    change: Array
     """Columns: the real eigenvector of the coefficient matrix, real and imaginary part of one of each pair."""
-    change_back: Array | None = None
+    change_back: Array
     """The inverse of ``change``."""
-    slopes: Array | None = None
+    slopes: Array
     """The inverse of the coefficient matrix."""
-    eigenvalues: Array | None = None
+    eigenvalues: Array
     """Of that inverse: the real one, then real and imaginary part of each pair, for w1 + i w2."""
 
 

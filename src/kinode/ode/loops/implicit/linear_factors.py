@@ -9,7 +9,7 @@ from kinode.jit.pointers import Floats, Ints, tail
 
 
 def factor_real(a: Floats, pivots: Ints, first: int, n: int) -> bool:
-    """Factor a matrix in place; its row exchanges are put into ``pivots`` from ``first`` on. False if it is singular."""
+    """Factor a matrix in place, its row exchanges in ``pivots`` from ``first`` on; False if it is singular."""
     for k in range(n):
         column = tail(a, k * n)
         best, largest = k, abs(column[k])

@@ -1,6 +1,6 @@
 """The equations of one step of an implicit Runge-Kutta method, solved by simplified Newton iteration.
 
-The stage values Z, less the start of the step, satisfy Z = h A f(Z). With A^-1 = T L T^-1 and Z = T W, L having one real
+The stage values Z, less the start of the step, satisfy Z = h A f(Z). With A^-1 = T L T^-1, Z = T W, L having one real
 eigenvalue and 2 x 2 blocks, the linear equations of an iteration fall apart into one real and several complex systems
 of the size of the state (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8):
 (L - h J) dW = h T^-1 f - L W. Iterations end when what is left is far below the tolerance.
@@ -74,7 +74,7 @@ def _combine(run: RunMemory, matrix: Floats, rows: Floats, factor: float, out: F
 
 
 def begin_iteration(run: RunMemory, h: float) -> None:
-    """Find the tolerances of the step, and begin with the path of the last step, extended; with no change of the state where there is none."""
+    """Begin with the path of the last step, extended, or with no change of the state; find the tolerances."""
     newton, n, s, z = run.newton, run.model.n_continuous, run.newton.stages, run.newton.z
     t, nodes = run.step.t, table_row(run, run.method.stages)
     find_scale(run)
@@ -153,7 +153,7 @@ def iterate(run: RunMemory, h: float) -> int:
     newton, n = run.newton, run.model.n
     w, d = newton.w, newton.change_of_w
     rounding = ROUNDING / run.method.rtol
-    left_over = max(newton.left_over ** 0.8, LEAST_LEFT_OVER)
+    left_over = max(newton.left_over**0.8, LEAST_LEFT_OVER)
     before = 0.0
     newton.contraction = 0.0
     for iteration in range(MAX_ITERATIONS):

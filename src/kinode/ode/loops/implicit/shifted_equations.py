@@ -77,7 +77,8 @@ def _fill(run: RunMemory, k: int, out: Floats, direct: float, through: float, di
 
 def solve_shifted(run: RunMemory, b: Floats) -> None:
     """Solve with the real number c; b becomes the solution."""
-    newton, n, x, kept, jacobian = run.newton, run.model.n_continuous, run.newton.x, run.newton.kept, run.newton.jacobian
+    newton, n, x = run.newton, run.model.n_continuous, run.newton.x
+    kept, jacobian = newton.kept, newton.jacobian
     inverse = 1.0 / newton.eigenvalues[0]
     factor = newton.factored * inverse
     for e in range(newton.n_eliminated):
@@ -103,7 +104,8 @@ def solve_shifted(run: RunMemory, b: Floats) -> None:
 
 def solve_pair(run: RunMemory, pair: int, b: Floats, d: Floats) -> None:
     """Solve with the complex number c of a pair; b + i d becomes the solution."""
-    newton, n, kept, jacobian, h = run.newton, run.model.n_continuous, run.newton.kept, run.newton.jacobian, run.newton.factored
+    newton, n, h = run.newton, run.model.n_continuous, run.newton.factored
+    kept, jacobian = newton.kept, newton.jacobian
     x, y, re, im = newton.x, tail(newton.x, n), newton.eigenvalues[1 + 2 * pair], newton.eigenvalues[2 + 2 * pair]
     square = re * re + im * im
     re, im = re / square, -im / square  # 1 / c
