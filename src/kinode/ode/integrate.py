@@ -17,8 +17,8 @@ from kinode.jit.pointers import floats_of
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, OnLong
+from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
-from kinode.ode.newton_setup import set_newton
 from kinode.ode.ode_arguments import (
     ATOL,
     RTOL,
@@ -30,7 +30,6 @@ from kinode.ode.ode_arguments import (
     flat,
     without_discrete,
 )
-from kinode.ode.radau_table import RadauTableau
 from kinode.ode.solution import OdeSolution
 from kinode.ode.tableaus import Tableau
 
@@ -129,7 +128,9 @@ def integrate(
         options = run.memory.method
         options.rtol, options.atol, options.max_step = rtol, floats_of(absolute), max_step
         run.memory.step.h = abs(first_step or 0.0)
-    if isinstance(table, RadauTableau):
+    if chosen.stepping == Stepping.IMPLICIT:
+        from kinode.ode.newton_setup import set_newton  # few runs need it
+
         set_newton(run, kernel, table, rtol)
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or kernel.n_y == 0:

@@ -11,6 +11,7 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, provide_arrays
 from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
 from kinode.ode.radau_table import RadauTableau
+from kinode.ode.tableaus import Tableau
 
 INDICES = (
     "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
@@ -22,8 +23,9 @@ EASE = 1.0
 """Error estimate of a step that is just accepted, at a tolerance of 1, in tolerances."""
 
 
-def set_newton(run: LoopRun, kernel: KernelSpec, table: RadauTableau, rtol: float) -> None:
+def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) -> None:
     """Give a run the coefficients of its implicit method, and its matrices and vectors."""
+    assert isinstance(table, RadauTableau), f"{table.name} is not an implicit method"
     newton, model = run.memory.newton, run.memory.model
     n, stages, pairs = model.n_continuous, len(table.eigenvalues), table.pairs
     newton.stages, newton.pairs, newton.hold = stages, pairs, HOLD
