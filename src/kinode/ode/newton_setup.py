@@ -32,8 +32,8 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
     newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
-    jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x = provide_arrays(
-        *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 2 * n
+    jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = provide_arrays(
+        *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 2 * n, n
     )
     newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
     newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
@@ -43,7 +43,8 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     newton.row_columns = ints_of(np.zeros(MOST_ENTRIES * n + 1, dtype=np.int64))
     for name in INDICES:
         setattr(newton, name, ints_of(np.zeros(n + 1, dtype=np.int64)))
-    newton.jacobian_time = newton.jump_time = math.nan
+    newton.jacobian_time = newton.jump_time = newton.step_time = math.nan
+    newton.slope_before = floats_of(before)
     newton.left_over = 1.0
     _set_columns(run, kernel)
 

@@ -145,7 +145,7 @@ def _size(run: RunMemory) -> float:
         d = row(run, newton.change_of_w, i)
         for k in range(n):
             total += (d[k] / scale[k]) * (d[k] / scale[k])
-    return math.sqrt(total / max(n * newton.stages, 1))
+    return math.sqrt(total / (n * newton.stages))
 
 
 def iterate(run: RunMemory, h: float) -> int:

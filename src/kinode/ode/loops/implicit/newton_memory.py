@@ -101,6 +101,12 @@ class NewtonMemory(Struct):
     """How much a Newton iteration shrinks the error, and with it the estimate of what is left."""
     left_over: float
     """Error after an iteration, as a multiple of its change."""
+    step_time: float
+    """Start of the present step."""
+    slope_before: Floats
+    """The slope with which the path of the step before ended."""
+    slope_known: int
+    """1 if it is known."""
     jump_time: float
     """Time at which the state or its slope jumped last."""
     path_time: float

@@ -30,6 +30,7 @@ from kinode.ode.loops.loop_primitives import first_not_finite, not_finite, rate,
 from kinode.ode.loops.run_memory import RunMemory
 
 HALVED = 1.8  # error of a step whose equations are not solved, to the power of the order: the next is half as long
+INSIDE = 0.2  # weight of the error between the ends of a step
 SLOW = 0.02  # contraction of an iteration from which on the next step gets a new Jacobian
 
 
@@ -39,6 +40,18 @@ def _begin(run: RunMemory) -> None:
     if run.counts.restarted != 0:
         newton.jacobian_time, newton.path_span, newton.left_over = math.nan, 0.0, 1.0
         newton.factored, newton.jump_time, run.counts.restarted = 0.0, run.step.t, 0
+        newton.slope_known, newton.step_time = 0, run.step.t
+    if newton.step_time != run.step.t:
+        _keep_slope(run)
+
+
+def _keep_slope(run: RunMemory) -> None:
+    """Keep the slope with which the step before ended; it is not known if that step was cut short."""
+    newton, t, source, target = run.newton, run.step.t, slope(run, run.newton.stages), run.newton.slope_before
+    newton.step_time = t
+    newton.slope_known = int(abs(newton.path_time + newton.path_span - t) <= 1e-6 * abs(newton.path_span))
+    for i in range(run.model.n_continuous):
+        target[i] = source[i]
 
 
 def _solve_stages(run: RunMemory, h: float) -> int:
@@ -96,7 +109,7 @@ def _error_size(run: RunMemory, estimate: Floats) -> float:
     for k in range(n):
         part = estimate[k] / max(scale[k], atol[k] + rtol * abs(new[k]))
         total += part * part
-    return math.sqrt(total / max(n, 1)) / run.newton.ease
+    return math.sqrt(total / n) / run.newton.ease
 
 
 def _find_error(run: RunMemory, h: float) -> float:
@@ -113,10 +126,34 @@ def _find_error(run: RunMemory, h: float) -> float:
         if not_finite(run, run.newton.f) == 0:
             _raw_error(run, h, run.newton.f, estimate)
             size = _error_size(run, estimate)
+    size = max(size, _find_error_inside(run, h, estimate))
     inverse = 1.0 / h
     for k in range(n):
         estimate[k] *= inverse
     return size
+
+
+def _find_error_inside(run: RunMemory, h: float, estimate: Floats) -> float:
+    """The error of the path between the ends of the step that the estimate does not see.
+
+    Where a state follows others at once, being very stiff, stages have no error, and the estimate is damped away. The
+    path between stages is wrong nevertheless. That shows in its slope, which jumps from one step to the next.
+    """
+    n, jump, weights = run.model.n_continuous, run.newton.f, table_row(run, run.method.stages + 1)
+    before, total, scale = run.newton.slope_before, 0.0, run.newton.scale
+    if run.newton.slope_known == 0:
+        return 0.0
+    a = h * weights[0]
+    for k in range(n):
+        jump[k] = a * before[k] - estimate[k]
+    for j in range(1, run.newton.stages + 1):
+        a, k_j = h * weights[j], slope(run, j)
+        for k in range(n):
+            jump[k] += a * k_j[k]
+    for k in range(n):
+        part = jump[k] / scale[k]
+        total += part * part
+    return INSIDE * math.sqrt(total / n)
 
 
 def _try_radau(run: RunMemory, h: float) -> float:
