@@ -276,7 +276,7 @@ def fourbar():
     return system
 
 
-@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4", "stiff"])
 def test_loops_stay_closed_through_jumps(method):
     """The crank bounces at zero: all other speeds follow it."""
     system = fourbar()
