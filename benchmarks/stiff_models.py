@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import kinode as kn
 
@@ -13,12 +12,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class StiffCase:
-    """What is simulated, for how long, and by which joint angle errors are measured."""
+    """What is simulated, and for how long."""
 
     title: str
-    system: Any
+    system: kn.System
     until: float
-    angle: str
 
 
 def door() -> kn.System:
@@ -59,3 +57,12 @@ def motor_axis() -> kn.System:
     system = kn.load(ROOT / "examples" / "motor_axis.yaml")
     system.change("gear", stiffness="1e6 N*m/rad")
     return system
+
+
+def find_cases() -> list[StiffCase]:
+    """The systems that are measured."""
+    return [
+        StiffCase("a door that falls onto a stop of 1e6 N m/rad, 3 s", door(), 3.0),
+        StiffCase("a four-bar whose pins are `planar` joints of 1e7 N/m, 2 s", soft_pins(), 2.0),
+        StiffCase("`motor_axis` with a gear of 1e6 N m/rad, 4 s", motor_axis(), 4.0),
+    ]

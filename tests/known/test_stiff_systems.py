@@ -14,6 +14,7 @@ from mechanisms import ANDREWS_ANGLES, andrews
 import kinode as kn
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.method_table import METHODS
+from kinode.tasks.batches.run_many import run_many
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
@@ -151,12 +152,10 @@ def test_pins_that_hardly_give_move_as_rigid_ones(top):
 def test_batches_of_stiff_loops_are_their_single_runs():
     dynamics = kn.compile(four_bar(1e7))
     sets = [{"left.q.angle": ANGLES["left"]}, {"pin.u.angle": 0.5}]
-    from kinode.tasks.batches.run_many import run_many
-
     rows = run_many(dynamics, sets, 0.2, of=["left.q.angle|final"], method="stiff", threads=2).wait()
     for values, row in zip(sets, rows, strict=True):
         run = kn.simulate(dynamics, 0.2, start=values, method="stiff")
-        assert next(iter(row.values.values())) == pytest.approx(run["left.q.angle"][-1], abs=1e-12)
+        assert row.results["left.q.angle|final"] == pytest.approx(run["left.q.angle"][-1], abs=1e-12)
 
 
 # -- events ------------------------------------------------------------------------------------------------------------
