@@ -339,4 +339,4 @@ class RolledBuilder:
         return [("out", k, x) for k, x in enumerate(outputs)], len(outputs)
 
 
-STORES_PER_BLOCK = 4000  # of straight-line code
+STORES_PER_BLOCK = 48  # of straight-line code: memory operations of one block cost LLVM more than quadratic time
