@@ -176,6 +176,26 @@ def _provide_shared(lanes: int) -> Any:
     return engine
 
 
+@remember
+def _provide_routine(name: str) -> Any:
+    """Register a function of the loop language, given by module and name, and return the engine that owns it."""
+    from importlib import import_module
+
+    import llvmlite.binding as binding
+
+    module, _, function = name.partition(":")
+    symbol = program_ir.routine_symbol(name)
+
+    def make() -> bytes:
+        from kinode.jit.translator import translate
+
+        return compile_text(translate(getattr(import_module(module), function), symbol), optimize=True)
+
+    engine = load_object(keep(f"routine {name}", make))
+    binding.add_symbol(symbol, engine.get_function_address(symbol))
+    return engine
+
+
 def load_object(code: bytes) -> Any:
     """Load object code into memory; returns the engine that owns it."""
     import llvmlite.binding as binding
@@ -229,7 +249,9 @@ def build(
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
         named, reads_z = find_named(program), find_entries(program, "z")
-        head = json.dumps({"name": program.name, "sizes": sizes, "reads_z": reads_z, "data": named}).encode()
+        routine = None if program.finish is None else program.finish.name
+        description = {"name": program.name, "sizes": sizes, "reads_z": reads_z, "data": named, "routine": routine}
+        head = json.dumps(description).encode()
         text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes())
         return head + b"\n" + compile_text(text, choose_level(text, program.rare))
 
@@ -237,6 +259,8 @@ def build(
     description = json.loads(head)
     name = description["name"]
     shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
+    if description["routine"] is not None:
+        shared.append(_provide_routine(description["routine"]))
     engine = load_object(code)
     if data is not None and description["data"]:
         _fill_in(engine, {entry: data[entry] for entry in description["data"]})

@@ -7,7 +7,7 @@ This module does not use LLVM.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
+from kinode.jit.pointers import Floats, Ints, floats_of, ints_of
 from kinode.records import dataclass
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
@@ -43,10 +44,27 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Finish:
+    """A function of the loop language (``translator.py``) behind the blocks of a program, with a table of integers.
+
+    It is called as ``routine(table, work, out)``.  Its machine code is the same for all programs.
+    """
+
+    routine: Callable[[Ints, Floats, Floats], None]
+    table: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Module and name of the function, with a colon between them."""
+        return f"{self.routine.__module__}:{self.routine.__name__}"
+
+
+@dataclass(frozen=True)
 class Program:
     """Blocks that run one after the other on the nine arguments and on constant tables.
 
-    ``rare`` marks a program that runs so few times that a fast compilation matters more than fast code.
+    ``rare`` marks a program that runs so few times that a fast compilation matters more than fast code.  A program with
+    ``finish`` has one lane.
     """
 
     name: str
@@ -54,6 +72,7 @@ class Program:
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
     rare: bool = False
+    finish: Finish | None = None
 
 
 def find_entries(program: Program, argument: str) -> list[int] | None:
@@ -88,6 +107,9 @@ def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
             for (view, position, _), value in zip(stores, values, strict=True):
                 name, offsets = block.view(view)
                 memory[name][position + (0 if offsets is None else int(offsets[i]))] = value
+    if program.finish is not None:
+        table = np.array(program.finish.table, dtype=np.int64)
+        program.finish.routine(ints_of(table), floats_of(memory["work"]), floats_of(memory["out"]))
 
 
 def _evaluate(

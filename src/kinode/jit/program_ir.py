@@ -18,7 +18,7 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
-from kinode.jit.program import ARGUMENTS, TABLES, Block, Program, Store, global_name
+from kinode.jit.program import ARGUMENTS, TABLES, Block, Finish, Program, Store, global_name
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
@@ -58,6 +58,11 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     return "\n".join(parts) + "\n"
 
 
+def routine_symbol(name: str) -> str:
+    """The symbol of a function of the loop language, by its module and name."""
+    return f"kinode_{name.rpartition(':')[2]}"
+
+
 def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
     """Doubles of ``work`` that the batch driver needs: the kernel's, and scratch that is too large for the stack."""
     scratch = _scratch_size(sizes, lanes)
@@ -82,6 +87,7 @@ class _Writer:
         self.named: dict[NamedData, str] = {}
         self.label, self.n_blocks = "%entry", 0
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
+        self.written |= set() if program.finish is None else {"work", "out"}
 
     def kernel(self) -> str:
         """The function of the kernel."""
@@ -95,9 +101,17 @@ class _Writer:
                 _Case(self, bases).write(block.cases[case], LONGEST_BLOCK)
             elif block.count > 1:
                 self.loop(index, block)
+        if self.program.finish is not None:
+            self.finish(self.program.finish)
         arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
         body = "\n".join(self.line.text)
         return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+
+    def finish(self, finish: Finish) -> None:
+        """Call a function of the loop language."""
+        symbol, table = routine_symbol(finish.name), self.add_table("i64", map(str, finish.table))
+        self.line.text.append(f"  call void @{symbol}(ptr {table}, ptr %work, ptr %out)")
+        self.tables.append(f"declare void @{symbol}(ptr, ptr, ptr) nounwind")
 
     def begin_block(self) -> None:
         """Begin another basic block."""

@@ -64,14 +64,14 @@ class Iterations(NamedTuple):
 class TreePass:
     """One pass over the tree: what a link reads and what it gives (names and sizes), and the function between them.
 
-    ``run(link, read)`` returns the values that the link gives, and the values that go to other arrays, by view.  A pass
-    with ``iterations`` of its own reads and gives through views alone.
+    ``run(link, read)`` returns the values that the link gives, and the values that go to other arrays, by view: one
+    after the other, or by position.  A pass with ``iterations`` of its own reads and gives through views alone.
     """
 
     outward: bool
     reads: Mapping[str, int]
     gives: Mapping[str, int]
-    run: Callable[[TracedLink, Values], tuple[Values, dict[str, Array]]]
+    run: Callable[[TracedLink, Values], tuple[Values, Mapping[str, Array | dict[int, Scalar]]]]
     iterations: Iterations | None = None
 
 
@@ -261,7 +261,8 @@ class _LinkCase:
                     total = value if tree_pass.outward or is_first else tape.input(StagedView(view, k), i) + value
                     stores.append((view, i, total))
             for name, values in out.items():
-                stores.extend((name, i, value) for i, value in enumerate(values))
+                entries = values.items() if isinstance(values, dict) else enumerate(values)
+                stores.extend((name, i, value) for i, value in entries)
             outputs.append(stores)
         self.stores, self.width = _split_by_pass(outputs)
 
