@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinode.jit import code_cache, program_ir, shared_routines
-from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name
+from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name, routine_symbol
 from kinode.records import dataclass
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
@@ -184,7 +184,7 @@ def _provide_routine(name: str) -> Any:
     import llvmlite.binding as binding
 
     module, _, function = name.partition(":")
-    symbol = program_ir.routine_symbol(name)
+    symbol = routine_symbol(name)
 
     def make() -> bytes:
         from kinode.jit.translator import translate

@@ -42,6 +42,14 @@ class Block:
         """Array and offsets of a view."""
         return self.views.get(name, (name, None))
 
+    def used_views(self) -> set[str]:
+        """The views that the cases read or write."""
+        names = set()
+        for stores in self.cases:
+            names |= {view for view, _, _ in stores}
+            names |= {node.args[0] for node in needed(value for _, _, value in stores) if node.op == "input"}
+        return names
+
 
 @dataclass(frozen=True)
 class Finish:
@@ -87,6 +95,11 @@ def find_named(program: Program) -> list[str]:
     """The names of the data that a program reads from where they are filled in."""
     nodes = needed(value for block in program.blocks for case in block.cases for _, _, value in case)
     return sorted({node.args[0].name for node in nodes if node.op in TABLES and isinstance(node.args[0], NamedData)})
+
+
+def routine_symbol(name: str) -> str:
+    """The symbol of a function of the loop language, by its module and name."""
+    return f"kinode_{name.rpartition(':')[2]}"
 
 
 def global_name(name: str) -> str:

@@ -18,7 +18,7 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
-from kinode.jit.program import ARGUMENTS, TABLES, Block, Finish, Program, Store, global_name
+from kinode.jit.program import ARGUMENTS, TABLES, Block, Finish, Program, Store, global_name, routine_symbol
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
@@ -56,11 +56,6 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     parts += [f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})" for name in ("sqrt", "floor", "fabs")]
     parts.append("!1 = !{}")
     return "\n".join(parts) + "\n"
-
-
-def routine_symbol(name: str) -> str:
-    """The symbol of a function of the loop language, by its module and name."""
-    return f"kinode_{name.rpartition(':')[2]}"
 
 
 def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
@@ -160,7 +155,7 @@ class _Writer:
         counter, following = f"%i{index}", f"%next{index}"
         text.append(f"  br label %loop{index}\nloop{index}:")
         text.append(f"  {counter} = phi i64 [ 0, {self.label} ], [ {following}, %latch{index} ]")
-        used = _views_used(block)
+        used = block.used_views()
         bases = {name: self.offset_base(counter, *view) for name, view in block.views.items() if name in used}
         case_of = np.zeros(block.count, dtype=int) if block.case_of is None else np.asarray(block.case_of)
         taken = sorted({int(case) for case in case_of})
@@ -197,15 +192,6 @@ class _Writer:
         address = line.put(f"getelementptr inbounds i64, ptr {table}, i64 {counter}")
         shift = line.put(f"load i64, ptr {address}, align 8, !invariant.load !1")
         return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), 0
-
-
-def _views_used(block: Block) -> set[str]:
-    """The views that a block reads or writes."""
-    names = set()
-    for stores in block.cases:
-        names |= {view for view, _, _ in stores}
-        names |= {node.args[0] for node in needed(value for _, _, value in stores) if node.op == "input"}
-    return names
 
 
 class _Case:

@@ -58,7 +58,17 @@ class DerivativeBuilder(RolledBuilder):
         matrix_at = self.work.allocate(count * count * len(words)) if permuted else 0
         panel_at = self.work.allocate(6 * derivative_loop.WIDTH) if solves else 0
         slots_at = self.work.allocate(6 * derivative_loop.WIDTH * len(by_slot[0])) if solves else 0
-        head = [count, count * len(words), *starts, fields_at, matrix_at, panel_at, slots_at, int(solves), int(permuted)]
+        head = [
+            count,
+            count * len(words),
+            *starts,
+            fields_at,
+            matrix_at,
+            panel_at,
+            slots_at,
+            int(solves),
+            int(permuted),
+        ]
         lists = [
             *(x.tolist() for x in freedoms[:4]),
             *by_freedom,
@@ -78,7 +88,9 @@ def find_runs(freedoms: Freedoms) -> tuple[list[list[int]], list[list[int]]]:
     By freedom: the first freedom of its run; for the first one the slot of a run that is attached to another, else -1;
     the first slot that is attached to it, or -1.  By slot: the next one at the same freedom, or -1; the first freedom.
     """
-    firsts, slots, attached = [], [], [-1] * len(freedoms.entries)
+    attached = [-1] * len(freedoms.entries)
+    firsts: list[int] = []
+    slots: list[int] = []
     following: list[int] = []
     slot_firsts: list[int] = []
     for i, parent in enumerate(freedoms.parents.tolist()):

@@ -45,7 +45,7 @@ def tree_derivatives(table: Ints, work: Floats, out: Floats) -> None:
             _fill(table, 1.0, fields, T4, S, S, 0.0, -1, target)
     if solves:
         panel, slots = tail(work, table[PANEL_AT]), tail(work, table[SLOTS_AT])
-        for at in range(0, columns // n):
+        for at in range(columns // n):
             unit = at * n == table[AT_X]
             for first in range(0, n, 96):  # WIDTH
                 width = min(WIDTH, n - first)
@@ -86,9 +86,7 @@ def _fill(
         while stop > 0:
             start = table[table[RUN_FIRSTS] + stop - 1]
             t3, t4 = tail(fields, T3 * n + i), tail(fields, T4 * n + i)
-            _fill_carriers(
-                n, sign, weight * sign, start, stop, t3, t4, tail(fields, a * n), tail(fields, b * n), row
-            )
+            _fill_carriers(n, sign, weight * sign, start, stop, t3, t4, tail(fields, a * n), tail(fields, b * n), row)
             stop = table[table[PARENTS] + start] + 1
         if diagonal >= 0:
             row[i] += sign * fields[diagonal * n + i]

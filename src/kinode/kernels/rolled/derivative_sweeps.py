@@ -1,4 +1,4 @@
-"""The passes that prepare derivatives of a large tree: world axes, composite inertias, one row of numbers for a freedom.
+"""The passes that prepare derivatives of a large tree: composite inertias and the numbers of each freedom, world axes.
 
 The analytic derivatives of inverse dynamics [S. Singh, R. P. Russell, P. M. Wensing, Efficient analytical derivatives
 of rigid-body dynamics using spatial vector algebra, IEEE RA-L 7 (2022)], about the world's origin and in its axes.  For
@@ -7,8 +7,8 @@ a body with the velocity V = [w; v], the inertia (m, h, J) and the momentum [L; 
     2B [a; b]  = [K a - L x a; -2 P x a],    K = w~ J + (w~ J)' - (h v' + v h') + 2 (h.v) 1
     psi_dot    = V_P x S,    psi_ddot = A_P x S + V_P x psi_dot,    S_dot = V x S
 
-where P is what carries the freedom and f the wrench that moves the body and all that it carries.  Inertia, 2B and f of all that a
-body carries are sums.  With these sums each freedom j has
+where P is what carries the freedom and f the wrench that moves the body and all that it carries.  Inertia, 2B and f of
+all that a body carries are sums.  With these sums each freedom j has
 
     t1 = 2B psi_dot + I psi_ddot + S x* f,   t2 = 2B S + I (psi_dot + S_dot),   t3 = 2B' S,   t4 = I S
     d tau_i / d q_j = S_i.t1_j,                         d tau_i / d u_j = S_i.t2_j              for i that carries j
@@ -92,8 +92,8 @@ def order_freedoms(tree: Tree, speeds: dict[str, slice]) -> Freedoms:
         last[i] = first + count - 1 if count else above
         stack.append((i, True))
         stack += [(child, False) for child in reversed(children[i])]
-    arrays = (np.array(x, dtype=np.int64) for x in (entries, parents, joint_ends, subtree_ends))
-    return Freedoms(*arrays, first_of)
+    numbered = [np.array(x, dtype=np.int64) for x in (entries, parents, joint_ends, subtree_ends)]
+    return Freedoms(numbered[0], numbered[1], numbered[2], numbered[3], first_of)
 
 
 def has_recursion(topology: Topology) -> bool:
@@ -207,9 +207,7 @@ class DerivativeSweeper(Sweeper):
             body = _Composite(sums)
             stores: dict[int, Scalar] = {}
             columns: dict[str, list[Array]] = {name: [] for name in ("t1", "t2", "t3", "t4")}
-            for s, d, dd, mid in zip(
-                local["S_W"], local["psi_dot"], local["psi_ddot"], local["middle"], strict=True
-            ):
+            for s, d, dd, mid in zip(local["S_W"], local["psi_dot"], local["psi_ddot"], local["middle"], strict=True):
                 columns["t1"].append(body.twice_B(d) + body.inertia(dd) + cross_force(s, body.wrench))
                 columns["t2"].append(body.twice_B(s) + body.inertia(mid))
                 columns["t3"].append(body.twice_B_transposed(s))

@@ -260,9 +260,9 @@ class _LinkCase:
                 for i, value in enumerate(values):
                     total = value if tree_pass.outward or is_first else tape.input(StagedView(view, k), i) + value
                     stores.append((view, i, total))
-            for name, values in out.items():
-                entries = values.items() if isinstance(values, dict) else enumerate(values)
-                stores.extend((name, i, value) for i, value in entries)
+            for name, entries in out.items():
+                placed = entries.items() if isinstance(entries, dict) else enumerate(entries)
+                stores.extend((name, i, value) for i, value in placed)
             outputs.append(stores)
         self.stores, self.width = _split_by_pass(outputs)
 
