@@ -47,7 +47,7 @@ class Machine:
     @cached_property
     def batch_work_size(self) -> int:
         """Doubles of ``work`` that a call of the batch driver needs."""
-        return program_ir.batch_work(self.sizes, self.lanes)
+        return shared_routines.batch_work(self.sizes, self.lanes)
 
 
 class Host(NamedTuple):

@@ -22,16 +22,12 @@ from kinode.jit.program import ARGUMENTS, TABLES, Block, Finish, Program, Store,
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
-SHARED = {
-    "sin": "sincos",
-    "cos": "sincos",
-    "exp": "exp",
-}  # operations with a shared routine, by its name in shared_routines.py
+SHARED = {"sin": "sincos", "cos": "sincos", "exp": "exp"}  # operations with a shared routine, by its name
 CALLS = frozenset({*LIBRARY, *TABLES})
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
-STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
+STORE_WEIGHT = 10  # operations that a store counts as: memory operations of one block cost the most
 
 
 def write(program: Program, lanes: int, pack: int = 1) -> str:
@@ -43,7 +39,7 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     writer = _Writer(program, lanes, pack if lanes == 1 else 1)
     line = writer.line
     shared = shared_routines.names(lanes)
-    parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
+    parts = [writer.kernel(), shared_routines.batch_driver(program.name, program.sizes, lanes), *writer.tables]
     for count in sorted({lanes, *writer.packs}):
         vector, own = vector_type(count), shared_routines.names(count)
         parts.append(f"declare {{ {vector}, {vector} }} @{own.sincos}({vector}) nounwind")
@@ -56,17 +52,6 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     parts += [f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})" for name in ("sqrt", "floor", "fabs")]
     parts.append("!1 = !{}")
     return "\n".join(parts) + "\n"
-
-
-def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
-    """Doubles of ``work`` that the batch driver needs: the kernel's, and scratch that is too large for the stack."""
-    scratch = _scratch_size(sizes, lanes)
-    return sizes["work"] * lanes + (scratch if scratch * 8 > STACK_LIMIT else 0)
-
-
-def _scratch_size(sizes: Mapping[str, int], lanes: int) -> int:
-    """Doubles of the lane-interleaved copies of all arguments."""
-    return 0 if lanes == 1 else lanes * sum(sizes[name] for name in ARGUMENTS if name != "work")
 
 
 class _Writer:
@@ -206,22 +191,54 @@ class _Case:
         self.called: dict[tuple[str, str], list[str]] = {}
 
     def write(self, stores: Iterable[Store], longest_block: int | None = None) -> None:
-        """Write all loads and operations, then all stores, in basic blocks of at most ``longest_block`` operations."""
+        """Write loads, operations and stores, in basic blocks of at most ``longest_block`` operations.
+
+        With blocks, a result is stored as soon as it is known if nothing reads its array here; the others come last.
+        """
         stores = list(stores)
         nodes = needed(value for _, _, value in stores)
+        early = {} if longest_block is None else self.find_early_stores(stores, nodes)
         if self.writer.packs:
             self.call_early(nodes)
-        for k, node in enumerate(nodes):
+        size = 0  # of the basic block
+        for node in nodes:
             if node.op != "input" and node.index not in self.values:
                 self.values[node.index] = self.operation(node)
-            if longest_block is not None and k % longest_block == longest_block - 1:
-                self.writer.begin_block()
-        results = [self.operand(value) for _, _, value in stores]
-        for (view, position, _), result in zip(stores, results, strict=True):
-            array, address = self.address(view, position)
-            if array in self.writer.program.constants:
-                raise ValueError(f"program {self.writer.program.name!r} stores into the constant {array!r}")
-            self.line.text.append(f"  store {self.line.type} {result}, ptr {address}, align 8")
+            for store in early.get(node.index, ()):
+                self.store(store, self.values[node.index])
+                size += STORE_WEIGHT
+            size = self.end_block(size + 1, longest_block)
+        done = {id(store) for several in early.values() for store in several}
+        late = [store for store in stores if id(store) not in done]
+        for store, result in zip(late, [self.operand(value) for _, _, value in late], strict=True):
+            self.store(store, result)
+            size = self.end_block(size + STORE_WEIGHT, longest_block)
+
+    def end_block(self, size: int, longest: int | None) -> int:
+        """Begin another basic block if this one is long enough; returns the size of the one that goes on."""
+        if longest is not None and size >= longest:
+            self.writer.begin_block()
+            return 0
+        return size
+
+    def find_early_stores(self, stores: Sequence[Store], nodes: Sequence[Traced]) -> dict[int, list[Store]]:
+        """The stores that may be done as soon as their values are known, by the index of the value."""
+        read = {self.bases.get(node.args[0], node.args)[0] for node in nodes if node.op == "input"}
+        early: dict[int, list[Store]] = {}
+        if len({(view, position) for view, position, _ in stores}) < len(stores):
+            return early  # of several stores into one place the last counts
+        for store in stores:
+            view, _, value = store
+            if type(value) is Traced and value.op != "input" and self.bases.get(view, (view,))[0] not in read:
+                early.setdefault(value.index, []).append(store)
+        return early
+
+    def store(self, store: Store, result: str) -> None:
+        """Write one store."""
+        array, address = self.address(*store[:2])
+        if array in self.writer.program.constants:
+            raise ValueError(f"program {self.writer.program.name!r} stores into the constant {array!r}")
+        self.line.text.append(f"  store {self.line.type} {result}, ptr {address}, align 8")
 
     def address(self, view: str, position: int) -> tuple[str, str]:
         array, base, offset = self.bases.get(view, (view, "", 0))
@@ -380,21 +397,3 @@ class _Case:
         corrected = self.select(is_minus_infinity, line.number(float("inf")), result)
         infinite_base = self.compare("oeq", base, line.number(float("-inf")))
         return self.select(infinite_base, result, corrected)
-
-
-def _batch(program: Program, lanes: int) -> str:
-    """The batch driver of this kernel: it calls the shared driver with the kernel, its sizes and scratch."""
-    name, sizes = program.name, program.sizes
-    scratch = _scratch_size(sizes, lanes)
-    allocation = f"alloca [{max(scratch, 1)} x double], align 64"
-    if scratch * 8 > STACK_LIMIT:
-        allocation = f"getelementptr double, ptr %work, i64 {sizes['work'] * lanes}"
-    table = ", ".join(f"i64 {sizes[argument]}" for argument in ARGUMENTS)
-    operands = f"{shared_routines.BATCH_ARGUMENTS}, ptr @{name}, ptr @sizes, ptr %scratch"
-    return (
-        f"@sizes = internal constant [{len(ARGUMENTS)} x i64] [{table}]\n"
-        f"define void @{name}_batch({shared_routines.BATCH_ARGUMENTS}) nounwind {{\n"
-        f"  %scratch = {allocation}\n"
-        f"  call void @{shared_routines.names(lanes).batch}({operands})\n"
-        "  ret void\n}\n"
-    )
