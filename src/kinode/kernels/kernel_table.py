@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.derivatives import derivative_outputs
+from kinode.kernels.derivatives.recursion_scope import has_recursion
 from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
@@ -52,7 +54,7 @@ class KernelRow:
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
-    rolled: Callable[[Any], bool] = lambda options: False  # whether large systems have loop code for it
+    rolled: Callable[[Topology, Any], bool] = lambda topology, options: False  # whether large systems have loop code
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     rare: bool = False  # whether it is called a few dozen times only
@@ -134,16 +136,16 @@ def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOpti
     return outputs.load_sharing(snapshot, x, options)
 
 
-def _always(options: Any) -> bool:
+def _always(topology: Topology, options: Any) -> bool:
     return True
 
 
-def _total_only(options: ReactionOptions) -> bool:
+def _total_only(topology: Topology, options: ReactionOptions) -> bool:
     """Static and kinetic shares have no loop code."""
     return options.part == "total"
 
 
-def _without_shares(options: PictureOptions) -> bool:
+def _without_shares(topology: Topology, options: PictureOptions) -> bool:
     return options.parts == ("total",)
 
 
@@ -192,8 +194,8 @@ _ROWS = (
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
     KernelRow("derivatives", trace=derivative_outputs.derivatives, n_x=_n_u, x_name="effort", given=added_efforts,
-              modes=Modes.FITTED, rolled=derivative_outputs.has_recursion),
-    KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=derivative_outputs.has_recursion,
+              modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot")),
+    KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort"),
               **_MOTION),
     KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
     KernelRow("slope", trace=_slope, n_x=lambda t: t.layout.n_y + len(t.inputs)),

@@ -21,14 +21,6 @@ from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.multibody.snapshot import Snapshot
 
 
-def has_recursion(options: DerivativeOptions) -> bool:
-    """Whether large trees have loop code for these derivatives, whose time to compile does not grow with the links.
-
-    This is the choice between tape and recursion, together with ``tree_size.is_large``.
-    """
-    return False
-
-
 class Differentiated:
     """Results of an instant on a tape, ready to be differentiated along any direction."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Finish, Program
+from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.kernels.rolled import derivative_loop
 from kinode.kernels.rolled.derivative_sweeps import N_FIELDS, DerivativeSweeper, Freedoms, order_freedoms
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
@@ -29,7 +30,8 @@ class DerivativeBuilder(RolledBuilder):
         """The whole program."""
         topology, tree = self.topology, self.topology.tree
         freedoms = order_freedoms(tree, dict(topology.u_of))
-        solves = self.kernel.name == "derivatives"
+        assert isinstance(self.kernel.options, DerivativeOptions)
+        solves = self.kernel.options.of == ("u_dot",)
         sweeper = DerivativeSweeper(
             poses=True, speeds=True, rates=False, given=None if solves else "x_u_dot", effort_out=False, added=solves
         )
@@ -51,7 +53,8 @@ class DerivativeBuilder(RolledBuilder):
     def _table(self, freedoms: Freedoms, fields_at: int, solves: bool) -> list[int]:
         """The table of the loop (``derivative_loop.py``): sizes, places in ``work``, lists by freedom and by slot."""
         count = len(freedoms.entries)
-        words = [word for word, _ in self.kernel.options.by]  # type: ignore[attr-defined]
+        assert isinstance(self.kernel.options, DerivativeOptions)
+        words = [word for word, _ in self.kernel.options.by]
         starts = [words.index(word) * count if word in words else -1 for word in ("q", "u", "x")]
         permuted = freedoms.entries.tolist() != list(range(count))
         by_freedom, by_slot = find_runs(freedoms)

@@ -27,11 +27,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, apply
 from kinode.algebra.spatial import Pose, RigidInertia, cross, dot, moved_force
+from kinode.kernels.derivatives.recursion_scope import TOGETHER
 from kinode.kernels.rolled.rolled_programs import UPPER_ENTRIES, Sweeper, unpack
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.multibody.links.link_steps import JointFactor
-from kinode.structure.link_geometry import Tree, TreeLink
-from kinode.structure.topology import Topology
+from kinode.structure.link_geometry import Tree
 
 Results = tuple[Values, dict[str, "Array | dict[int, Scalar]"]]
 FIELDS = {
@@ -41,9 +41,6 @@ FIELDS = {
 """The numbers of a freedom, each for all freedoms one after the other; ``middle`` is psi_dot + S_dot."""
 N_FIELDS = sum(FIELDS.values())
 SUMS = 28  # inertia 10, 2B 12, wrench 6
-SINGLE = ("fixed", "revolute", "prismatic", "screw")
-SERIAL = ("cylindrical", "universal", "planar")  # each freedom acts on the axes of the next
-TOGETHER = ("spherical", "free")  # all freedoms act in the axes of the child
 
 
 class Freedoms(NamedTuple):
@@ -94,24 +91,6 @@ def order_freedoms(tree: Tree, speeds: dict[str, slice]) -> Freedoms:
         stack += [(child, False) for child in reversed(children[i])]
     numbered = [np.array(x, dtype=np.int64) for x in (entries, parents, joint_ends, subtree_ends)]
     return Freedoms(numbered[0], numbered[1], numbered[2], numbered[3], first_of)
-
-
-def has_recursion(topology: Topology) -> bool:
-    """Whether the recursion covers a system: a tree of known joints without elements and laws of efforts."""
-    system = topology.system
-    if topology.constrained or topology.couplings or topology.network or system.elements:
-        return False
-    joints = (node.joint for node in topology.tree.nodes)
-    if any(joint.effort is not None or joint.ends is not None or joint.friction is not None for joint in joints):
-        return False
-    return all(_is_known(node) for node in topology.tree.nodes)
-
-
-def _is_known(node: TreeLink) -> bool:
-    """Whether the freedoms of a joint act one after the other, or together in the axes of its child."""
-    if node.joint.kind in SINGLE:
-        return True
-    return node.joint.kind in (*SERIAL, *TOGETHER) and not node.reversed
 
 
 class DerivativeSweeper(Sweeper):

@@ -14,7 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_motion
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.kernels.tree_size import is_large
@@ -26,11 +26,14 @@ from kinode.structure.topology import Topology
 
 def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
     """The program of a kernel: loop code if the system is large and the ``formulation`` is the recursive one."""
-    if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or formulation is not RECURSIVE:
+    if not is_large(topology) or not find_row(kernel).rolled(topology, kernel.options) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation)
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
+    from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
 
+    if isinstance(kernel.options, DerivativeOptions):
+        return DerivativeBuilder(topology, kernel).program()
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     return builder(topology, kernel).program()
 
