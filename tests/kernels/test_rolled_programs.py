@@ -72,6 +72,11 @@ def all_kernels(system):
     yield Kernel("reactions", ReactionOptions(joints=tuple(joints)))
     yield Kernel("reactions_of_motion", ReactionOptions(whole=True, joints=tuple(joints)))
     yield Kernel("pose", (last,))
+    yield Kernel("reactions", ReactionOptions(part="static", joints=joints, about=last))
+    yield Kernel("reactions", ReactionOptions(part="kinetic", joints=joints, axes=last))
+    yield Kernel("reactions_of_motion", ReactionOptions(part="kinetic", joints=joints[::-1], whole=True))
+    on = ReactionOptions(joints=joints[-1:], on=system.joints[joints[-1]].a.body, about="world", axes=last)
+    yield Kernel("reactions", on)
 
 
 @settings(max_examples=20)

@@ -140,9 +140,9 @@ def _always(topology: Topology, options: Any) -> bool:
     return True
 
 
-def _total_only(topology: Topology, options: ReactionOptions) -> bool:
-    """Static and kinetic shares have no loop code."""
-    return options.part == "total"
+def _shares_of_trees(topology: Topology, options: ReactionOptions) -> bool:
+    """Static and kinetic shares have loop code in trees."""
+    return options.part == "total" or (options.part in ("static", "kinetic") and not topology.constrained)
 
 
 def _without_shares(topology: Topology, options: PictureOptions) -> bool:
@@ -172,8 +172,8 @@ _ROWS = (
     KernelRow("law", outputs.law, rolled=_always),
     KernelRow("pictures", picture_outputs.pictures, rolled=_without_shares, lanes=True),
     # reactions
-    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
-    KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
+    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_shares_of_trees),
+    KernelRow("reactions_of_motion", outputs.reactions, rolled=_shares_of_trees, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
     KernelRow("element_loads", outputs.element_loads, modes=Modes.FITTED),
     KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),

@@ -19,9 +19,10 @@ from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response
 from kinode.kernels.rolled.passing_rows import PassingRows, carried_wrenches, link_wrenches
-from kinode.kernels.rolled.rolled_builder import RolledBuilder, TreeLoops, Views, WorkSpace
+from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import RUN, RolledElimination
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
+from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace
 from kinode.kernels.rolled.tree_sweeps import Iterations, TreePass
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
@@ -220,7 +221,7 @@ class ClosedBuilder(RolledBuilder):
             *blocks[:2], clear, *self._straight(expressions), *self._straight(stores), *blocks[2:5],
             elimination.factorize(), elimination.solve(x), *blocks[5:],
         ]  # fmt: skip
-        if self.full_loops.loaded:
+        if self._sweeps_full:
             blocks += self._full_loops(constants)
         return blocks
 

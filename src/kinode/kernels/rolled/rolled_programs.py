@@ -203,6 +203,9 @@ class Sweeper:
         return TreePass(False, {"sums": 11}, {"sums": 11}, run)
 
 
+REACTION_NUMBERS = 10  # behind the others, where a reaction is a result
+
+
 def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Array:
     """All constants of a link as one vector: placement, joint constants, inertia, stiffness, neutral, damping."""
     J = inertia.J
@@ -213,7 +216,7 @@ def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Ar
 
 def unpack(link: TracedLink) -> tuple[Pose, Array, RigidInertia, Array, Array, Array]:
     """Placement, joint constants, inertia, stiffness, neutral and damping of a link; see ``pack_numbers``."""
-    x = link.numbers
+    x = link.numbers[: -REACTION_NUMBERS if link.flags.has_reaction else None]
     laws = 3 * link.mechanics.n_u
     end = len(x) - laws
     form, (mass, hx, hy, hz, xx, yy, zz, xy, xz, yz) = x[12 : end - 10], x[end - 10 : end]

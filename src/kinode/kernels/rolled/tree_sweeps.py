@@ -51,6 +51,8 @@ class LinkFlags(NamedTuple):
     """Whether its joint has an effort by an expression."""
     has_load: bool
     """Whether elements load it."""
+    has_reaction: bool = False
+    """Whether the reaction of its joint is a result."""
 
 
 class Iterations(NamedTuple):
