@@ -145,6 +145,11 @@ def _shares_of_trees(topology: Topology, options: ReactionOptions) -> bool:
     return options.part == "total" or (options.part in ("static", "kinetic") and not topology.constrained)
 
 
+def _on_body(topology: Topology, options: tuple[str, ...]) -> bool:
+    """Frames on bodies have loop code; frames that observe others do not."""
+    return topology.system.find_frame(options[0]).body not in topology.system.frames
+
+
 def _without_shares(topology: Topology, options: PictureOptions) -> bool:
     return options.parts == ("total",)
 
@@ -192,7 +197,7 @@ _ROWS = (
     KernelRow("advanced_position", trace=_advanced, n_x=_n_cut_step, modes=Modes.UNUSED, rare=True),
     KernelRow("projection", outputs.projection, rolled=_always),
     # derivatives
-    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
+    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED, rolled=_on_body),
     KernelRow("derivatives", trace=derivative_outputs.derivatives, n_x=_n_u, x_name="effort", given=added_efforts,
               modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot")),
     KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort"),

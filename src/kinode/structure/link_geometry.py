@@ -62,6 +62,15 @@ class Tree:
         return node_of
 
 
+def path_of(tree: Tree, node: int) -> list[int]:
+    """The nodes between a node, itself included, and the world, which is not."""
+    path = []
+    while node != WORLD:
+        path.append(node)
+        node = tree.nodes[node].parent
+    return path
+
+
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """The constants of a tree, in one scalar type."""

@@ -22,8 +22,8 @@ from kinode.kernels.rolled.passing_rows import PassingRows, carried_wrenches, li
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import RUN, RolledElimination
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
-from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace
-from kinode.kernels.rolled.tree_sweeps import Iterations, TreePass
+from kinode.kernels.rolled.tree_loops import TreeLoops, WorkSpace
+from kinode.kernels.rolled.tree_sweeps import Iterations
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
 from kinode.multibody.dependent_joints import PoseError
@@ -167,14 +167,6 @@ class ClosedBuilder(RolledBuilder):
             rates=self.kernel.name == "rate", given=None, effort_out=False,
             added=self.kernel.name == "loaded_acceleration",
         )  # fmt: skip
-
-    def _lay_out(
-        self, loops: TreeLoops, views: Views, passes: Sequence[TreePass], constants: dict[str, np.ndarray], prefix: str
-    ) -> list[Block]:
-        layout = loops.lay_out(self._numbers(loops.tree), views, passes, prefix)
-        constants[f"{prefix}rows"] = layout.table
-        self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
-        return layout.blocks
 
     # -- motion ------------------------------------------------------------------------------------
     def _find_loaded(self, loops: TreeLoops) -> None:

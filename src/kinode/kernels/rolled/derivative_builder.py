@@ -42,13 +42,13 @@ class DerivativeBuilder(RolledBuilder):
         passes += [sweeper.world_motion(len(passes)), sweeper.composites()]
         fields_at = self.work.allocate(N_FIELDS * count)
         views = {"freedoms": ("work", fields_at + freedoms.first_of)}
-        layout = self.loops.lay_out(self._numbers(tree), views, passes, "a")
-        self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
+        constants: dict[str, np.ndarray] = {}
+        loops = self._lay_out(self.loops, views, passes, constants, "a")
         table = self._table(freedoms, fields_at, solves)
         sizes = {**self.count, "work": self.work.size, "out": count * table[derivative_loop.COLUMNS]}
-        blocks = [*self._straight(self.prelude_stores), *layout.blocks]
+        blocks = [*self._straight(self.prelude_stores), *loops]
         finish = Finish(derivative_loop.tree_derivatives, tuple(table))
-        return Program("kernel", sizes, {"arows": np.asarray(layout.table)}, blocks, finish=finish)
+        return Program("kernel", sizes, constants, blocks, finish=finish)
 
     def _table(self, freedoms: Freedoms, fields_at: int, solves: bool) -> list[int]:
         """The table of the loop (``derivative_loop.py``): sizes, places in ``work``, lists by freedom and by slot."""

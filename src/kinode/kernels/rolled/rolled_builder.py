@@ -10,7 +10,7 @@ results        straight-line code that loads the loops' results
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,13 +26,13 @@ from kinode.kernels.kernel_table import find_row, outputs_of, sizes
 from kinode.kernels.rolled.reaction_sweeps import SEEN, ReactionSweeper, reaction_numbers
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
-from kinode.kernels.rolled.tree_loops import TreeLoops, WorkSpace, is_by_law
-from kinode.kernels.rolled.tree_sweeps import SweepLayout
+from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace, is_by_law
+from kinode.kernels.rolled.tree_sweeps import SweepLayout, TreePass
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.composition import Composition
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import Tree
+from kinode.structure.link_geometry import Tree, path_of
 from kinode.structure.topology import Topology
 
 
@@ -121,6 +121,8 @@ class RolledBuilder:
     def program(self) -> Program:
         """The whole program."""
         name = self.kernel.name
+        if name == "jacobian":
+            return self._jacobian()
         self._find_loaded(self.loops)
         blocks: list[Block] = []
         constants: dict[str, np.ndarray] = {}
@@ -131,6 +133,38 @@ class RolledBuilder:
         tail, size = self._results()
         blocks = [*self._straight(self.prelude_stores), *blocks, *self._straight(tail)]
         sizes = {**self.count, "work": self.work.size, "out": size}
+        return Program("kernel", sizes, constants, blocks)
+
+    def _lay_out(
+        self, loops: TreeLoops, views: Views, passes: Sequence[TreePass], constants: dict[str, np.ndarray], prefix: str
+    ) -> list[Block]:
+        layout = loops.lay_out(self._numbers(loops.tree), views, passes, prefix)
+        constants[f"{prefix}rows"] = layout.table
+        self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
+        return layout.blocks
+
+    def _jacobian(self) -> Program:
+        """Velocities of a frame for unit speeds: a column for each freedom that carries it, all others zero."""
+        topology, n = self.topology, self.topology.n_u
+        assert isinstance(self.kernel.options, tuple)
+        frame, at = topology.system.find_frame(self.kernel.options[0]), self.work.allocate(3)
+
+        def position() -> list[Store]:
+            kinematics = self.snapshot(Tape(), full=False).kinematics
+            return [("work", at + k, x) for k, x in enumerate(kinematics.pose(frame).p)]
+
+        position()
+        self.loops.loaded |= {"X"}
+        carriers = path_of(topology.tree, topology.tree.node_of[frame.body])
+        nodes = np.array([i for i in carriers if topology.tree.nodes[i].joint.name in topology.u_of], dtype=np.int64)
+        views = {"frame_point": ("work", np.full(len(topology.tree.nodes), at))}
+        sweeper = self._sweeper(self.loops, None)
+        passes = [sweeper.kinematics(), sweeper.frame_columns(n, nodes)]
+        constants: dict[str, np.ndarray] = {}
+        first, second = self._lay_out(self.loops, views, passes, constants, "a")
+        zeros = Block(n, {"column": ("out", np.arange(n))}, [[("column", r * n, 0.0) for r in range(6)]])
+        blocks = [*self._straight(self.prelude_stores), first, zeros, *self._straight(position()), second]
+        sizes = {**self.count, "work": self.work.size, "out": 6 * n}
         return Program("kernel", sizes, constants, blocks)
 
     def _straight(self, stores: list[Store]) -> Iterator[Block]:
