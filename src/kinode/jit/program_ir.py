@@ -1,14 +1,15 @@
 """Writes a program as LLVM text, for any number of lanes.
 
 The same code writes one lane (``double``) and several (``<4 x double>``).  With several lanes the caller's arrays are
-lane-interleaved, and the lanes share the constant tables.  ``contract`` is the only fast-math flag: a product and a sum
-may become one FMA, while NaN and infinity follow IEEE 754.  No optimizer runs on this text.  It therefore contains
-no unused operation or view, and no table for offsets in arithmetic progression.  ``ir_text.py`` says why the text is
-our own.
+lane-interleaved, and the lanes share the constant tables.  There are no fast-math flags: where the host has fused
+multiply-add, the text says which products are fused, so that every level of the code generator gives the same numbers.
+No optimizer runs on this text.  It therefore contains no unused operation or view, and no table for offsets in
+arithmetic progression.  ``ir_text.py`` says why the text is our own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,13 +25,13 @@ from kinode.jit.program import ARGUMENTS, Block, Program, global_name
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
 
 
-def write(program: Program, lanes: int, pack: int = 1) -> str:
+def write(program: Program, lanes: int, pack: int = 1, fuses: bool = False) -> str:
     """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``.
 
     With one lane, sines, cosines and exponentials that depend on no other function are computed as vectors of ``pack``
-    numbers, or of twice as many if there are enough of them.
+    numbers, or of twice as many if there are enough of them.  ``fuses``: whether the host has fused multiply-add.
     """
-    writer = _Writer(program, lanes, pack if lanes == 1 else 1)
+    writer = _Writer(program, lanes, pack if lanes == 1 else 1, fuses)
     line = writer.line
     shared = shared_routines.names(lanes)
     parts = [writer.kernel(), shared_routines.batch_driver(program.name, program.sizes, lanes), *writer.tables]
@@ -44,16 +45,28 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     for name, count in LIBRARY.items():
         parts.append(f"declare double @{name}({', '.join(['double'] * count)}) nounwind")
     parts += [f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})" for name in ("sqrt", "floor", "fabs")]
+    if fuses:
+        parts += [_declare_fma(vector_type(lanes), line.suffix), *_declare_wide_fmas(parts[0], lanes)]
     parts.append("!1 = !{}")
     return "\n".join(parts) + "\n"
+
+
+def _declare_fma(kind: str, suffix: str) -> str:
+    return f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})"
+
+
+def _declare_wide_fmas(text: str, lanes: int) -> list[str]:
+    """Declarations of the fused operations on vectors that a text has, beside those of all lanes."""
+    widths = sorted({int(width) for width in re.findall(r"@llvm\.fma\.v(\d+)f64", text)} - {lanes})
+    return [_declare_fma(vector_type(width), f"v{width}f64") for width in widths]
 
 
 class _Writer:
     """Writes one kernel: its lines so far, and the constant tables that they use."""
 
-    def __init__(self, program: Program, lanes: int, pack: int) -> None:
+    def __init__(self, program: Program, lanes: int, pack: int, fuses: bool) -> None:
         self.program = program
-        self.lanes = lanes
+        self.lanes, self.fuses = lanes, fuses
         self.packs: tuple[int, ...] = (pack, 2 * pack) if pack > 1 else ()
         self.line = IrText(lanes)
         self.tables: list[str] = []

@@ -9,6 +9,7 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
+from kinode.jit.kernel_text.fused_products import find_fused
 from kinode.jit.kernel_text.wide_text import Wide, WideText
 from kinode.jit.program import TABLES, Program, Store
 
@@ -26,6 +27,7 @@ class KernelWriter(Protocol):
 
     program: Program
     packs: tuple[int, ...]
+    fuses: bool
     line: IrText
     written: set[str]
 
@@ -77,6 +79,8 @@ class CaseWriter:
         self.wide, self.wide_values = WideText(self.line), dict[int, Wide]()
         self.spreads: dict[tuple[int, int], Wide] = {}
         self.conditions: dict[int, str] = {}
+        self.fused: dict[int, int] = {}  # sums with a product, and which of their operands that is
+        self.products: frozenset[int] = frozenset()
         self.called: dict[tuple[str, str], list[str]] = {}
 
     def write(self, stores: Iterable[Store], longest_block: int | None = None) -> None:
@@ -86,13 +90,14 @@ class CaseWriter:
         """
         stores = join_lanes(stores)
         nodes = needed(value for _, _, value in stores)
+        if self.writer.fuses:
+            self.fused, self.products = find_fused(nodes, [value for _, _, value in stores])
         early = {} if longest_block is None else self.find_early_stores(stores, nodes)
         if self.writer.packs:
             self.call_early(nodes)
         size = 0  # of the basic block
         for node in nodes:
-            if node.op != "input" and node.index not in self.values:
-                self.values[node.index] = self.operation(node)
+            self.evaluate(node)
             for store in early.get(node.index, ()):
                 self.store(store)
                 size += STORE_WEIGHT
@@ -104,6 +109,11 @@ class CaseWriter:
         for store in late:
             self.store(store)
             size = self.end_block(size + STORE_WEIGHT, longest_block)
+
+    def evaluate(self, node: Traced) -> None:
+        """Write an operation that is not there yet; inputs are loaded, and products fused, where they are used."""
+        if node.op != "input" and node.index not in self.values and node.index not in self.products:
+            self.values[node.index] = self.operation(node)
 
     def end_block(self, size: int, longest: int | None) -> int:
         """Begin another basic block if this one is long enough; returns the size of the one that goes on."""
@@ -166,7 +176,7 @@ class CaseWriter:
         op, line = node.op, self.line
         if op == "lane":
             return self.wide.entry(self.wide_values[node.args[0].index], node.args[1])
-        if op == "pack" or any(type(arg) is Traced and arg.index in self.wide_values for arg in node.args):
+        if op == "pack" or self.is_wide(node):
             self.wide_values[node.index] = self.wide_operation(node)
             return ""
         if op in TABLES:
@@ -177,9 +187,11 @@ class CaseWriter:
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":
             return self.choose(*node.args)
+        if node.index in self.fused:
+            return line.call("fma", *(self.signed(*factor) for factor in self.terms(node)))
         args = [self.operand(arg) for arg in node.args]
         if op in BINARY:
-            return line.operation(BINARY[op], *args)
+            return line.operation(BINARY[op], args[0], args[1], flags="")
         if op in SHARED:
             return self.call(SHARED[op], args[0])[op == "cos"]
         if op in COMPARE:
@@ -191,17 +203,41 @@ class CaseWriter:
             return line.each_lane(op, *args)
         return self.simple(op, args)
 
+    def is_wide(self, node: Traced) -> bool:
+        """Whether an operand is a vector; of a fused sum, one of its three."""
+        args = [value for value, _ in self.terms(node)] if node.index in self.fused else node.args
+        return any(type(arg) is Traced and arg.index in self.wide_values for arg in args)
+
+    def terms(self, node: Traced) -> tuple[tuple[Any, bool], tuple[Any, bool], tuple[Any, bool]]:
+        """Of a sum with a product its two factors and the other term, each with whether its sign is turned."""
+        k = self.fused[node.index]
+        (a, b), other, difference = node.args[k].args, node.args[1 - k], node.op == "sub"
+        return (a, difference and k == 1), (b, False), (other, difference and k == 0)
+
+    def signed(self, value: Any, turned: bool) -> str:
+        """An operand, with its sign turned if that is wanted."""
+        if not turned:
+            return self.operand(value)
+        if type(value) is not Traced:
+            return self.line.number(-float(value))
+        return self.line.put(f"fneg {self.line.type} {self.operand(value)}")
+
     def wide_operation(self, node: Traced) -> Wide:
         """Write an operation on vectors; scalars among the operands count for every entry."""
         op, args, known = node.op, node.args, self.wide_values
         if op == "pack":
             constants = [None if type(arg) is Traced else float(arg) for arg in args]
             return self.wide.pack([self.operand(arg) for arg in args], constants)
+        if node.index in self.fused:
+            terms = self.terms(node)
+            width = next(known[x.index].width for x, _ in terms if type(x) is Traced and x.index in known)
+            wide = [(self.spread(x, width), turned) for x, turned in terms]
+            return self.wide.fma(*(self.wide.operation("fneg", x) if turned else x for x, turned in wide))
         width = next(known[arg.index].width for arg in args if type(arg) is Traced and arg.index in known)
         vectors = [self.spread(arg, width) for arg in (args[1:] if op == "where" else args)]
         if op == "where":
             return self.wide.select(self.condition(args[0]), *vectors)
-        return self.wide.operation(f"{BINARY.get(op, 'f' + op)} contract", *vectors)
+        return self.wide.operation(BINARY.get(op, "f" + op), *vectors)
 
     def spread(self, value: Any, width: int) -> Wide:
         """A vector, or a scalar in every entry of one; each is made once."""
@@ -302,8 +338,7 @@ class CaseWriter:
         """Call a shared routine for several arguments at once, as one vector of ``pack`` lanes."""
         line = self.line
         for node in needed(arguments):
-            if node.op != "input" and node.index not in self.values:
-                self.values[node.index] = self.operation(node)
+            self.evaluate(node)
         wide, vector, operands = vector_type(pack), "zeroinitializer", [self.operand(node) for node in arguments]
         for i, operand in enumerate(operands):
             vector = line.put(f"insertelement {wide} {vector}, double {operand}, i32 {i}")

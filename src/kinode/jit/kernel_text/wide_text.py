@@ -61,6 +61,14 @@ class WideText:
         width, entries = args[0].width, zip(*(arg.registers for arg in args), strict=True)
         return Wide(width, tuple(self.line.put(f"{name} {self.type(width)} {', '.join(each)}") for each in entries))
 
+    def fma(self, a: Wide, b: Wide, c: Wide) -> Wide:
+        """a*b + c, rounded once, entry by entry."""
+        width, kind = a.width, self.type(a.width)
+        name = f"llvm.fma.{self.line.suffix if self.line.lanes > 1 else f'v{width}f64'}"
+        entries = zip(a.registers, b.registers, c.registers, strict=True)
+        texts = (f"call {kind} @{name}({', '.join(f'{kind} {x}' for x in each)})" for each in entries)
+        return Wide(width, tuple(self.line.put(text) for text in texts))
+
     def select(self, condition: str, yes: Wide, no: Wide) -> Wide:
         """One of two vectors, by a condition of scalars."""
         mask, wide = vector_type(self.line.lanes, "i1"), self.type(yes.width)
