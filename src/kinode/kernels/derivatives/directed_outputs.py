@@ -59,6 +59,17 @@ def gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOption
     return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
 
 
+def count_along(topology: Topology, options: DerivativeOptions) -> int:
+    """The argument of derivatives along a direction: efforts, then the factors of all columns."""
+    return topology.n_u + count_directions(topology, options)
+
+
+def derivatives_along(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
+    """The derivatives of all results along one direction that is known when the code runs."""
+    direction = along(snapshot.topology, tape, options, x[snapshot.topology.n_u :])
+    return Differentiated(snapshot, tape, options.of).along(direction)
+
+
 def second_derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
     """The derivatives along a second direction of those along a first one."""
     n, count = snapshot.topology.n_u, count_directions(snapshot.topology, options)
