@@ -19,6 +19,7 @@ from kinode.jit import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
+from kinode.kernels.tree_size import count_entries
 from kinode.model.base.fields import short
 from kinode.structure.evaluation_point import EvaluationPoint
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 
-MOST_UNROLLED = 40  # speeds; with more, straight-line code of all columns takes seconds to compile
+MOST_UNROLLED = 400  # pairs of freedoms, as of a chain of 28 links; with more it takes seconds to compile all columns
 
 
 class DerivativeFunction(Protocol):
@@ -158,7 +159,7 @@ def write_into(out: Any, result: Array) -> Array:
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
     """Whether columns are computed one by one: straight-line code of all of them would take long to compile."""
     topology = dynamics.topology
-    if request.of_motion or topology.n_u <= MOST_UNROLLED:
+    if request.of_motion or count_entries(topology) <= MOST_UNROLLED:
         return False
     return dynamics.formulation != "recursive" or not is_loop_code(topology, request.kernel)
 
