@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.derivatives import derivative_outputs, directed_outputs
+from kinode.kernels.derivatives.recursion_scope import has_recursion
 from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
@@ -52,7 +54,7 @@ class KernelRow:
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
-    rolled: Callable[[Any], bool] = lambda options: False  # whether large systems have loop code for it
+    rolled: Callable[[Topology, Any], bool] = lambda topology, options: False  # whether large systems have loop code
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     rare: bool = False  # whether it is called a few dozen times only
@@ -121,16 +123,21 @@ def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOpti
     return outputs.load_sharing(snapshot, x, options)
 
 
-def _always(options: Any) -> bool:
+def _always(topology: Topology, options: Any) -> bool:
     return True
 
 
-def _total_only(options: ReactionOptions) -> bool:
-    """Static and kinetic shares have no loop code."""
-    return options.part == "total"
+def _shares_of_trees(topology: Topology, options: ReactionOptions) -> bool:
+    """Static and kinetic shares have loop code in trees."""
+    return options.part == "total" or (options.part in ("static", "kinetic") and not topology.constrained)
 
 
-def _without_shares(options: PictureOptions) -> bool:
+def _on_body(topology: Topology, options: tuple[str, ...]) -> bool:
+    """Frames on bodies have loop code; frames that observe others do not."""
+    return topology.system.find_frame(options[0]).body not in topology.system.frames
+
+
+def _without_shares(topology: Topology, options: PictureOptions) -> bool:
     return options.parts == ("total",)
 
 
@@ -157,8 +164,8 @@ _ROWS = (
     KernelRow("law", outputs.law, rolled=_always),
     KernelRow("pictures", picture_outputs.pictures, rolled=_without_shares, lanes=True),
     # reactions
-    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
-    KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
+    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_shares_of_trees),
+    KernelRow("reactions_of_motion", outputs.reactions, rolled=_shares_of_trees, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
     KernelRow("element_loads", outputs.element_loads, modes=Modes.FITTED),
     KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),
@@ -177,10 +184,10 @@ _ROWS = (
     KernelRow("advanced_position", trace=_advanced, n_x=_n_cut_step, modes=Modes.UNUSED, rare=True),
     KernelRow("projection", outputs.projection, rolled=_always),
     # derivatives
-    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
+    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED, rolled=_on_body),
     KernelRow("derivatives", trace=derivative_outputs.derivatives, n_x=_n_u, x_name="effort", given=added_efforts,
-              modes=Modes.FITTED, rolled=derivative_outputs.has_recursion),
-    KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=derivative_outputs.has_recursion,
+              modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot")),
+    KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort"),
               **_MOTION),
     KernelRow("gradient", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
               given=added_efforts, modes=Modes.FITTED),

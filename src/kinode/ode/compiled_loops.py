@@ -24,6 +24,7 @@ PREFIX = "kinode_"
 COMPILED_TOGETHER = (
     ("advance_adaptive",),
     ("advance_fixed",),
+    ("advance_implicit",),
     ("advance_outside", "check_events", "check_between", "check_bounds"),
     ("run_groups",),
     ("step_once",),
@@ -40,7 +41,7 @@ def _source_digest() -> str | None:
     """A digest of the source of the loops, or None where it cannot be read."""
     digest = hashlib.blake2b(digest_size=20)
     try:
-        for file in sorted(Path(__file__).with_name("loops").glob("*.py")):
+        for file in sorted(Path(__file__).with_name("loops").rglob("*.py")):
             digest.update(file.read_bytes())
     except OSError:
         return None
