@@ -198,6 +198,7 @@ _ROWS = (
     KernelRow("jacobian_rate", directed_outputs.jacobian_rate),
     KernelRow("derivatives_along", trace=directed_outputs.derivatives_along, x_of_options=directed_outputs.count_along,
               given=added_efforts, modes=Modes.FITTED, lanes=True),
+    KernelRow("direction", trace=directed_outputs.rate_along, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
     # events
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),

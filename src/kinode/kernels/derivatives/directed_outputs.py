@@ -23,6 +23,8 @@ from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
+RATE_BY_STATE = DerivativeOptions(("rate",), (("coordinates", None), ("u", None), ("z", None)))
+
 
 def count_results(topology: Topology, options: DerivativeOptions) -> int:
     """The number of entries of all that is differentiated."""
@@ -69,9 +71,17 @@ def derivatives_along(snapshot: Snapshot, tape: Tape, x: Array, options: Derivat
 
     For one direction in a tree the recursion itself has fewer operations: they grow with the links, not with pairs.
     """
-    topology = snapshot.topology
-    direction = along(topology, tape, options, x[topology.n_u :])
-    of = Differentiated(snapshot, tape, options.of, through_equations=topology.constrained)
+    return _along(snapshot, tape, x[snapshot.topology.n_u :], options)
+
+
+def rate_along(snapshot: Snapshot, tape: Tape, x: Array, options: object) -> list[Scalar]:
+    """The derivative of the rate of the state along one direction of the state, its coordinates as they stand."""
+    return _along(snapshot, tape, x, RATE_BY_STATE)
+
+
+def _along(snapshot: Snapshot, tape: Tape, factors: Array, options: DerivativeOptions) -> list[Scalar]:
+    direction = along(snapshot.topology, tape, options, factors)
+    of = Differentiated(snapshot, tape, options.of, through_equations=snapshot.topology.constrained)
     return of.along(direction)
 
 
