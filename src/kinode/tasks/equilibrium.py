@@ -247,15 +247,12 @@ class _RestSearch:
         rates = np.hstack([d["z_dot", "q"] @ T, d["z_dot", "z"][:, self.active]])
         return np.vstack([T.T @ forces, rates[self.active]])
 
-    def _stepped(self, state: State, T: Array, step: Array, *, close: bool = True) -> State:
-        """The state after a step of [reduced coordinates, active states]; the loops are closed if ``close``."""
+    def _stepped(self, state: State, T: Array, step: Array) -> State:
+        """The state after a step of [reduced coordinates, active states], with its loops closed."""
         z = state.z.copy()
         z[self.active] += step[T.shape[1] :]
         there = State(state.t, state.q, state.u, z)
-        if not T.shape[1]:
-            return there
-        along = T @ step[: T.shape[1]]
-        return self._advanced_and_closed(there, along) if close else self._advanced(there, along)
+        return self._advanced_and_closed(there, T @ step[: T.shape[1]]) if T.shape[1] else there
 
     def forces(self, state: State) -> Array:
         """Generalized forces on the tree at rest, without those of loop constraints; N or N m."""
@@ -310,9 +307,6 @@ class _RestSearch:
         following = -np.linalg.solve(by_state[k:], by_position[k:])
         stiffness: Array = by_position[:k] + by_state[:k] @ following
         return stiffness
-
-    def _advanced(self, state: State, step: Array) -> State:
-        return State(state.t, self.dynamics.topology.advance_q(state.q, step), state.u, state.z)
 
     def run(self) -> tuple[State, float]:
         """The state of rest, and the largest remaining force relative to the force scale."""
