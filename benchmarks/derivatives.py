@@ -48,11 +48,14 @@ def of_efforts(path: Path) -> Side:
 
 def ours(path: Path, of: str, fourth: str) -> Side:
     """Our derivatives by a prepared function, into an array that is given."""
+    from ours import wait_for_better_code
+
     dynamics, (q, u), back = prepared(path)
     n = dynamics.n_u
     order = np.argsort(back(np.arange(n)))
     x = third(n)[order].copy()
     f = dynamics.derivatives_of(of, by=("q", "u", fourth))
+    wait_for_better_code()
     blocks = f(0.0, q, u, x).reshape(n, 3, n)
     value = back(np.moveaxis(blocks, 0, -1)).transpose(0, 2, 1)  # rows in Pinocchio's order
     value = np.hstack([back(block) for block in value])

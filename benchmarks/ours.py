@@ -15,6 +15,7 @@ import kinode as kn
 from kinode.jit import compiler
 from kinode.jit.pointers import Floats, call
 from kinode.jit.program import ARGUMENTS
+from kinode.jit.tiers import better_code
 from kinode.jit.translator import translate
 from kinode.kernels.kernel_options import Kernel
 from measure import Side
@@ -27,6 +28,11 @@ def compiled(path: Path) -> tuple[Any, Any]:
     for name in [name for name, joint in system.joints.items() if joint.damping is not None]:
         system.change(name, damping=None)
     return system, kn.compile(system)
+
+
+def wait_for_better_code() -> None:
+    """Let the code that is compiled in the background take its place."""
+    better_code.wait_for_better_code()
 
 
 def kernel_loop(path: Path, q: Any, u: Any) -> Side:

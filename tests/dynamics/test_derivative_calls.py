@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.dynamics.derivative_calls import prepared_derivatives
 from kinode.errors import ArgumentError, LawError
 from loop_models import beam
 
@@ -342,3 +343,39 @@ def test_rate_of_a_jacobian(name):
     np.testing.assert_allclose(dynamics.jacobian_rate(f"{body}.position", 0.0, q, u), linear, rtol=1e-9, atol=1e-11)
     with pytest.raises(ArgumentError, match="depends on speeds"):
         dynamics.jacobian_rate(f"{body}.velocity", 0.0, q, u)
+
+
+def chain(n):
+    """n links in a row, one of them on a spherical joint."""
+    system = kn.System("chain", gravity=(0.3, 0.1, -9.81))
+    last = system.world
+    for k in range(n):
+        body = system.body(f"b{k}", mass=1 + 0.1 * (k % 3), com=(0.1, 0.02, 0), inertia=(0.01, 0.02, 0.03))
+        if k == 3:
+            system.spherical(f"j{k}", last.at(0.3, 0, 0), body)
+        else:
+            system.revolute(f"j{k}", last if k == 0 else last.at(0.3, 0, 0), body, axis="xyz"[k % 3], damping=0.1)
+        last = body
+    return system
+
+
+@pytest.mark.parametrize("by", [("q", "u", "effort", "t"), ("coordinates", "u")])
+def test_many_columns_are_computed_one_by_one(by, monkeypatch):
+    """The same matrix, where straight-line code of all columns would be long."""
+    dynamics = kn.compile(chain(8))
+    rng = np.random.default_rng(0)
+    q, u, e = (
+        rng.uniform(-1, 1, (3, dynamics.n_q)),
+        rng.uniform(-1, 1, (3, dynamics.n_u)),
+        rng.normal(size=dynamics.n_u),
+    )
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    expected = dynamics.derivatives(0.0, q, u, of=("rate", "b7.position"), by=by, effort=e)
+    monkeypatch.setattr(prepared_derivatives, "MOST_UNROLLED", 10)
+    turns = kn.compile(chain(8))
+    found = turns.derivatives(0.0, q, u, of=("rate", "b7.position"), by=by, effort=e)
+    assert not turns.kernels.has(found.request.kernel)
+    np.testing.assert_allclose(found.matrix, expected.matrix, rtol=1e-9, atol=1e-9)
+    single = turns.derivatives(0.0, q[1], u[1], of=("rate", "b7.position"), by=by, effort=e)
+    np.testing.assert_allclose(single.matrix, found.matrix[1], rtol=1e-12, atol=1e-12)
+    assert single.matrix.flags.c_contiguous

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Dual, Scalar, tidy
-from kinode.algebra.trace import Tape, replay
+from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
 from kinode.model.quantity_names import find_quantity
@@ -196,18 +195,3 @@ def jacobian(snapshot: Snapshot, options: Names) -> Outputs:
     at_rest = velocity(np.zeros(n))
     columns = [velocity(np.eye(n)[k]) - at_rest for k in range(n)]
     return np.array(columns, dtype=object).T if columns else np.zeros((6, 0))
-
-
-def directional_derivative(
-    snapshot: Snapshot, tape: Tape, arguments: Sequence[tuple[str, int]], names: Names
-) -> list[Scalar]:
-    """Directional derivative of the rate of the state, or of quantities by name.
-
-    ``arguments`` are the names and sizes of the inputs that vary; the direction is the input ``x``.
-    """
-    outputs = flat(evaluate(snapshot, names) if names else rate(snapshot))
-    seeds: dict[tuple[str, int], Any] = {}
-    for name, size in arguments:
-        for i in range(size):
-            seeds[name, i] = Dual(tape.input(name, i), tape.input("x", len(seeds)))
-    return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]

@@ -102,19 +102,6 @@ def _at_rest(topology: Topology, x: Array) -> Mapping[str, Any]:
     return {"u_dot": np.zeros(topology.n_u), "friction": {}}
 
 
-def _state_sizes(topology: Topology) -> tuple[tuple[str, int], ...]:
-    return ("q", topology.n_q), ("u", topology.n_u), ("z", topology.n_z)
-
-
-def _direction(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -> Iterable[Scalar]:
-    return outputs.directional_derivative(snapshot, tape, _state_sizes(snapshot.topology), options)
-
-
-def _slope(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -> Iterable[Scalar]:
-    sizes = (*_state_sizes(snapshot.topology), ("inputs", len(snapshot.topology.inputs)))
-    return outputs.directional_derivative(snapshot, tape, sizes, options)
-
-
 def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
     return np.concatenate(pose_errors(snapshot, x))
 
@@ -209,8 +196,9 @@ _ROWS = (
     KernelRow("second_derivatives", trace=directed_outputs.second_derivatives,
               x_of_options=directed_outputs.count_factors, given=added_efforts, modes=Modes.FITTED),
     KernelRow("jacobian_rate", directed_outputs.jacobian_rate),
-    KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
-    KernelRow("slope", trace=_slope, n_x=lambda t: t.layout.n_y + len(t.inputs)),
+    KernelRow("derivatives_along", trace=directed_outputs.derivatives_along, x_of_options=directed_outputs.count_along,
+              given=added_efforts, modes=Modes.FITTED, lanes=True),
+    KernelRow("direction", trace=directed_outputs.rate_along, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
     # events
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),

@@ -26,14 +26,19 @@ def _has_long_loops(topology: Topology) -> bool:
 
     Straight-line code grows with the entries of the mass matrix, loop code with the links.
     """
+    cost = LINK_COST * len(topology.tree.nodes) + SPEED_COST * topology.n_u
+    return count_entries(topology) >= max(cost, ROLL_LOOPS_FROM)
+
+
+def count_entries(topology: Topology) -> int:
+    """Entries of half the mass matrix of the tree: pairs of freedoms, one of which carries the other."""
     carried: list[int] = []  # speeds between the world and each link, its own included
-    entries = cost = 0
+    entries = 0
     for node in topology.tree.nodes:
         n = node.joint.n_u if node.joint.name in topology.u_of else 0
         carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
         entries += n * carried[-1]
-        cost += LINK_COST + SPEED_COST * n
-    return entries >= max(cost, ROLL_LOOPS_FROM)
+    return entries
 
 
 def _can_be_rolled(topology: Topology) -> bool:

@@ -14,7 +14,7 @@ States that nothing depends on, such as the angle of a shaft that turns freely, 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.mode_fitting import find_misfit, with_mode
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.kernels.state import State
@@ -40,7 +41,6 @@ MAX_HALVINGS = 40  # of one Newton step
 MAX_MODE_CHANGES = 40  # until all modes are consistent with the equilibrium
 MAX_STEP = 0.5  # largest change of a coordinate in one step, rad or m
 FORCE_TOLERANCE = 1e-9  # remaining force, relative to the force scale of the system
-DIFFERENCE_STEP = 1e-6  # of central differences: rad or m, relative for other states
 RANK_TOLERANCE = 1e-9  # singular value of the scaled Jacobian below which the states are not determined
 STATE_TOLERANCE = 1e-11  # last Newton step, relative to 1 + |state|
 FORCE_FLOOR = 1e-12  # N or N m: smallest force scale
@@ -193,10 +193,8 @@ class _RestSearch:
         z = at.z + np.append(rng.uniform(-1, 1, count), np.zeros(len(at.z) - count))
         moving = State(at.t, at.q, rng.uniform(-1, 1, len(at.u)), z)
         for state in (at, moving):
-            slopes = Slopes(self.dynamics, state, self.p, self.inputs)
-            directions = np.zeros((count, slopes.topology.layout.n_y + len(slopes.topology.inputs)))
-            slopes.topology.layout.split(directions)[2][:, :count] = np.eye(count)
-            active |= set(np.flatnonzero(abs(slopes.slope(directions)).max(axis=1, initial=0.0)))
+            slopes = self._derivatives(state, ("rate",), ("z",))["z"]
+            active |= set(np.flatnonzero(abs(slopes).max(axis=0, initial=0.0)))
         return sorted(active - self.drives.states)
 
     def rates(self, state: State) -> Array:
@@ -214,7 +212,7 @@ class _RestSearch:
             def residual(there: State, T: Array = T) -> Array:
                 return np.concatenate([T.T @ self.forces(there), self.rates(there)])
 
-            r, J = residual(state), self._jacobian(state, T, residual)
+            r, J = residual(state), self._jacobian(state, T)
             row_scale = np.maximum(abs(J).max(axis=1), JACOBIAN_FLOOR)
             column_scale = np.maximum(abs(J / row_scale[:, None]).max(axis=0), JACOBIAN_FLOOR)
             scaled = J / row_scale[:, None] / column_scale
@@ -238,25 +236,23 @@ class _RestSearch:
             state = there
         return None
 
-    def _jacobian(self, state: State, T: Array, residual: Callable[[State], Array]) -> Array:
-        """Derivatives of a residual by each reduced coordinate and each active state, by central differences."""
-        steps = np.concatenate([np.ones(T.shape[1]), 1.0 + abs(state.z[self.active])]) * DIFFERENCE_STEP
-        columns = []
-        for k, size in enumerate(steps):
-            unit = np.eye(len(steps))[k] * size
-            ahead, behind = (residual(self._stepped(state, T, sign * unit, close=False)) for sign in (1, -1))
-            columns.append((ahead - behind) / (2 * size))
-        return np.array(columns).T
+    def _derivatives(self, state: State, of: tuple[str, ...], by: tuple[str, ...]) -> Derivatives:
+        t, q, u, z = state.t, state.q, state.u, state.z
+        return self.dynamics.derivatives(t, q, u, of=of, by=by, z=z, p=self.p, inputs=self.inputs)
 
-    def _stepped(self, state: State, T: Array, step: Array, *, close: bool = True) -> State:
-        """The state after a step of [reduced coordinates, active states]; the loops are closed if ``close``."""
+    def _jacobian(self, state: State, T: Array) -> Array:
+        """Derivatives of [reduced forces, rates of active states] by [reduced coordinates, active states]."""
+        d = self._derivatives(state, ("bias", "z_dot"), ("q", "z"))
+        forces = np.hstack([-d["bias", "q"] @ T, -d["bias", "z"][:, self.active]])
+        rates = np.hstack([d["z_dot", "q"] @ T, d["z_dot", "z"][:, self.active]])
+        return np.vstack([T.T @ forces, rates[self.active]])
+
+    def _stepped(self, state: State, T: Array, step: Array) -> State:
+        """The state after a step of [reduced coordinates, active states], with its loops closed."""
         z = state.z.copy()
         z[self.active] += step[T.shape[1] :]
         there = State(state.t, state.q, state.u, z)
-        if not T.shape[1]:
-            return there
-        along = T @ step[: T.shape[1]]
-        return self._advanced_and_closed(there, along) if close else self._advanced(there, along)
+        return self._advanced_and_closed(there, T @ step[: T.shape[1]]) if T.shape[1] else there
 
     def forces(self, state: State) -> Array:
         """Generalized forces on the tree at rest, without those of loop constraints; N or N m."""
@@ -301,16 +297,16 @@ class _RestSearch:
         return State(state.t, q, state.u, state.z)
 
     def stiffness(self, state: State, T: Array) -> Array:
-        """Derivatives of the reduced forces by the reduced coordinates, by central differences of exact forces."""
-        step, columns = DIFFERENCE_STEP, []
-        for direction in T.T:
-            sides = (self._advanced(state, sign * step * direction) for sign in (1, -1))
-            ahead, behind = (self.forces(self._with_balanced_states(side)) for side in sides)
-            columns.append(T.T @ (ahead - behind) / (2 * step))
-        return np.array(columns).T if columns else np.zeros((0, 0))
-
-    def _advanced(self, state: State, step: Array) -> State:
-        return State(state.t, self.dynamics.topology.advance_q(state.q, step), state.u, state.z)
+        """Derivatives of the reduced forces by the reduced coordinates, with the other states in equilibrium."""
+        k, J = T.shape[1], self._jacobian(state, T)
+        if not self.active:
+            return J
+        by_position, by_state = J[:, :k], J[:, k:]
+        if np.linalg.matrix_rank(by_state[k:]) < len(self.active):
+            raise _Undecided
+        following = -np.linalg.solve(by_state[k:], by_position[k:])
+        stiffness: Array = by_position[:k] + by_state[:k] @ following
+        return stiffness
 
     def run(self) -> tuple[State, float]:
         """The state of rest, and the largest remaining force relative to the force scale."""

@@ -11,7 +11,7 @@ In a mechanism with loops, x holds an independent set of the tree's coordinates.
 
     G delta = 0,    G delta u + (d(G u)/dq) delta = 0
 
-All derivatives come from the compiled code and are exact, except d(G u)/dq of moving loops: a central difference.
+All derivatives come from the compiled code and are exact.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ import numpy as np
 from kinode.algebra.scalars import Array, rate
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.mode_fitting import fit_modes
 from kinode.errors import ArgumentError
-from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
@@ -40,7 +40,6 @@ from kinode.tasks.start_argument import find_start
 
 STEADY_TOLERANCE = 1e-6  # acceleration of a steady motion, relative to that of the same position at rest
 SMALL_AMPLITUDE = 0.05  # of the largest coordinate in a mode: below, a coordinate is not named
-DIFFERENCE_STEP = 1e-5  # of central differences, rad or m
 RANK_TOLERANCE = 1e-8  # relative singular value below which constraint rows depend on each other
 LSTSQ_CUTOFF = 1e-10  # relative singular value that least squares leaves out
 PREFERRED_PIVOT = 1e-3  # smallest column with which a preferred coordinate is chosen as independent
@@ -226,15 +225,16 @@ class Slopes:
                 matrix[where, speeds.start + k] = column(joint, q, np.eye(joint.n_u)[k], *more)
         return matrix
 
-    def slope(self, directions: Array, names: tuple[str, ...] = ()) -> Array:
+    def slope(self, directions: Array, names: tuple[str, ...] = ("rate",)) -> Array:
         """Derivatives of y_dot, or of named quantities, along directions of [q, u, z, inputs]; a row for each."""
-        count = len(directions)
-        q, u, z = (np.broadcast_to(x, (count, len(x))) for x in (self.at.q, self.at.u, self.at.z))
-        kernel = Kernel("slope", names)
-        if not count:
-            return np.zeros((0, self.dynamics.kernels.machine(kernel).sizes["out"]))
-        point = self.dynamics.point(State(self.at.t, q, u, z), self.p, self.inputs)
-        return self.dynamics.kernels.call(kernel, point, directions)
+        slopes: Array = directions @ self._derivatives(names, ("coordinates", "u", "z", "inputs")).matrix.T
+        return slopes
+
+    def _derivatives(self, names: tuple[str, ...], by: tuple[str, ...]) -> Derivatives:
+        at = self.at
+        return self.dynamics.derivatives(
+            at.t, at.q, at.u, of=names, by=by, z=at.z, p=self.p, inputs=self.inputs
+        )  # fmt: skip
 
     # -- independent changes -----------------------------------------------------------------------
     @cached_property
@@ -268,17 +268,10 @@ class Slopes:
         dependent = [k for k in range(self.n_u) if k not in self.independent]
         if not dependent or not self.at.u.any():
             return changes
-        step = DIFFERENCE_STEP
-        change = [
-            (self._velocity_error(step * d) - self._velocity_error(-step * d)) / (2 * step) for d in self.follow.T
-        ]
-        changes[dependent] = -np.linalg.lstsq(self._jacobian[:, dependent], np.array(change).T, rcond=LSTSQ_CUTOFF)[0]
+        scale = self.dynamics.loops.scale
+        change = self._derivatives(("closure_rates",), ("q",))["q"] @ self.follow / scale[:, None]
+        changes[dependent] = -np.linalg.lstsq(self._jacobian[:, dependent], change, rcond=LSTSQ_CUTOFF)[0]
         return changes
-
-    def _velocity_error(self, step: Array) -> Array:
-        """G u with the speeds of the state, after a step of the coordinates."""
-        stepped = replace(self.at, q=self.topology.advance_q(self.at.q, step))
-        return self.dynamics.loops.evaluate(self.dynamics.point(stepped, self.p, self.inputs))[2]
 
     @cached_property
     def basis(self) -> Array:

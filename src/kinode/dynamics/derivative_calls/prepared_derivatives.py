@@ -17,10 +17,17 @@ from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.rolled.rolled_programs import is_loop_code
+from kinode.kernels.tree_size import count_entries
 from kinode.model.base.fields import short
+from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
+
+
+MOST_UNROLLED = 400  # pairs of freedoms, as of a chain of 28 links; with more it takes seconds to compile all columns
 
 
 class DerivativeFunction(Protocol):
@@ -108,12 +115,31 @@ class PreparedDerivatives:
         result = self._call(self.kernels, point, extra)
         return result if out is None else write_into(out, result)
 
-    def _call(self, kernels: Kernels, point: Any, extra: Array) -> Array:
+    def _call(self, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
         if 0 in self.shape:
             rows = len(extra) if extra.ndim == 2 else point.n_rows
             return np.zeros(self.shape if rows is None else (rows, *self.shape))
+        if takes_turns(self.dynamics, self.request):
+            return self._column_by_column(kernels, point, extra)
         result = kernels.call(self.request.kernel, point, extra)
         return result.reshape(*result.shape[:-1], *self.shape)
+
+    def _column_by_column(self, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+        """The matrix as a batch of derivatives along one direction each."""
+        count, rows = self.shape[1], len(extra) if extra.ndim == 2 else point.n_rows
+        states = rows or 1
+
+        def repeated(values: Any) -> Array:
+            each = np.asarray(values, dtype=float)
+            return np.repeat(np.broadcast_to(each, (states, each.shape[-1])), count, axis=0)
+
+        arrays = {name: repeated(getattr(point, name)) for name in ("q", "u", "z", "p", "inputs")}
+        times = repeated(np.reshape(point.t, (-1, 1)))[:, 0]
+        x = np.hstack([repeated(extra), np.tile(np.eye(count), (states, 1))])
+        kernel = Kernel("derivatives_along", self.request.options)
+        result = kernels.call(kernel, EvaluationPoint(times, **arrays), x)
+        matrices: Array = result.reshape(states, count, self.shape[0]).swapaxes(1, 2)
+        return np.ascontiguousarray(matrices if rows is not None else matrices[0])
 
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
@@ -130,11 +156,19 @@ def write_into(out: Any, result: Array) -> Array:
     return out
 
 
+def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
+    """Whether columns are computed one by one: straight-line code of all of them would take long to compile."""
+    topology = dynamics.topology
+    if request.of_motion or count_entries(topology) <= MOST_UNROLLED:
+        return False
+    return dynamics.formulation != "recursive" or not is_loop_code(topology, request.kernel)
+
+
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:
     """The function for a request; where that is possible, one of machine code."""
     plain = PreparedDerivatives(dynamics, request)
     topology, kernel = dynamics.arguments.topology, request.kernel
-    if 0 in request.shape or topology.n_u == 0 or needs_modes(topology, kernel):
+    if 0 in request.shape or topology.n_u == 0 or needs_modes(topology, kernel) or takes_turns(dynamics, request):
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

@@ -20,6 +20,7 @@ CALLS = frozenset({*LIBRARY, *TABLES})
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 STORE_WEIGHT = 10  # operations that a store counts as: memory operations of one block cost the most
+WIDTH = 4  # numbers that one store writes: those of a register
 
 
 class KernelWriter(Protocol):
@@ -68,6 +69,22 @@ def join_lanes(stores: Iterable[Store]) -> list[Store]:
     return [*joined, *waiting]
 
 
+def join_constants(stores: Sequence[Store]) -> list[Store]:
+    """The stores, with those of one number into several neighboring places as one store of a tuple."""
+    joined: list[Store] = []
+    for store in stores:
+        view, position, value = store
+        if type(value) is not Traced and joined and len(joined[-1][2] if type(joined[-1][2]) is tuple else ()) < WIDTH:
+            before_view, before, numbers = joined[-1]
+            numbers = numbers if type(numbers) is tuple else (numbers,)
+            follows = before_view == view and before + len(numbers) == position
+            if follows and type(numbers[0]) is not Traced and all(float(x) == float(value) for x in numbers):
+                joined[-1] = (view, before, (*numbers, value))
+                continue
+        joined.append(store)
+    return joined
+
+
 class CaseWriter:
     """The operations of one case of one block."""
 
@@ -89,6 +106,8 @@ class CaseWriter:
         With blocks, a result is stored as soon as it is known if nothing reads its array here; the others come last.
         """
         stores = join_lanes(stores)
+        if self.line.lanes == 1:
+            stores = join_constants(stores)
         nodes = needed(value for _, _, value in stores)
         if self.writer.fuses:
             self.fused, self.products = find_fused(nodes, [value for _, _, value in stores])
@@ -105,7 +124,8 @@ class CaseWriter:
         done = {id(store) for several in early.values() for store in several}
         late = [store for store in stores if id(store) not in done]
         for _, _, value in late:
-            self.operand(value)  # all loads come first
+            if type(value) is Traced:
+                self.operand(value)  # all loads come first
         for store in late:
             self.store(store)
             size = self.end_block(size + STORE_WEIGHT, longest_block)
@@ -138,6 +158,8 @@ class CaseWriter:
         """Write one store; of a vector, into neighboring entries."""
         view, position, value = store
         wide = self.wide_values.get(value.index) if type(value) is Traced else None
+        if type(value) is tuple:
+            wide = self.wide.spread("", float(value[0]), len(value))
         llvm_type = self.line.type if wide is None else self.wide.type(wide.width)
         for k, register in enumerate([self.operand(value)] if wide is None else wide.registers):
             array, address = self.address(view, position + k)

@@ -26,8 +26,11 @@ WIDTH = 4  # directions that are computed at once: the numbers in a register of 
 class Differentiated:
     """Results of an instant on a tape, ready to be differentiated along any direction."""
 
-    def __init__(self, snapshot: Snapshot, tape: Tape, names: tuple[str, ...]) -> None:
-        equations = find_equations(snapshot, tape)
+    def __init__(
+        self, snapshot: Snapshot, tape: Tape, names: tuple[str, ...], *, through_equations: bool = True
+    ) -> None:
+        """``through_equations``: whether accelerations are differentiated through the equations of motion."""
+        equations = find_equations(snapshot, tape) if through_equations else None
         self.results = find_values(snapshot if equations is None else equations.instant, names)
         self.nodes = needed(self.results)
         depends = any(is_input(node, UNKNOWNS) for node in self.nodes)

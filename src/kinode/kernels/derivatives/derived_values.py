@@ -3,6 +3,7 @@
 u_dot     accelerations                        q_dot, z_dot   rates of coordinates and of other states
 rate      rate of the state [q, u, z]          bias           h in M u_dot + h = effort
 effort    inverse dynamics, for given u_dot    energy         kinetic energy, and all other energy
+    closure_rates  rates of all constraint rows
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kinode.kernels import kernel_outputs
 from kinode.kernels.kernel_outputs import flat
 from kinode.model.quantity_names import find_quantity
 from kinode.multibody.given import Given
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -26,6 +28,11 @@ def _bias(snapshot: Snapshot) -> Array:
     return snapshot.again(at_rest).inverse_effort
 
 
+def _closure_rates(snapshot: Snapshot) -> Array:
+    """Rates of all constraint rows: G u, and what moves by itself."""
+    return snapshot.constraints.every(loop_constraints.drift) if snapshot.topology.constrained else np.empty(0)
+
+
 WORDS: Mapping[str, Callable[[Snapshot], object]] = {
     "u_dot": lambda snapshot: snapshot.u_dot,
     "q_dot": lambda snapshot: snapshot.q_dot,
@@ -34,6 +41,7 @@ WORDS: Mapping[str, Callable[[Snapshot], object]] = {
     "effort": lambda snapshot: snapshot.inverse_effort,
     "bias": _bias,
     "energy": lambda snapshot: kernel_outputs.energy(snapshot, ()),
+    "closure_rates": _closure_rates,
 }
 """Functions of a whole system by a word; every other name is that of a quantity."""
 
@@ -48,6 +56,7 @@ def shape_of(topology: Topology, name: str) -> tuple[int, ...]:
         "effort": topology.n_u,
         "bias": topology.n_u,
         "energy": 2,
+        "closure_rates": len(topology.row_units) if topology.constrained else 0,
     }
     return (sizes[name],) if name in sizes else find_quantity(topology.system, name).size
 

@@ -23,6 +23,8 @@ from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
+RATE_BY_STATE = DerivativeOptions(("rate",), (("coordinates", None), ("u", None), ("z", None)))
+
 
 def count_results(topology: Topology, options: DerivativeOptions) -> int:
     """The number of entries of all that is differentiated."""
@@ -57,6 +59,30 @@ def gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOption
         found = {index: found.get(index, 0.0) + own.get(index, 0.0) for index in found.keys() | own.keys()}
     directions = unit_directions(snapshot.topology, tape, options)
     return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
+
+
+def count_along(topology: Topology, options: DerivativeOptions) -> int:
+    """The argument of derivatives along a direction: efforts, then the factors of all columns."""
+    return topology.n_u + count_directions(topology, options)
+
+
+def derivatives_along(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
+    """The derivatives of all results along one direction that is known when the code runs.
+
+    For one direction in a tree the recursion itself has fewer operations: they grow with the links, not with pairs.
+    """
+    return _along(snapshot, tape, x[snapshot.topology.n_u :], options)
+
+
+def rate_along(snapshot: Snapshot, tape: Tape, x: Array, options: object) -> list[Scalar]:
+    """The derivative of the rate of the state along one direction of the state, its coordinates as they stand."""
+    return _along(snapshot, tape, x, RATE_BY_STATE)
+
+
+def _along(snapshot: Snapshot, tape: Tape, factors: Array, options: DerivativeOptions) -> list[Scalar]:
+    direction = along(snapshot.topology, tape, options, factors)
+    of = Differentiated(snapshot, tape, options.of, through_equations=snapshot.topology.constrained)
+    return of.along(direction)
 
 
 def second_derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:

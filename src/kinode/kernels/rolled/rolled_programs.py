@@ -26,7 +26,7 @@ from kinode.structure.topology import Topology
 
 def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
     """The program of a kernel: loop code if the system is large and the ``formulation`` is the recursive one."""
-    if not is_large(topology) or not find_row(kernel).rolled(topology, kernel.options) or formulation is not RECURSIVE:
+    if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation)
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
@@ -36,6 +36,11 @@ def make_program(topology: Topology, kernel: Kernel, formulation: Composition = 
         return DerivativeBuilder(topology, kernel).program()
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     return builder(topology, kernel).program()
+
+
+def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
+    """Whether a kernel of the recursive formulation is loop code."""
+    return is_large(topology) and find_row(kernel).rolled(topology, kernel.options)
 
 
 ZERO_ACCELERATIONS = "zero"  # in place of a view of given accelerations
