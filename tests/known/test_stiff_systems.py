@@ -214,6 +214,12 @@ def test_without_its_package_cvode_is_refused_and_stiff_is_not(monkeypatch):
         integrate_stiff(lambda t, y: -y, None, [1.0], 0.0, 1.0)
 
 
+def test_more_states_than_matrices_can_have_are_refused(monkeypatch):
+    monkeypatch.setattr("kinode.ode.newton_setup.MOST_STATES", 3)
+    with pytest.raises(kn.ArgumentError, match="method: 'stiff' keeps full matrices, of 3 states at most, .* has 4"):
+        kn.simulate(car_axis(), 0.1, method="stiff")
+
+
 def test_what_the_stiff_method_cannot_follow_is_said_without_advice_to_take_it():
     system = kn.System("slide", gravity=(0, 0, 0))
     system.prismatic("slide", system.world, system.body("body", mass=1.0), axis="x", u=1.0, effort="slide.u**3")

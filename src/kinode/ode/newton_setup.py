@@ -10,6 +10,7 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, provide_arrays
 from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
+from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.radau_table import RadauTableau
 from kinode.ode.tableaus import Tableau
 
@@ -17,6 +18,8 @@ INDICES = (
     "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
 )  # fmt: skip
 """Arrays of indices, of the size of the state."""
+MOST_STATES = 6000
+"""States of a run: the matrices have a dozen numbers for each pair of them."""
 HOLD = 1.2
 """A step grows only if it may be longer by this factor."""
 EASE = 1.0
@@ -28,6 +31,11 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     assert isinstance(table, RadauTableau), f"{table.name} is not an implicit method"
     newton, model = run.memory.newton, run.memory.model
     n, stages, pairs = model.n_continuous, len(table.eigenvalues), table.pairs
+    if n > MOST_STATES:
+        raise ValueError(
+            f"method: '{table.name}' keeps full matrices, of {MOST_STATES} states at most, and the system has {n}; "
+            f"use {DEFAULT_METHOD}"
+        )
     newton.stages, newton.pairs, newton.hold = stages, pairs, HOLD
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
