@@ -56,7 +56,7 @@ def test_without_a_cache_the_loop_is_compiled(monkeypatch):
     monkeypatch.setattr(code_cache, "load", lambda name: None)
     saved = []
     monkeypatch.setattr(code_cache, "save", lambda name, code: saved.append(code))
-    loop = compiled_loops._load.__wrapped__(("run_groups",))["run_groups"]
+    loop = compiled_loops.load_loops("source", ("run_groups",), compiled_loops.find_source)["run_groups"]
     assert callable(loop)
     assert len(saved) == 1 and len(saved[0]) > 1000
 

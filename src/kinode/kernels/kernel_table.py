@@ -16,6 +16,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs
 from kinode.kernels import kernel_outputs as outputs
+from kinode.kernels.derivatives import derivative_outputs
 from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
@@ -68,6 +69,11 @@ def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
     n = topology.n_u
     starts = {body: n + 6 * i for i, body in enumerate(topology.system.bodies)}
     return {"effort": x[:n], "wrenches": {body: (x[i : i + 3], x[i + 3 : i + 6]) for body, i in starts.items()}}
+
+
+def added_efforts(topology: Topology, x: Array) -> Mapping[str, Any]:
+    """The added efforts in ``x``."""
+    return {"effort": x}
 
 
 def _n_u(topology: Topology) -> int:
@@ -185,6 +191,10 @@ _ROWS = (
     KernelRow("projection", outputs.projection, rolled=_always),
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
+    KernelRow("derivatives", trace=derivative_outputs.derivatives, n_x=_n_u, x_name="effort", given=added_efforts,
+              modes=Modes.FITTED, rolled=derivative_outputs.has_recursion),
+    KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=derivative_outputs.has_recursion,
+              **_MOTION),
     KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
     KernelRow("slope", trace=_slope, n_x=lambda t: t.layout.n_y + len(t.inputs)),
     # events
