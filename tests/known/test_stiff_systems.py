@@ -14,6 +14,7 @@ from mechanisms import ANDREWS_ANGLES, andrews
 import kinode as kn
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.method_table import METHODS
+from kinode.simulation import solver
 from kinode.tasks.batches.run_many import run_many
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -181,7 +182,20 @@ def test_events_are_those_of_the_explicit_method(model):
     assert runs[0].q[-1] == pytest.approx(runs[1].q[-1], abs=1e-6)
 
 
-# -- large systems -----------------------------------------------------------------------------------------------------
+# -- Jacobians and large systems ---------------------------------------------------------------------------------------
+def test_every_kind_of_jacobian_serves(monkeypatch):
+    """One function of the whole matrix, directional derivatives, differences: the same motion to the tolerance."""
+    runs = []
+    for most, large in ((32, False), (0, False), (0, True)):
+        monkeypatch.setattr(solver, "WHOLE_UP_TO", most)
+        monkeypatch.setattr(solver, "is_large", lambda topology, large=large: large)
+        runs += [kn.simulate(system, 0.5, method="stiff", samples=11) for system in (four_bar(1e7), clutch())]
+    for k in (2, 4):
+        assert np.abs(runs[k]["left.q.angle"] - runs[0]["left.q.angle"]).max() < 1e-7
+        assert np.abs(runs[k + 1].y - runs[1].y).max() < 1e-7
+        assert runs[k].facts["steps"] == pytest.approx(runs[0].facts["steps"], rel=0.3)
+
+
 def test_a_long_chain_with_stiff_joints():
     """Loop code has no exact columns; differences do."""
     system = kn.System("chain", gravity=(0, -9.81, 0))
@@ -216,7 +230,7 @@ def test_without_its_package_cvode_is_refused_and_stiff_is_not(monkeypatch):
 
 def test_more_states_than_matrices_can_have_are_refused(monkeypatch):
     monkeypatch.setattr("kinode.ode.newton_setup.MOST_STATES", 3)
-    with pytest.raises(kn.ArgumentError, match="method: 'stiff' keeps full matrices, of 3 states at most, .* has 4"):
+    with pytest.raises(kn.ArgumentError, match=r"method: 'stiff' keeps full matrices, of 3 states at most, .* has 4"):
         kn.simulate(car_axis(), 0.1, method="stiff")
 
 

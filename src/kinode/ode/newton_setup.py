@@ -58,16 +58,16 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
 
 
 def _set_columns(run: LoopRun, kernel: KernelSpec) -> None:
-    """Give a run the kernel of directional derivatives, and its arguments interleaved over the lanes."""
-    direction, columns = kernel.direction, run.memory.newton.columns
-    if direction is None:
+    """Give a run the kernel of derivatives, and its arguments interleaved over the lanes."""
+    spec, columns = kernel.jacobian, run.memory.newton.columns
+    if spec is None:
         return
-    lanes, n = direction.lanes, kernel.n_y
+    lanes, n = spec.lanes, kernel.n_y
     p, inputs = (np.repeat(values, lanes) for values in run.arguments)
-    columns.kernel, columns.lanes = direction.address, lanes
+    columns.kernel, columns.lanes, columns.whole = spec.address, lanes, spec.whole
     columns.n_q, columns.n_u = kernel.n_q, kernel.n_u
     time, y, x, work, out, lane_p, lane_inputs = provide_arrays(
-        lanes, n * lanes, n * lanes, direction.n_work * lanes, n * lanes, p.size, inputs.size
+        lanes, n * lanes, n * lanes, spec.n_work * lanes, n * (n if spec.whole else lanes), p.size, inputs.size
     )
     lane_p[:], lane_inputs[:] = p, inputs
     columns.time, columns.y, columns.x, columns.work, columns.out = map(floats_of, (time, y, x, work, out))

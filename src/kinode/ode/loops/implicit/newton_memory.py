@@ -7,10 +7,12 @@ from kinode.jit.pointers import Floats, Ints, Struct, struct
 
 @struct
 class JacobianColumns(Struct):
-    """The kernel of directional derivatives and its arguments, interleaved over its lanes."""
+    """The kernel of derivatives and its arguments, interleaved over its lanes."""
 
     kernel: int
-    """Address of the kernel that gives the derivative of the rate along x; 0 for differences of the rate."""
+    """Its address; 0 for differences of the rate."""
+    whole: int
+    """1 if it gives the whole matrix, row by row; 0 if it gives the derivative of the rate along x, for each lane."""
     lanes: int
     n_q: int
     n_u: int
