@@ -131,6 +131,8 @@ class Traced:
     def __neg__(self) -> Scalar:
         if self.op == "neg":
             return self.args[0]
+        if self.op == "pack":
+            return self.tape.pack([-entry for entry in self.args])
         return self.tape.node("neg", self)
 
     def __pos__(self) -> Traced:

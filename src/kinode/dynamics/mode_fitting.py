@@ -48,7 +48,7 @@ def _fit(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> 
     """z with consistent modes, for one state."""
     row = find_row(kernel)
     if row.modes is Modes.BY_ACCELERATION:
-        return kernels.call(SETTLED, point.replaced(u=point.u + ACCELERATION_STEP * x))
+        return kernels.call(SETTLED, point.replaced(u=point.u + ACCELERATION_STEP * x[: len(point.u)]))
     point = point.replaced(z=kernels.call(SETTLED, point))
     table = kernels.topology.events
     assert table is not None
@@ -71,8 +71,9 @@ def _loads_in(kernels: Kernels, row: KernelRow, x: Array) -> Array | None:
         return x
     if row.given is not added_efforts or not x.any():
         return None
-    loads = np.zeros(find_row(LOADED_ROOTS).n_x(kernels.topology))
-    loads[: len(x)] = x
+    topology = kernels.topology
+    loads = np.zeros(find_row(LOADED_ROOTS).n_x(topology))
+    loads[: topology.n_u] = x[: topology.n_u]
     return loads
 
 

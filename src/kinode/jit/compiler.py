@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 from kinode.jit import code_cache, program_ir, shared_routines
 from kinode.jit.kernel_text.case_writer import LIBRARY
-from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name
+from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name, routine_symbol
 from kinode.jit.tiers import better_code
 from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.records import dataclass
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
-LEVEL_0_LINES = 40_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
+LEVEL_0_LINES = 50_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
 TWO_TIER_LINES = 3_000  # from here on level 0 at once, and a higher one in the background
 MOST_LINES = 250_000  # for which the higher level is tried
 
@@ -181,6 +181,26 @@ def _provide_shared(lanes: int) -> Any:
     return engine
 
 
+@remember
+def _provide_routine(name: str) -> Any:
+    """Register a function of the loop language, given by module and name, and return the engine that owns it."""
+    from importlib import import_module
+
+    import llvmlite.binding as binding
+
+    module, _, function = name.partition(":")
+    symbol = routine_symbol(name)
+
+    def make() -> bytes:
+        from kinode.jit.translator import translate
+
+        return compile_text(translate(getattr(import_module(module), function), symbol), optimize=True)
+
+    engine = load_object(keep(f"routine {name}", make))
+    binding.add_symbol(symbol, engine.get_function_address(symbol))
+    return engine
+
+
 def load_object(code: bytes) -> Any:
     """Load object code into memory; returns the engine that owns it."""
     import llvmlite.binding as binding
@@ -245,12 +265,11 @@ def build(
     with waiting_words(words):
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
+        routine = None if program.finish is None else program.finish.name
         about = {
-            "name": program.name,
-            "sizes": sizes,
-            "reads_z": find_entries(program, "z"),
-            "data": find_named(program),
-        }
+            "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"), "data": find_named(program),
+            "routine": routine,
+        }  # fmt: skip
         text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes(), host().fma)
         level = choose_level(text, program.rare)
         tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
@@ -267,6 +286,8 @@ def _load(about: Mapping[str, Any], code: bytes, lanes: int, data: Mapping[str, 
     """The kernel that a text describes, in memory."""
     name = about["name"]
     shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
+    if about["routine"] is not None:
+        shared.append(_provide_routine(about["routine"]))
     engine = load_object(code)
     if data is not None and about["data"]:
         _fill_in(engine, {entry: data[entry] for entry in about["data"]})

@@ -20,7 +20,7 @@ from kinode.algebra.trace import needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
 from kinode.jit.kernel_text.case_writer import LIBRARY, CaseWriter
-from kinode.jit.program import ARGUMENTS, Block, Program, global_name
+from kinode.jit.program import ARGUMENTS, Block, Finish, Program, global_name, routine_symbol
 
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
 
@@ -74,6 +74,7 @@ class _Writer:
         self.named: dict[NamedData, str] = {}
         self.label, self.n_blocks = "%entry", 0
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
+        self.written |= set() if program.finish is None else {"work", "out"}
 
     def kernel(self) -> str:
         """The function of the kernel."""
@@ -87,9 +88,17 @@ class _Writer:
                 CaseWriter(self, bases).write(block.cases[case], LONGEST_BLOCK)
             elif block.count > 1:
                 self.loop(index, block)
+        if self.program.finish is not None:
+            self.finish(self.program.finish)
         arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
         body = "\n".join(self.line.text)
         return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+
+    def finish(self, finish: Finish) -> None:
+        """Call a function of the loop language."""
+        symbol, table = routine_symbol(finish.name), self.add_table("i64", map(str, finish.table))
+        self.line.text.append(f"  call void @{symbol}(ptr {table}, ptr %work, ptr %out)")
+        self.tables.append(f"declare void @{symbol}(ptr, ptr, ptr) nounwind")
 
     def begin_block(self) -> None:
         """Begin another basic block."""
@@ -138,7 +147,7 @@ class _Writer:
         counter, following = f"%i{index}", f"%next{index}"
         text.append(f"  br label %loop{index}\nloop{index}:")
         text.append(f"  {counter} = phi i64 [ 0, {self.label} ], [ {following}, %latch{index} ]")
-        used = _views_used(block)
+        used = block.used_views()
         bases = {name: self.offset_base(counter, *view) for name, view in block.views.items() if name in used}
         case_of = np.zeros(block.count, dtype=int) if block.case_of is None else np.asarray(block.case_of)
         taken = sorted({int(case) for case in case_of})

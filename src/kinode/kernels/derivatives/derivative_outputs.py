@@ -23,14 +23,6 @@ from kinode.multibody.snapshot import Snapshot
 WIDTH = 4  # directions that are computed at once: the numbers in a register of the processor
 
 
-def has_recursion(options: DerivativeOptions) -> bool:
-    """Whether large trees have loop code for these derivatives, whose time to compile does not grow with the links.
-
-    This is the choice between tape and recursion, together with ``tree_size.is_large``.
-    """
-    return False
-
-
 class Differentiated:
     """Results of an instant on a tape, ready to be differentiated along any direction."""
 

@@ -107,8 +107,9 @@ class MotionEquations:
 
     def changes(self, seeds: Mapping[int, Scalar]) -> dict[int, Scalar]:
         """The rates of the unknowns, by index of their nodes, for rates of the inputs."""
-        rates = sweep_forward(self._nodes, seeds, self.values)
-        right = [-rates[r.index] if type(r) is Traced and r.index in rates else 0.0 for r in self.residuals]
+        opposite = {index: -rate for index, rate in seeds.items()}
+        rates = sweep_forward(self._nodes, opposite, self.values)
+        right = [rates.get(r.index, 0.0) if type(r) is Traced else 0.0 for r in self.residuals]
         solution = self._solve(right)
         return {node.index: x for node, x in zip(self.unknowns, solution, strict=True)}
 
