@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinode.ode.event_spec import EventSpec
+from kinode.ode.loops.run_codes import JacobianForm
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,15 @@ class BoundSpec:
 class JacobianSpec:
     """Compiled derivatives of the rate by the state, with the signature of a rate.
 
-    A kernel of the whole matrix gives it row by row. One of directional derivatives gives that along x, for as many
-    directions as it has lanes, over which its arguments are interleaved.
+    One of directional derivatives gives that along x, for as many directions as it has lanes, over which its arguments
+    are interleaved.
     """
 
     address: int
     n_work: int
     """Size of its work array for each lane."""
     lanes: int = 1
-    whole: bool = True
+    form: JacobianForm = JacobianForm.WHOLE
 
 
 @dataclass(frozen=True)

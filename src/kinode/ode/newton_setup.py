@@ -10,6 +10,7 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, provide_arrays
 from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
+from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.radau_table import RadauTableau
 from kinode.ode.tableaus import Tableau
@@ -64,10 +65,16 @@ def _set_columns(run: LoopRun, kernel: KernelSpec) -> None:
         return
     lanes, n = spec.lanes, kernel.n_y
     p, inputs = (np.repeat(values, lanes) for values in run.arguments)
-    columns.kernel, columns.lanes, columns.whole = spec.address, lanes, spec.whole
+    columns.kernel, columns.lanes, columns.form = spec.address, lanes, spec.form
     columns.n_q, columns.n_u = kernel.n_q, kernel.n_u
     time, y, x, work, out, lane_p, lane_inputs = provide_arrays(
-        lanes, n * lanes, n * lanes, spec.n_work * lanes, n * (n if spec.whole else lanes), p.size, inputs.size
+        lanes,
+        n * lanes,
+        n * lanes,
+        spec.n_work * lanes,
+        n * (lanes if spec.form == JacobianForm.COLUMNS else n),
+        p.size,
+        inputs.size,
     )
     lane_p[:], lane_inputs[:] = p, inputs
     columns.time, columns.y, columns.x, columns.work, columns.out = map(floats_of, (time, y, x, work, out))

@@ -11,8 +11,8 @@ class JacobianColumns(Struct):
 
     kernel: int
     """Its address; 0 for differences of the rate."""
-    whole: int
-    """1 if it gives the whole matrix, row by row; 0 if it gives the derivative of the rate along x, for each lane."""
+    form: int
+    """`JacobianForm`."""
     lanes: int
     n_q: int
     n_u: int

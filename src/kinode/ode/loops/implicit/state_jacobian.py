@@ -1,7 +1,7 @@
 """The Jacobian of the rate by the continuous states.
 
-It is exact where the model has a kernel of derivatives: of the whole matrix, or of directional derivatives, which gives
-as many columns at a time as it has lanes. Else its columns are differences of the rate.
+It is exact where the model has a kernel of derivatives: of the whole matrix, of accelerations, or of directional
+derivatives, which gives as many columns at a time as it has lanes. Else its columns are differences of the rate.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from kinode.jit.pointers import call, tail
 from kinode.ode.loops.implicit.shifted_equations import gather_blocks
 from kinode.ode.loops.implicit.structure_analysis import note_pattern
 from kinode.ode.loops.loop_primitives import law_time, rate
+from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.loops.run_memory import RunMemory
 
 DIFFERENCE = 2.0**-26  # change of a state for a difference, relative to its size
@@ -25,8 +26,10 @@ def find_jacobian(run: RunMemory) -> None:
         _find_differences(run)
     else:
         _interleave(run)
-        if newton.columns.whole != 0:
+        if newton.columns.form == JacobianForm.WHOLE:
             _find_whole(run)
+        elif newton.columns.form == JacobianForm.ACCELERATIONS:
+            _find_accelerations(run)
         else:
             _find_columns(run)
     _find_rounding(run)
@@ -75,6 +78,17 @@ def _find_whole(run: RunMemory) -> None:
         column = tail(run.newton.jacobian, j * n)
         for i in range(n):
             column[i] = out[i * run.model.n + j]
+
+
+def _find_accelerations(run: RunMemory) -> None:
+    """The rows of the accelerations; positions change by their speeds."""
+    n, half, out = run.model.n_continuous, run.newton.columns.n_u, run.newton.columns.out
+    _call_kernel(run)
+    for j in range(n):
+        column = tail(run.newton.jacobian, j * n)
+        for i in range(half):
+            column[i] = 1.0 if j == half + i else 0.0
+            column[half + i] = out[i * n + j]
 
 
 def _find_columns(run: RunMemory) -> None:
