@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinode.ode.event_spec import EventSpec
+from kinode.ode.loops.run_codes import JacobianForm
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,18 @@ class BoundSpec:
 
 
 @dataclass(frozen=True)
-class DirectionSpec:
-    """A compiled directional derivative of the rate, along x; its arguments are interleaved over its lanes."""
+class JacobianSpec:
+    """Compiled derivatives of the rate by the state, with the signature of a rate.
+
+    One of directional derivatives gives that along x, for as many directions as it has lanes, over which its arguments
+    are interleaved.
+    """
 
     address: int
-    lanes: int
     n_work: int
     """Size of its work array for each lane."""
+    lanes: int = 1
+    form: JacobianForm = JacobianForm.WHOLE
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class KernelSpec:
     """Address of the kernel that projects a state onto its constraints; 0 for none. ``n_work`` is enough for it."""
     bounds: BoundSpec | None = None
     """Bounds of the model's laws and event functions; ``n_work`` is enough for their kernel."""
-    direction: DirectionSpec | None = None
+    jacobian: JacobianSpec | None = None
     """Derivatives of the rate, for implicit methods; None for differences."""
     events: EventSpec | None = None
     """The events of the model; ``n_work`` is enough for their kernels."""

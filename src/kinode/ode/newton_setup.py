@@ -10,6 +10,8 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, provide_arrays
 from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
+from kinode.ode.loops.run_codes import JacobianForm
+from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.radau_table import RadauTableau
 from kinode.ode.tableaus import Tableau
 
@@ -17,6 +19,8 @@ INDICES = (
     "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
 )  # fmt: skip
 """Arrays of indices, of the size of the state."""
+MOST_STATES = 6000
+"""States of a run: the matrices have a dozen numbers for each pair of them."""
 HOLD = 1.2
 """A step grows only if it may be longer by this factor."""
 EASE = 1.0
@@ -28,6 +32,11 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     assert isinstance(table, RadauTableau), f"{table.name} is not an implicit method"
     newton, model = run.memory.newton, run.memory.model
     n, stages, pairs = model.n_continuous, len(table.eigenvalues), table.pairs
+    if n > MOST_STATES:
+        raise ValueError(
+            f"method: '{table.name}' keeps full matrices, of {MOST_STATES} states at most, and the system has {n}; "
+            f"use {DEFAULT_METHOD}"
+        )
     newton.stages, newton.pairs, newton.hold = stages, pairs, HOLD
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
@@ -50,16 +59,22 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
 
 
 def _set_columns(run: LoopRun, kernel: KernelSpec) -> None:
-    """Give a run the kernel of directional derivatives, and its arguments interleaved over the lanes."""
-    direction, columns = kernel.direction, run.memory.newton.columns
-    if direction is None:
+    """Give a run the kernel of derivatives, and its arguments interleaved over the lanes."""
+    spec, columns = kernel.jacobian, run.memory.newton.columns
+    if spec is None:
         return
-    lanes, n = direction.lanes, kernel.n_y
+    lanes, n = spec.lanes, kernel.n_y
     p, inputs = (np.repeat(values, lanes) for values in run.arguments)
-    columns.kernel, columns.lanes = direction.address, lanes
+    columns.kernel, columns.lanes, columns.form = spec.address, lanes, spec.form
     columns.n_q, columns.n_u = kernel.n_q, kernel.n_u
     time, y, x, work, out, lane_p, lane_inputs = provide_arrays(
-        lanes, n * lanes, n * lanes, direction.n_work * lanes, n * lanes, p.size, inputs.size
+        lanes,
+        n * lanes,
+        n * lanes,
+        spec.n_work * lanes,
+        n * (lanes if spec.form == JacobianForm.COLUMNS else n),
+        p.size,
+        inputs.size,
     )
     lane_p[:], lane_inputs[:] = p, inputs
     columns.time, columns.y, columns.x, columns.work, columns.out = map(floats_of, (time, y, x, work, out))

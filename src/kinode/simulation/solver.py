@@ -18,7 +18,8 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
 from kinode.jit import compiler
-from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.derivatives.recursion_scope import has_recursion
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
@@ -26,8 +27,8 @@ from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
-from kinode.ode.kernel_spec import DirectionSpec, KernelSpec
-from kinode.ode.loops.run_codes import Stepping
+from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
+from kinode.ode.loops.run_codes import JacobianForm, Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
@@ -43,6 +44,12 @@ END_STOP_TOLERANCE = 1e-6
 """Distance by which a start may lie beyond a rigid end stop: share of its position, or m or rad.  Runs stay within."""
 DRIVEN_SAMPLES = 1000
 """Samples of a run without states, where no times are given."""
+WHOLE_UP_TO = 32
+"""States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
+RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u", None), ("z", None)))
+"""The Jacobian of the rate by the state."""
+ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
+"""Its rows of accelerations, where coordinates change by their speeds."""
 MAX_ROW_CHOICES = 4
 """Sets of independent constraint rows that a run is tried with."""
 
@@ -187,16 +194,24 @@ class Solver:
         self.kernel = KernelSpec(
             rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
             projection=projection.address if projection else 0, bounds=bounds, events=events,
-            direction=self._find_direction(dynamics),
+            jacobian=self._find_jacobian(dynamics),
         )  # fmt: skip
 
-    def _find_direction(self, dynamics: Dynamics) -> DirectionSpec | None:
+    def _find_jacobian(self, dynamics: Dynamics) -> JacobianSpec | None:
         """Derivatives of the rate, where the method needs them; None for differences."""
-        implicit = METHODS[self.options.method].stepping == Stepping.IMPLICIT
-        if not implicit or is_large(dynamics.topology):  # exact columns would be straight-line code for each body
+        kernels, topology, form = dynamics.kernels, dynamics.topology, JacobianForm.WHOLE
+        if METHODS[self.options.method].stepping != Stepping.IMPLICIT:
             return None
-        code = dynamics.kernels.machine(Kernel("direction"), compiler.choose_lanes())
-        return DirectionSpec(code.address, code.lanes, code.sizes["work"])
+        if is_large(topology):  # straight-line code for each body would take long to compile
+            paired = topology.n_q == topology.n_u and not topology.n_z
+            if not paired or not has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION):
+                return None
+            code, form = kernels.machine(Kernel("derivatives", ACCELERATIONS_BY_MOTION)), JacobianForm.ACCELERATIONS
+        elif topology.layout.n_y <= WHOLE_UP_TO:
+            code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
+        else:
+            code, form = kernels.machine(Kernel("direction"), compiler.choose_lanes()), JacobianForm.COLUMNS
+        return JacobianSpec(code.address, code.sizes["work"], code.lanes, form)
 
     def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
         return LengthWatch(dynamics, self.p, self.inputs, METHODS[self.options.method])

@@ -39,6 +39,17 @@ class Outcome(IntEnum):
     """Very many steps have hardly advanced the run."""
 
 
+class JacobianForm(IntEnum):
+    """What a kernel of derivatives gives."""
+
+    COLUMNS = 0
+    """The derivative of the rate along x, for each lane."""
+    WHOLE = 1
+    """The whole matrix, row by row."""
+    ACCELERATIONS = 2
+    """The rows of the accelerations, by positions and speeds; the rates of the positions are the speeds."""
+
+
 class Hidden(IntEnum):
     """What bounds find in the step of an external solver, at ``bounds.share`` of it."""
 

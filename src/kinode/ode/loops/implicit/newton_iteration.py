@@ -18,7 +18,7 @@ from kinode.ode.loops.run_memory import RunMemory
 
 SOLVED, DIVERGED, WITHOUT_VALUE = 0, 1, 2
 MAX_ITERATIONS = 12
-LEFT = 0.03  # error of the equations' solution, as a share of the tolerance
+LEFT = 0.003  # error of the equations' solution, as a share of the tolerance: in loops it opens them a little
 ROUNDING = 2.0**-48  # relative: changes below it are rounding
 NOISE_SHARE = 32.0  # tolerances are at least so many times what rounding changes
 SLOWEST = 0.9  # contraction of an iteration that still counts as converging
@@ -138,13 +138,14 @@ def _solve(run: RunMemory, h: float) -> None:
 
 
 def _size(run: RunMemory) -> float:
-    """The change of W relative to the tolerance (root mean square)."""
+    """The change of W relative to the tolerance (root mean square); what rounding changes counts as solved."""
     newton, n, total = run.newton, run.model.n_continuous, 0.0
-    scale = newton.scale
-    for i in range(newton.stages):
-        d = row(run, newton.change_of_w, i)
-        for k in range(n):
-            total += (d[k] / scale[k]) * (d[k] / scale[k])
+    scale, noise = newton.scale, newton.noise
+    for k in range(n):
+        inverse = 1.0 / (scale[k] + noise[k] / LEFT)
+        for i in range(newton.stages):
+            part = inverse * newton.change_of_w[i * run.model.n + k]
+            total += part * part
     return math.sqrt(total / (n * newton.stages))
 
 

@@ -7,10 +7,12 @@ from kinode.jit.pointers import Floats, Ints, Struct, struct
 
 @struct
 class JacobianColumns(Struct):
-    """The kernel of directional derivatives and its arguments, interleaved over its lanes."""
+    """The kernel of derivatives and its arguments, interleaved over its lanes."""
 
     kernel: int
-    """Address of the kernel that gives the derivative of the rate along x; 0 for differences of the rate."""
+    """Its address; 0 for differences of the rate."""
+    form: int
+    """`JacobianForm`."""
     lanes: int
     n_q: int
     n_u: int

@@ -1,7 +1,7 @@
-"""The Jacobian of the rate by the continuous states, column by column.
+"""The Jacobian of the rate by the continuous states.
 
-The columns are exact where the model has a kernel of directional derivatives: as many at a time as it has lanes. Else
-they are differences of the rate.
+It is exact where the model has a kernel of derivatives: of the whole matrix, of accelerations, or of directional
+derivatives, which gives as many columns at a time as it has lanes. Else its columns are differences of the rate.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from kinode.jit.pointers import call, tail
 from kinode.ode.loops.implicit.shifted_equations import gather_blocks
 from kinode.ode.loops.implicit.structure_analysis import note_pattern
 from kinode.ode.loops.loop_primitives import law_time, rate
+from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.loops.run_memory import RunMemory
 
 DIFFERENCE = 2.0**-26  # change of a state for a difference, relative to its size
@@ -21,10 +22,16 @@ def find_jacobian(run: RunMemory) -> None:
     newton = run.newton
     newton.jacobians += 1
     newton.jacobian_time, newton.jacobian_wanted, newton.factored = run.step.t, 0, 0.0
-    if newton.columns.kernel != 0:
-        _find_exact(run)
-    else:
+    if newton.columns.kernel == 0:
         _find_differences(run)
+    else:
+        _interleave(run)
+        if newton.columns.form == JacobianForm.WHOLE:
+            _find_whole(run)
+        elif newton.columns.form == JacobianForm.ACCELERATIONS:
+            _find_accelerations(run)
+        else:
+            _find_columns(run)
     _find_rounding(run)
     note_pattern(run)
     gather_blocks(run)
@@ -41,10 +48,10 @@ def _find_rounding(run: RunMemory) -> None:
             rounding[i] += size * abs(column[i])
 
 
-def _find_exact(run: RunMemory) -> None:
-    """Directional derivatives along the unit vectors."""
-    columns, n, lanes = run.newton.columns, run.model.n_continuous, run.newton.columns.lanes
-    time, many, x, out, y = columns.time, columns.y, columns.x, columns.out, run.state.y
+def _interleave(run: RunMemory) -> None:
+    """Time and state for each lane of the kernel, and no direction."""
+    columns, lanes, y = run.newton.columns, run.newton.columns.lanes, run.state.y
+    time, many, x = columns.time, columns.y, columns.x
     now = law_time(run, run.step.t)
     for lane in range(lanes):
         time[lane] = now
@@ -52,13 +59,47 @@ def _find_exact(run: RunMemory) -> None:
         for lane in range(lanes):
             many[i * lanes + lane] = y[i]
             x[i * lanes + lane] = 0.0
-    u, z = tail(many, columns.n_q * lanes), tail(many, (columns.n_q + columns.n_u) * lanes)
-    first = 0
+
+
+def _call_kernel(run: RunMemory) -> None:
+    """Call the kernel of derivatives with its arguments."""
+    columns, lanes = run.newton.columns, run.newton.columns.lanes
+    u, z = tail(columns.y, columns.n_q * lanes), tail(columns.y, (columns.n_q + columns.n_u) * lanes)
+    call(
+        columns.kernel, columns.time, columns.y, u, z, columns.p, columns.inputs, columns.x, columns.work, columns.out
+    )  # fmt: skip
+
+
+def _find_whole(run: RunMemory) -> None:
+    """The whole matrix; discrete states have rows and columns at its end."""
+    n, out = run.model.n_continuous, run.newton.columns.out
+    _call_kernel(run)
+    for j in range(n):
+        column = tail(run.newton.jacobian, j * n)
+        for i in range(n):
+            column[i] = out[i * run.model.n + j]
+
+
+def _find_accelerations(run: RunMemory) -> None:
+    """The rows of the accelerations; positions change by their speeds."""
+    n, half, out = run.model.n_continuous, run.newton.columns.n_u, run.newton.columns.out
+    _call_kernel(run)
+    for j in range(n):
+        column = tail(run.newton.jacobian, j * n)
+        for i in range(half):
+            column[i] = 1.0 if j == half + i else 0.0
+            column[half + i] = out[i * n + j]
+
+
+def _find_columns(run: RunMemory) -> None:
+    """Directional derivatives along the unit vectors."""
+    columns, n, lanes = run.newton.columns, run.model.n_continuous, run.newton.columns.lanes
+    x, out, first = columns.x, columns.out, 0
     while first < n:
         count = min(lanes, n - first)
         for lane in range(count):
             x[(first + lane) * lanes + lane] = 1.0
-        call(columns.kernel, time, many, u, z, columns.p, columns.inputs, x, columns.work, out)
+        _call_kernel(run)
         for lane in range(count):
             x[(first + lane) * lanes + lane] = 0.0
             column = tail(run.newton.jacobian, (first + lane) * n)
