@@ -17,7 +17,7 @@ import pytest
 from kernels import sizes, straight
 from kinode.algebra.scalars import sin
 from kinode.algebra.trace import Tape
-from kinode.jit import builtin_function
+from kinode.jit.python_calls import builtin_function
 from kinode.jit.compiler import compile_program
 from kinode.jit.kernel_call import run, run_batch
 from kinode.jit.program import Block, Program

@@ -8,7 +8,7 @@ here; errors name the argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from kinode.dynamics.compiled_formulations import check_formulation, find_compos
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
+from kinode.dynamics.stepped_system import SteppedSystem
 from kinode.errors import ArgumentError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
@@ -37,11 +38,10 @@ from kinode.structure.topology import Topology, find_topology
 
 if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
     from kinode.dynamics.initialization.loop_equations import LoopEquations
-    from kinode.dynamics.single_step import Steppers
     from kinode.structure.loop_closure import Closure
 
 
-class Dynamics:
+class Dynamics(SteppedSystem):
     """A compiled system; ``kn.compile`` makes it.
 
     Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
@@ -356,16 +356,6 @@ class Dynamics:
         x = self.arguments.read_array("u_dot", u_dot, self.n_u, np.zeros(self.n_u))
         point = self._read_point(kernel, t, q, u, z, p, inputs, x)
         return joint_wrenches(self, StateBatch.of(point, None if u_dot is None else x), request)
-
-    def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
-        """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
-        return self._steppers.own.advance(state, dt, p, inputs)
-
-    @cached_property
-    def _steppers(self) -> Steppers:
-        from kinode.dynamics.single_step import Steppers
-
-        return Steppers(self)
 
     # -- calls -------------------------------------------------------------------------------------
     def _read_point(

@@ -12,7 +12,8 @@ The loop language, a subset of Python:
 - assignments, also of several values and in place, ``if``, ``while``, ``for`` over ``range``, ``break``, ``continue``,
   ``return``; a variable keeps its type and is set before it is read, on every path;
 - arithmetic, comparisons, ``and``, ``or``, ``not``, ``a if c else b``; ``min max abs int float``, functions of `math`
-  and of kinode.jit.pointers; numbers of the module and of enclosing functions, as constants; functions of either.
+  and of kinode.jit.pointers; numbers of the module and of enclosing functions, as constants; functions of either;
+- an ``if`` on a truth value of an enclosing function, of which only the branch that it chooses is compiled.
 
 Anything else raises a `TranslationError` with its file and line. Results are those of Python to the last bit, but
 nothing raises: integers wrap around at 64 bits and give 0 when divided by zero, real numbers follow IEEE 754.
@@ -239,7 +240,15 @@ class _Function(ExpressionTranslator):
                 self.refuse(node, f"'{ast.unparse(other)}' cannot be assigned to")
 
     def choose(self, node: ast.If) -> None:
-        """Write an ``if``; a variable is set after it if both branches set it, or leave."""
+        """Write an ``if``; a variable is set after it if both branches set it, or leave.
+
+        Of an ``if`` on a truth value of an enclosing function only the branch that it chooses is compiled.
+        """
+        if isinstance(node.test, ast.Name) and node.test.id in self.constants:
+            chosen = self.static(node.test)
+            if isinstance(chosen, bool):
+                self.statements(node.body if chosen else node.orelse)
+                return
         yes, no, after = self.label(), self.label(), self.label()
         self.branch(self.truth(node.test), yes, no)
         before, ends = set(self.assigned), []

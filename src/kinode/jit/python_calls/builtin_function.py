@@ -18,15 +18,15 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache as remember
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from kinode.jit.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, DOUBLE, FASTCALL, FIELDS, FLAGS, HEAD, NEW_ARRAY, PLAIN
-from kinode.jit.builtin_ir import wrapper_text as write_wrapper
+from kinode.jit.python_calls.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, DOUBLE, FASTCALL, FIELDS, FLAGS, HEAD, NEW_ARRAY, PLAIN
+from kinode.jit.python_calls.builtin_ir import wrapper_text as write_wrapper
 from kinode.jit.compiler import Machine, compile_text, keep, load_object
 from kinode.jit.program import ARGUMENTS
 
@@ -102,9 +102,29 @@ def _wrapper() -> tuple[int, Any]:
 
 
 @remember
-def _definition(name: str, doc: str) -> _MethodDef:
-    """Name and documentation of a built-in function; never freed, because the function refers to it."""
-    return _MethodDef(name.encode(), _wrapper()[0], FASTCALL, doc.encode())
+def _definition(name: str, doc: str, address: int) -> _MethodDef:
+    """Name, documentation and code of a built-in function; never freed, because the function refers to it."""
+    return _MethodDef(name.encode(), address, FASTCALL, doc.encode())
+
+
+def address_in_python(*names: str) -> Iterator[int]:
+    """The addresses of functions of Python's C interface."""
+    for name in names:
+        yield int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
+
+
+def make_builtin_function(address: int, name: str, doc: str, values: Sequence[int], targets: tuple[Any, ...]) -> Any:
+    """The built-in function whose code is at an address; ``self`` is an array of values.
+
+    ``targets`` are kept alive with it: everything that the values are addresses of.
+    """
+    record = np.array(values, dtype=np.uint64).view(_Record)
+    definition = _definition(name, doc, address)
+    record.targets = (*targets, definition)
+    create = ctypes.pythonapi.PyCFunction_NewEx
+    create.restype = ctypes.py_object
+    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return create(ctypes.addressof(definition), record, None)
 
 
 def make_callable(
@@ -129,9 +149,7 @@ def make_callable(
         raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {out_shape}")
     if not supported():
         return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc)
-    api = ctypes.pythonapi
-    functions = (api.PyObject_Vectorcall, api.PyLong_AsDouble, api.PyErr_Clear)
-    vectorcall, as_double, clear = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
+    vectorcall, as_double, clear = address_in_python("PyObject_Vectorcall", "PyLong_AsDouble", "PyErr_Clear")
     new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value
     entries = {
         "kernel": machine.address,
@@ -153,13 +171,9 @@ def make_callable(
     values = [entries[field] for field in FIELDS] + [arrays[argument].ctypes.data for argument in ARGUMENTS]
     for role in roles:
         values += [ARGUMENTS.index(role), machine.sizes[role]]
-    record = np.array(values, dtype=np.uint64).view(_Record)
-    definition = _definition(name, f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}")
-    record.targets = (machine, arrays, fallback, definition, _wrapper())
-    create = api.PyCFunction_NewEx
-    create.restype = ctypes.py_object
-    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    function: Callable[..., Any] = create(ctypes.addressof(definition), record, None)
+    text = f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}"
+    targets = (machine, arrays, fallback, _wrapper())
+    function: Callable[..., Any] = make_builtin_function(_wrapper()[0], name, text, values, targets)
     return function
 
 
