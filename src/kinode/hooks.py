@@ -18,8 +18,8 @@ HOOKS = {
     # of kn.load
     "load_run": "kinode.results.run_files",
     # of Dynamics
-    "make_stepper": "kinode.simulation.real_time.stepper",
-    "find_steppers": "kinode.simulation.real_time.single_step",
+    "make_stepper": "kinode.tasks.real_time.stepper",
+    "find_steppers": "kinode.tasks.real_time.single_step",
     # of Circuit
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records

@@ -148,7 +148,7 @@ class LoopRun:
         run, times = self.memory, np.ascontiguousarray(breaks - self.span[0])
         if self.events is not None:
             times = self.events.align(times, breaks)
-        if times.size and run.step.t_end < run.step.t:
+        if times.size and self.span[1] < self.span[0]:
             raise ValueError("t1: breaks are passed forwards in time")
         run.breaks.count, run.breaks.times, run.breaks.margin = times.size, floats_of(times), margin
         run.breaks.next = int(np.searchsorted(times, run.step.t - margin))

@@ -25,10 +25,21 @@ from typing import Any
 
 import numpy as np
 
-from kinode.jit.python_calls.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, DOUBLE, FASTCALL, FIELDS, FLAGS, HEAD, NEW_ARRAY, PLAIN
-from kinode.jit.python_calls.builtin_ir import wrapper_text as write_wrapper
 from kinode.jit.compiler import Machine, compile_text, keep, load_object
 from kinode.jit.program import ARGUMENTS
+from kinode.jit.python_calls.builtin_ir import (
+    DATA,
+    DESCRIPTION,
+    DIMENSIONS,
+    DOUBLE,
+    FASTCALL,
+    FIELDS,
+    FLAGS,
+    HEAD,
+    NEW_ARRAY,
+    PLAIN,
+)
+from kinode.jit.python_calls.builtin_ir import wrapper_text as write_wrapper
 
 
 class _Record(np.ndarray[Any, Any]):
@@ -150,7 +161,7 @@ def make_callable(
     if not supported():
         return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc)
     vectorcall, as_double, clear = address_in_python("PyObject_Vectorcall", "PyLong_AsDouble", "PyErr_Clear")
-    new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value
+    new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value or 0
     entries = {
         "kernel": machine.address,
         "fallback": id(fallback),

@@ -22,18 +22,9 @@ def _load(name: str, llvm_type: str = "ptr") -> str:
     )
 
 
-def step_text() -> str:
-    """LLVM text of the function."""
+def _take_array() -> str:
+    """The check of the argument, an array of finite numbers, and its copy."""
     return f"""\
-define ptr @kinode_step(ptr %self, ptr %args, i64 %n, ptr %keywords) nounwind {{
-entry:
-  %at_record = getelementptr i8, ptr %self, i64 {DATA}
-  %record = load ptr, ptr %at_record, align 8
-  %no_keywords = icmp eq ptr %keywords, null
-  br i1 %no_keywords, label %count, label %to_fallback
-count:
-  switch i64 %n, label %to_fallback [ i64 0, label %run
-                                      i64 1, label %array ]
 array:
 {_load("ndarray")}{_load("double")}{_load("size", "i64")}  %object = load ptr, ptr %args, align 8
   %at_type = getelementptr i8, ptr %object, i64 8
@@ -84,7 +75,22 @@ copy:
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %size
   br i1 %more, label %copy, label %run
-run:
+"""
+
+
+def step_text() -> str:
+    """LLVM text of the function."""
+    return f"""\
+define ptr @kinode_step(ptr %self, ptr %args, i64 %n, ptr %keywords) nounwind {{
+entry:
+  %at_record = getelementptr i8, ptr %self, i64 {DATA}
+  %record = load ptr, ptr %at_record, align 8
+  %no_keywords = icmp eq ptr %keywords, null
+  br i1 %no_keywords, label %count, label %to_fallback
+count:
+  switch i64 %n, label %to_fallback [ i64 0, label %run
+                                      i64 1, label %array ]
+{_take_array()}run:
 {_load("loop")}{_load("memory")}  %code = call i64 %loop(ptr %memory)
   %done = icmp eq i64 %code, 0
   br i1 %done, label %return_none, label %to_resume

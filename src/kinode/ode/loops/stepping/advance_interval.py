@@ -29,10 +29,27 @@ def _take_inputs(stepper: StepperMemory) -> None:
             stepper.changed = 1
 
 
-def _begin_plain(run: RunMemory) -> bool:
-    """The first slope of a model without events, at the start and after a break; False if it is not finite."""
-    begin_piece(run)
-    return start(run)
+def _begin_interval(stepper: StepperMemory) -> None:
+    """Begin an interval; the list of events is that of one interval."""
+    run = stepper.run
+    stepper.under_way, run.events.listed = 1, 0
+    if run.method.stepping != Stepping.FIXED:
+        run.step.t_end = run.step.t_start + (stepper.reached + 1) * stepper.spacing
+
+
+def _end_interval(stepper: StepperMemory) -> None:
+    """End an interval, and evaluate the watched quantities there."""
+    run = stepper.run
+    stepper.reached += 1
+    stepper.under_way = 0
+    if stepper.watch != 0:
+        run_kernel(run, stepper.watch, law_time(run, run.step.t), run.state.y, run.model.x, stepper.watched)
+
+
+def _returned(stepper: StepperMemory, code: int) -> int:
+    """The code of the loop, which is kept in its memory."""
+    stepper.code = code
+    return code
 
 
 def _finish(stepper: StepperMemory, run: RunMemory) -> None:
@@ -55,78 +72,69 @@ def _is_there(stepper: StepperMemory, run: RunMemory) -> bool:
     return run.step.t == run.step.t_end
 
 
-def _watch(stepper: StepperMemory, run: RunMemory) -> None:
-    """Evaluate the watched quantities at the end of the interval."""
-    if stepper.watch != 0:
-        run_kernel(run, stepper.watch, law_time(run, run.step.t), run.state.y, run.model.x, stepper.watched)
+def beginning_by(with_events: bool) -> Callable[[StepperMemory], bool]:
+    """How a run begins, and goes on after a jump of a law or of its inputs."""
+
+    def begin_or_go_on(stepper: StepperMemory) -> bool:
+        """Evaluate the first slope, or let the modes be made consistent; False if the slope is not finite."""
+        run = stepper.run
+        stepper.changed, stepper.slope_known = 0, 1
+        if with_events:
+            if run.counts.started == 0:
+                return begin(run)
+            return pass_break(run)
+        else:
+            begin_piece(run)
+            return start(run)
+
+    return begin_or_go_on
 
 
 def interval_by(take_step: Callable[[RunMemory], int], with_events: bool) -> Callable[[StepperMemory], int]:
     """The loop for one interval with a function that takes one step."""
+    begin_or_go_on = beginning_by(with_events)
 
     def advance_interval(stepper: StepperMemory) -> int:
         """Advance a run to its next grid time; called again after a request, it goes on."""
-        stepper.code = go_on(stepper)
-        return stepper.code
-
-    def go_on(stepper: StepperMemory) -> int:
         run = stepper.run
-        counts, step = run.counts, run.step
         if stepper.under_way == 0:
             if stepper.reached >= stepper.horizon:
-                return Outcome.PAUSED
-            stepper.under_way, run.events.listed = 1, 0
-            if run.method.stepping != Stepping.FIXED:
-                step.t_end = step.t_start + (stepper.reached + 1) * stepper.spacing
-        if counts.pending == Pending.READY:
+                return _returned(stepper, Outcome.PAUSED)
+            _begin_interval(stepper)
+        if run.counts.pending == Pending.READY:
             _take_inputs(stepper)
-            fresh = counts.started == 0
-            if fresh or stepper.changed != 0:
-                stepper.changed, stepper.slope_known, counts.rejected_in_a_row = 0, 1, 0
-                if with_events:
-                    known = False
-                    if fresh:
-                        known = begin(run)
-                    else:
-                        known = pass_break(run)
-                    if not known:
-                        return Outcome.NOT_FINITE
-                elif not _begin_plain(run):
-                    return Outcome.NOT_FINITE
-        while True:
-            if with_events:
-                if counts.pending >= Pending.EVENT:
-                    code = handle_instant(run)
-                    if code != Outcome.DONE:
-                        return code
-                    counts.pending, stepper.slope_known = Pending.READY, 1
-            if counts.pending == Pending.READY:
-                if _is_there(stepper, run):
-                    stepper.reached += 1
-                    stepper.under_way = 0
-                    _watch(stepper, run)
-                    return Outcome.DONE
-                if step.t == run.breaks.time:
-                    stepper.slope_known = 1
-                    if with_events:
-                        if not pass_break(run):
-                            return Outcome.NOT_FINITE
-                        continue
-                    elif not _begin_plain(run):
-                        return Outcome.NOT_FINITE
-                if with_events:
-                    if step.t == run.clocks.time:
-                        counts.pending = Pending.TICK
-                        continue
-                if stepper.slope_known == 0:
-                    rate(run, step.t, run.state.y, run.state.slopes)
-                    counts.evaluations += 1
-                code = take_step(run)
-                if code == Outcome.NEAR_SINGULAR:
-                    stepper.passes += 1
-                elif code != Outcome.DONE:
-                    return code
-            _finish(stepper, run)
+            if (run.counts.started == 0 or stepper.changed != 0) and not begin_or_go_on(stepper):
+                return _returned(stepper, Outcome.NOT_FINITE)
+        while not (run.counts.pending == Pending.READY and _is_there(stepper, run)):
+            code = go_on(stepper)
+            if code != Outcome.DONE:
+                return _returned(stepper, code)
+        _end_interval(stepper)
+        return _returned(stepper, Outcome.DONE)
+
+    def go_on(stepper: StepperMemory) -> int:
+        """The next action of the run: the changes of an instant, a break, a tick, or a step."""
+        run = stepper.run
+        if with_events and run.counts.pending >= Pending.EVENT:
+            code = handle_instant(run)
+            if code == Outcome.DONE:
+                run.counts.pending, stepper.slope_known = Pending.READY, 1
+            return code
+        if run.step.t == run.breaks.time:
+            return Outcome.DONE if begin_or_go_on(stepper) else Outcome.NOT_FINITE
+        if with_events and run.step.t == run.clocks.time:
+            run.counts.pending = Pending.TICK
+            return Outcome.DONE
+        if stepper.slope_known == 0:
+            rate(run, run.step.t, run.state.y, run.state.slopes)
+            run.counts.evaluations += 1
+        result = take_step(run)
+        if result == Outcome.NEAR_SINGULAR:
+            stepper.passes += 1
+        elif result != Outcome.DONE:
+            return result
+        _finish(stepper, run)
+        return Outcome.DONE
 
     return advance_interval
 

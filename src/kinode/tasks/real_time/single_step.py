@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
-from kinode.simulation.real_time.stepper import Stepper
+from kinode.tasks.real_time.stepper import Stepper
 
 
 class Steppers(threading.local):
@@ -39,6 +39,7 @@ class SingleStepper:
             fits = (q.shape, u.shape, z.shape) == self._shapes
         except AttributeError:  # lists
             q, u, z = (np.array(values, dtype=float) for values in (q, u, z))
+            state = State(state.t, q, u, z)
             fits = (q.shape, u.shape, z.shape) == self._shapes
         if not fits:
             expected = ", ".join(map(str, self._sizes))
@@ -49,10 +50,9 @@ class SingleStepper:
         if p is not None or inputs is not None or self._changed:
             read, self._changed = self._arguments, p is not None or inputs is not None
             stepper.set_values(_row("p", read.read_parameters(p)), _row("inputs", read.read_inputs(inputs)))
-        stepper.place(State(state.t, q, u, z), dt)
+        stepper.place(state, dt)
         stepper.step()
-        y, (n_q, n_u, _) = stepper.y.copy(), self._sizes
-        return State(state.t + dt, y[:n_q], y[n_q : n_q + n_u], y[n_q + n_u :])
+        return State(state.t + dt, stepper.q.copy(), stepper.u.copy(), stepper.z.copy())
 
 
 def _row(name: str, values: Array) -> Array:

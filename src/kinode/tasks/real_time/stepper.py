@@ -22,6 +22,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.ode import compiled_loops
+from kinode.ode.cvode import normalized
 from kinode.ode.ending import Ending
 from kinode.ode.integrate import begin_run
 from kinode.ode.loop_run import LoopRun
@@ -32,15 +33,18 @@ from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.run_events import RunEvents
 from kinode.simulation.event_log import Event, find_events
 from kinode.simulation.failures import explain_failure
-from kinode.simulation.real_time.readings import Readings
 from kinode.simulation.solver import CLOSED_TOLERANCE, Solver, StateHistory, check_options, check_start
 from kinode.simulation.task_arguments import read_row, read_seconds
 from kinode.simulation.time_events import NO_TIMES, LawTimes, find_law_times
+from kinode.tasks.real_time.readings import Readings
+from kinode.tasks.start_argument import find_start
 
 FIRST_INTERVALS = 100_000
 """Intervals for which breaks of laws of time are found before the first, where no end is given."""
 ENDLESS = 2**62
 """Intervals of a system without laws of time."""
+CHATTER_INTERVALS = 1000
+"""Intervals of a run of usual length, of which chatter is a share (ode/loops/chatter.py)."""
 CLOSING_TRIES = 20
 """Newton steps in which loops must close after a change of parameters."""
 
@@ -65,7 +69,8 @@ class Stepper:
         self._p = np.array(read_row(dynamics, "p", parameters))
         self._inputs = np.array(read_row(dynamics, "inputs", inputs))
         self.inputs = self._inputs.copy()
-        state = self._find_state(start, None if t0 is None else read_seconds(dynamics, "t0", t0))
+        begin = None if t0 is None else read_seconds(dynamics, "t0", t0)
+        state = find_start(dynamics, start, begin, self._p, self._inputs)
         self._until = None if until is None else read_seconds(dynamics, "until", until)
         self._begin(state)
         loop = compiled_loops.loop(self._loop_name())
@@ -93,13 +98,15 @@ class Stepper:
         memory.n_inputs, memory.given = self.inputs.size, floats_of(self.inputs)
         memory.spacing = self.dt
         if options.step is not None:
-            run.step.t_end, run.step.h = math.inf, self.dt
-        y, n_q, n_u = self._run.y, self.dynamics.n_q, self.dynamics.n_u
-        self.y = y.view()
+            run.step.t_end = CHATTER_INTERVALS * self.dt  # a scale of time; the run itself has no end
+        self._parts = self.dynamics.topology.layout.split(self._run.y)
+        self.y = self._run.y.view()
         self.y.flags.writeable = False
-        self.q, self.u, self.z = self.y[:n_q], self.y[n_q : n_q + n_u], self.y[n_q + n_u :]
+        self.q, self.u, self.z = self.dynamics.topology.layout.split(self.y)
+        self._step_times, self._address = run.step, ctypes.addressof(memory)
         self._pristine = ctypes.string_at(ctypes.addressof(memory), ctypes.sizeof(memory))
         self._readings: Readings | None = None
+        self._listed_at = -1  # the step whose events were read
         self._first = state
         self._restart(state)
 
@@ -115,8 +122,7 @@ class Stepper:
     @property
     def t(self) -> float:
         """The present time, s."""
-        step = self._memory.run.step
-        t: float = step.origin + step.t
+        t: float = self._step_times.origin + self._step_times.t
         return t
 
     @property
@@ -147,9 +153,12 @@ class Stepper:
         """Steps since the start that passed near a singular position of the loops."""
         return int(self._memory.passes)
 
-    def reset(self, state: Mapping[str, Any] | State | None = None) -> None:
-        """Begin anew at a state, at initial values by name, or at the first start; parameters and inputs stay."""
-        start = self._first if state is None else self._find_state(state, None)
+    def reset(self, state: Any = None) -> None:
+        """Begin anew at a state, at initial values by name, at the end of a run, or at the first start.
+
+        Parameters and inputs stay as they are.
+        """
+        start = self._first if state is None else find_start(self.dynamics, state, None, self._p, self.inputs)
         check_start(self.dynamics, start, self._p, self._inputs)
         self._restart(start)
 
@@ -163,16 +172,6 @@ class Stepper:
         """Set all parameters and inputs, unchecked, before ``place``."""
         self._p[:], self.inputs[:] = p, inputs
 
-    def _find_state(self, start: Any, t0: float | None) -> State:
-        if isinstance(start, State):
-            parts = [np.asarray(part, dtype=float) for part in (start.q, start.u, start.z)]
-            sizes = self.dynamics.n_q, self.dynamics.n_u, self.dynamics.n_z
-            if [part.shape for part in parts] != [(size,) for size in sizes]:
-                expected = ", ".join(map(str, sizes))
-                raise ArgumentError(f"stepper: a state with q, u, z of {expected} numbers is expected")
-            return State(float(start.t) if t0 is None else t0, *parts)
-        return self.dynamics.state(start, t=t0 or 0.0, p=self._p, inputs=self.inputs)
-
     def _restart(self, state: State) -> None:
         """Begin at a state, with the breaks of laws from there on."""
         self._put(state)
@@ -183,15 +182,17 @@ class Stepper:
 
     def _put(self, state: State) -> None:
         """Begin at a state with the memory as it was when it was laid out."""
-        memory, run = self._memory, self._run
-        ctypes.memmove(ctypes.addressof(memory), self._pristine, len(self._pristine))
-        run.y[:] = state.y
-        step = memory.run.step
+        memory, run, step, (q, u, z) = self._memory, self._run, self._step_times, self._parts
+        ctypes.memmove(self._address, self._pristine, len(self._pristine))
+        q[:], u[:] = state.q, state.u
+        if z.size:
+            z[:] = state.z
         step.origin, memory.spacing = state.t, self.dt
-        if step.h != 0.0:
+        if self._options.step is not None:
             step.h = self.dt
         run.span = (state.t, math.inf)
-        self._inputs[:] = self.inputs
+        if self.inputs.size:
+            self._inputs[:] = self.inputs
         if self._kernel.events is not None:
             run.events = RunEvents(self._kernel.events, memory.run, run.y, None, run.span)
             self._listed_at = -1
@@ -288,14 +289,15 @@ class Stepper:
         """Close the loops near the present position."""
         if not self.dynamics.topology.constrained:
             return
-        y = self._run.y.copy()
+        y, error = self._run.y.copy(), math.inf
         for _ in range(CLOSING_TRIES):
-            point = self.dynamics.point_of(self.t, y, self._p, self._inputs)
+            point, before = self.dynamics.point_of(self.t, y, self._p, self._inputs), error
             error, _ = self.dynamics.loops.judge(point, self.dynamics.closure)
-            if error <= CLOSED_TOLERANCE:
+            if error <= CLOSED_TOLERANCE and error > 0.5 * before:  # rounding is left
                 self._run.y[:] = y
                 return
-            y = self.dynamics.kernels.call(Kernel("projection"), point)[:-1]
+            projected = self.dynamics.kernels.call(Kernel("projection"), point)[:-1]
+            y = normalized(projected, self.dynamics.topology.layout.quaternions)
         message = f"with these values {error:.1e} of the mechanism's size are missing to close the loops"
         raise ArgumentError(f"parameters: {message} near the present position; reset to a start instead")
 
