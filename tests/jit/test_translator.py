@@ -6,6 +6,7 @@ import ctypes
 import gc
 import math
 import weakref
+from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
 
