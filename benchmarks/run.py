@@ -23,6 +23,7 @@ import measure
 import repeated_calls
 import simulation
 import startup
+import stepper
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {ROOT / "docs" / "reference" / "benchmarks.md": measure.markdown, ROOT / "README.md": measure.highlights}
@@ -35,7 +36,14 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows(), *repeated_calls.rows(), *equations.rows()]
+    rows = [
+        *dynamics.rows(),
+        *simulation.rows(),
+        *startup.rows(),
+        *repeated_calls.rows(),
+        *stepper.rows(),
+        *equations.rows(),
+    ]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []
     for row in chosen:
