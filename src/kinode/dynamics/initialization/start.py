@@ -17,6 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
+from kinode.dynamics.initialization.start_dependence import find_start_parameters
 from kinode.errors import AssemblyError, ModelError, OtherRowsError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
@@ -79,6 +80,18 @@ class Start:
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
         return self._solve(self.initial_values, 0.0, None, None)
+
+    @cached_property
+    def parameters_that_count(self) -> Array:
+        """Indices of the parameters that a start can depend on."""
+        return find_start_parameters(self.open_topology)
+
+    def is_own(self, p: Any) -> bool:
+        """Whether a start with these parameters is that with the model's own: those that count have its values."""
+        own, which = self.arguments.parameters, self.parameters_that_count
+        if p is None or p is own:
+            return True
+        return isinstance(p, np.ndarray) and p.shape == own.shape and bool((p[which] == own[which]).all())
 
     # -- loops -------------------------------------------------------------------------------------
     @cached_property
