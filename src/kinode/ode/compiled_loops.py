@@ -22,7 +22,9 @@ Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
 COMPILED_TOGETHER = (
     ("advance_adaptive",),
+    ("advance_adaptive_plain",),
     ("advance_fixed",),
+    ("advance_fixed_plain",),
     ("advance_outside", "check_events", "check_between", "check_bounds"),
     ("run_groups",),
     ("step_fixed_plain",),

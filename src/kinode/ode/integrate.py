@@ -140,8 +140,8 @@ def begin_run(
         absolute = without_discrete(absolute, kernel.events.n_discrete)
     arguments, stages = (flat("p", p), flat("inputs", inputs)), len(table.nodes)
     run = LoopRun(
-        kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick, chosen.loop,
-        memory,
+        kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick,
+        chosen.find_loop(kernel.events is not None or kernel.bounds is not None), memory,
     )  # fmt: skip
     _set_method(run, chosen, table)
     if chosen.fixed:

@@ -7,6 +7,7 @@ its ends and its dense output.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from kinode.ode.loops.dense_output import add, combine, table_row
 from kinode.ode.loops.event_search import find_event
@@ -259,23 +260,36 @@ def _stalls(run: RunMemory) -> bool:
     return advance < STALL_SHARE * abs(step.t_end - step.t_start)
 
 
-def take_adaptive_step(run: RunMemory) -> int:
-    """One accepted step, with its events and its pass of singular positions."""
-    step = run.step
-    if step.h == 0.0:
-        step.h = _first_step(run)
-    begin_monitor(run)
-    code = _step_to_event(run)
-    if code != Outcome.DONE:
-        return code
-    if run.bounds.count != 0:
-        finish_bounds(run)
-    if _stalls(run):
-        return Outcome.STALLED
-    if run.counts.pending == Pending.STEPPED_TO_EVENT:
-        # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
-        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
-        step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
-    elif run.model.projection != 0 and monitor_step(run):
-        return Outcome.NEAR_SINGULAR
-    return Outcome.DONE
+def adaptive_step_by(with_events: bool) -> Callable[[RunMemory], int]:
+    """The step with error control, for models with events or bounds of laws, or with neither."""
+
+    def take_adaptive_step(run: RunMemory) -> int:
+        """One accepted step, with its events and its pass of singular positions."""
+        step = run.step
+        if step.h == 0.0:
+            step.h = _first_step(run)
+        begin_monitor(run)
+        code = 0
+        if with_events:
+            code = _step_to_event(run)
+        else:
+            code = _find_step(run)
+            run.counts.pending, run.counts.dense_ready = Pending.STEPPED, 0
+        if code != Outcome.DONE:
+            return code
+        if with_events and run.bounds.count != 0:
+            finish_bounds(run)
+        if _stalls(run):
+            return Outcome.STALLED
+        if with_events and run.counts.pending == Pending.STEPPED_TO_EVENT:
+            # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
+            first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
+            step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
+        elif run.model.projection != 0 and monitor_step(run):
+            return Outcome.NEAR_SINGULAR
+        return Outcome.DONE
+
+    return take_adaptive_step
+
+
+take_adaptive_step = adaptive_step_by(True)

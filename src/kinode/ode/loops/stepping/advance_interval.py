@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kinode.ode.loops.adaptive_step import take_adaptive_step
-from kinode.ode.loops.event_handling import begin, handle_instant, pass_break
+from kinode.ode.loops.event_handling import begin, begin_plain, handle_instant, pass_break
 from kinode.ode.loops.fixed_step import fixed_step_by
-from kinode.ode.loops.loop_primitives import begin_piece, law_time, rate, run_kernel, slope, start
+from kinode.ode.loops.loop_primitives import law_time, rate, run_kernel, slope
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.stepping.stepper_memory import StepperMemory
@@ -83,9 +83,7 @@ def beginning_by(with_events: bool) -> Callable[[StepperMemory], bool]:
             if run.counts.started == 0:
                 return begin(run)
             return pass_break(run)
-        else:
-            begin_piece(run)
-            return start(run)
+        return begin_plain(run)
 
     return begin_or_go_on
 
