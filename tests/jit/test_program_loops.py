@@ -14,7 +14,7 @@ from kinode.algebra.scalars import cos, maximum, sin
 from kinode.algebra.trace import Tape
 from kinode.jit.compiler import compile_program
 from kinode.jit.program import ARGUMENTS, Block, Program, interpret
-from kinode.jit.program_ir import batch_work
+from kinode.jit.shared_routines import batch_work
 
 
 def tree_program(n, seed, name="tree"):

@@ -1,5 +1,7 @@
 """Rolled programs compute what the snapshot computes: loops, spilled values and laws between them, on random trees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -72,6 +74,12 @@ def all_kernels(system):
     yield Kernel("reactions", ReactionOptions(joints=tuple(joints)))
     yield Kernel("reactions_of_motion", ReactionOptions(whole=True, joints=tuple(joints)))
     yield Kernel("pose", (last,))
+    yield Kernel("jacobian", (last,))
+    yield Kernel("reactions", ReactionOptions(part="static", joints=joints, about=last))
+    yield Kernel("reactions", ReactionOptions(part="kinetic", joints=joints, axes=last))
+    yield Kernel("reactions_of_motion", ReactionOptions(part="kinetic", joints=joints[::-1], whole=True))
+    on = ReactionOptions(joints=joints[-1:], on=system.joints[joints[-1]].a.body, about="world", axes=last)
+    yield Kernel("reactions", on)
 
 
 @settings(max_examples=20)
@@ -107,20 +115,35 @@ def test_numbers_from_parameters_reach_the_loops():
         assert found == pytest.approx(wanted, rel=1e-10)
 
 
-def chain(n):
+def chain(n, stiffness=0.3):
     system = System("chain")
     body = system.world
     for i in range(n):
         mass = 1 + 0.1 * (i % 7)
         new = system.body(f"b{i}", mass=mass, com=(0.01, 0.02, 0.05), inertia=(0.003, 0.004, 0.005, 1e-4, 0, 0))
-        system.revolute(f"j{i}", body.at(0.005, 0.01, 0.1), new, axis="xyz"[i % 3])
+        system.revolute(f"j{i}", body.at(0.005, 0.01, 0.1), new, axis="xyz"[i % 3], stiffness=stiffness)
         body = new
     return find_topology(system)
 
 
-def test_code_of_a_chain_does_not_grow_with_its_length():
+REACTION_KERNELS = [
+    Kernel("reactions", ReactionOptions(part="total")),
+    Kernel("reactions", ReactionOptions(part="static", about="world")),
+    Kernel("reactions", ReactionOptions(part="kinetic", axes="b3", whole=True)),
+    Kernel("reactions_of_motion", ReactionOptions()),
+]
+
+
+@pytest.mark.parametrize(
+    "kernel", [*map(Kernel, ("acceleration", "rate", "effort", "bias", "energy")), *REACTION_KERNELS,
+               Kernel("jacobian", ("b29",)), Kernel("pose", ("b29",))], ids=str,
+)  # fmt: skip
+def test_code_of_a_chain_does_not_grow_with_its_length(kernel):
     def size(n):
-        program = rolled_programs.make_program(chain(n), Kernel("acceleration"))
+        topology, options = chain(n), kernel.options
+        if isinstance(options, ReactionOptions):
+            options = replace(options, joints=tuple(topology.system.joints))
+        program = rolled_programs.make_program(topology, Kernel(kernel.name, options))
         return [sum(sum(count_operations(v for _, _, v in case).values()) for case in b.cases) for b in program.blocks]
 
     assert size(30) == size(60)
@@ -128,7 +151,7 @@ def test_code_of_a_chain_does_not_grow_with_its_length():
 
 def test_operations_of_a_link_are_pinned():
     """A regression that no timing would catch: operations of an inner link of a chain, all three passes."""
-    program = rolled_programs.make_program(chain(30), Kernel("acceleration"))
+    program = rolled_programs.make_program(chain(30, None), Kernel("acceleration"))
     passes = [block for block in program.blocks if block.count > 1]
     most = [max(sum(count_operations(v for _, _, v in case).values()) for case in block.cases[:2]) for block in passes]
     assert sum(most) <= 354

@@ -64,7 +64,7 @@ def test_impacts_are_those_of_a_run():
     assert stepper.y.tobytes() == run.end.y.tobytes()
 
 
-@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "stiff"])
 def test_a_method_with_error_control_keeps_its_tolerance(method):
     dynamics = kn.compile(kn.load(ROOT / "examples" / "double_pendulum.yaml"))
     stepper = dynamics.stepper(0.05, method=method, rtol=1e-11, atol=1e-13)
@@ -72,6 +72,13 @@ def test_a_method_with_error_control_keeps_its_tolerance(method):
         stepper.step()
     run = kn.simulate(dynamics, 2.0, method=method, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(stepper.y, run.end.y, rtol=1e-8)
+    begin = stepper.state
+    stepper.step()
+    first = stepper.y.copy()
+    stepper.reset(begin)
+    stepper.step()
+    np.testing.assert_allclose(stepper.y, first, rtol=1e-9)
+    stepper.reset(begin)
     assert stepper.t == pytest.approx(2.0, abs=1e-12)
 
 

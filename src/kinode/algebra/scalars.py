@@ -383,6 +383,7 @@ def rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> Array:
 def tidy(values: Sequence[Any] | Array) -> Array:
     """A float array if every entry is a plain number, else an object array."""
     array = np.array(values, dtype=object)
-    if all(is_number(entry) for entry in array.flat):
-        return array.astype(float)
-    return array
+    for entry in array.flat:
+        if type(entry) is not float and not is_number(entry):
+            return array
+    return array.astype(float)

@@ -157,3 +157,16 @@ class Factor:
         solution = np.empty(len(x), dtype=object)
         solution[:] = x
         return solution
+
+    def unit_solution(self, k: int) -> Row:
+        """Column k of K^-1: the entries from k on, in the order of elimination; the rest follows by symmetry."""
+        x = self._forward([1.0 if i == k else 0.0 for i in range(len(self.order))])
+        column: Row = {}
+        for j in reversed(self.order):
+            total = x[j] * self.inverse[j]
+            for i, value in self.columns[j].items():
+                total = total - value * column[i]
+            column[j] = total
+            if j == k:
+                break
+        return column

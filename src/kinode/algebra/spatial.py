@@ -260,6 +260,8 @@ class RigidInertia:
 
     def seen_from(self, X: Pose) -> RigidInertia:
         """The same inertia in frame A; X is the pose X_AB of its own frame B (T-1.2)."""
+        if X.R.dtype == self.J.dtype == self.moment.dtype == X.p.dtype == float and isinstance(self.mass, float):
+            return self._seen_from_floats(X.R, X.p)
         h = X.R @ self.moment
         J = rotate_matrix(X.R, self.J, X.turn, symmetric=True)
         p = X.p
@@ -270,6 +272,15 @@ class RigidInertia:
                 entry = J[i, j] - (p[i] * h[j] + h[i] * p[j]) - self.mass * (p[i] * p[j])
                 result[i, j] = result[j, i] = entry + shift if i == j else entry
         return RigidInertia(self.mass, h + self.mass * p, result)
+
+    def _seen_from_floats(self, R: Array, p: Array) -> RigidInertia:
+        """The same with plain numbers, all entries at a time."""
+        h = R @ self.moment
+        J = R @ self.J @ R.T
+        products = np.outer(p, h)
+        J = 0.5 * (J + J.T) - (products + products.T) - self.mass * np.outer(p, p)
+        J.flat[::4] += 2.0 * float(p @ h) + self.mass * float(p @ p)
+        return RigidInertia(self.mass, h + self.mass * p, J)
 
     def articulated(self) -> ArticulatedInertia:
         """The same inertia as blocks of a 6x6 matrix."""

@@ -35,8 +35,8 @@ class SteppedSystem:
         dt : float or str
             Length of a step in s, or text with a unit ("1 ms").
         method : str, optional
-            "rk4" (one step of equal work, the default), or "dopri5", "dop853", which take as many steps within ``dt``
-            as their tolerance needs.
+            "rk4" (one step of equal work, the default), or "dopri5", "dop853", "stiff", which take as many steps within
+            ``dt`` as their tolerance needs.
         start : mapping or State, optional
             Initial values by name in place of the model's, or a state.
         t0 : float or str, optional

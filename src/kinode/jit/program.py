@@ -7,17 +7,25 @@ This module does not use LLVM.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from typing import Any
 
 import numpy as np
 
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
+from kinode.jit.pointers import Floats, Ints, floats_of, ints_of
 from kinode.records import dataclass
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **FLOAT_FUNCTIONS,
+    # a vector of several scalars, and one of its entries; in between only sums, products, signs and "where"
+    "pack": lambda *entries: np.array(entries),
+    "lane": lambda vector, k, width: float(np.broadcast_to(vector, width)[k]),
+}
 TABLES = frozenset({"interval", "fetch"})  # operations on tables
 Store = tuple[str, int, Scalar]  # view, position, value
 
@@ -41,12 +49,37 @@ class Block:
         """Array and offsets of a view."""
         return self.views.get(name, (name, None))
 
+    def used_views(self) -> set[str]:
+        """The views that the cases read or write."""
+        names = set()
+        for stores in self.cases:
+            names |= {view for view, _, _ in stores}
+            names |= {node.args[0] for node in needed(value for _, _, value in stores) if node.op == "input"}
+        return names
+
+
+@dataclass(frozen=True)
+class Finish:
+    """A function of the loop language (``translator.py``) behind the blocks of a program, with a table of integers.
+
+    It is called as ``routine(table, work, out)``.  Its machine code is the same for all programs.
+    """
+
+    routine: Callable[[Ints, Floats, Floats], None]
+    table: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Module and name of the function, with a colon between them."""
+        return f"{self.routine.__module__}:{self.routine.__name__}"
+
 
 @dataclass(frozen=True)
 class Program:
     """Blocks that run one after the other on the nine arguments and on constant tables.
 
-    ``rare`` marks a program that runs so few times that a fast compilation matters more than fast code.
+    ``rare`` marks a program that runs so few times that a fast compilation matters more than fast code.  A program with
+    ``finish`` has one lane.
     """
 
     name: str
@@ -54,6 +87,7 @@ class Program:
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
     rare: bool = False
+    finish: Finish | None = None
 
 
 def find_entries(program: Program, argument: str) -> list[int] | None:
@@ -68,6 +102,11 @@ def find_named(program: Program) -> list[str]:
     """The names of the data that a program reads from where they are filled in."""
     nodes = needed(value for block in program.blocks for case in block.cases for _, _, value in case)
     return sorted({node.args[0].name for node in nodes if node.op in TABLES and isinstance(node.args[0], NamedData)})
+
+
+def routine_symbol(name: str) -> str:
+    """The symbol of a function of the loop language, by its module and name."""
+    return f"kinode_{name.rpartition(':')[2]}"
 
 
 def global_name(name: str) -> str:
@@ -88,6 +127,9 @@ def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
             for (view, position, _), value in zip(stores, values, strict=True):
                 name, offsets = block.view(view)
                 memory[name][position + (0 if offsets is None else int(offsets[i]))] = value
+    if program.finish is not None:
+        table = np.array(program.finish.table, dtype=np.int64)
+        program.finish.routine(ints_of(table), floats_of(memory["work"]), floats_of(memory["out"]))
 
 
 def _evaluate(
@@ -101,5 +143,5 @@ def _evaluate(
             values[node.index] = float(memory[name][node.args[1] + (0 if offsets is None else int(offsets[i]))])
         else:
             args = (values[arg.index] if type(arg) is Traced else arg for arg in node.args)
-            values[node.index] = FLOAT_FUNCTIONS[node.op](*args)
+            values[node.index] = FUNCTIONS[node.op](*args)
     return [values[x.index] if type(x) is Traced else float(x) for x in outputs]

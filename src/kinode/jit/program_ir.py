@@ -1,49 +1,40 @@
 """Writes a program as LLVM text, for any number of lanes.
 
 The same code writes one lane (``double``) and several (``<4 x double>``).  With several lanes the caller's arrays are
-lane-interleaved, and the lanes share the constant tables.  ``contract`` is the only fast-math flag: a product and a sum
-may become one FMA, while NaN and infinity follow IEEE 754.  No optimizer runs on this text.  It therefore contains
-no unused operation or view, and no table for offsets in arithmetic progression.  ``ir_text.py`` says why the text is
-our own.
+lane-interleaved, and the lanes share the constant tables.  There are no fast-math flags: where the host has fused
+multiply-add, the text says which products are fused, so that every level of the code generator gives the same numbers.
+No optimizer runs on this text.  It therefore contains no unused operation or view, and no table for offsets in
+arithmetic progression.  ``ir_text.py`` says why the text is our own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.named_data import NamedData
-from kinode.algebra.trace import Traced, needed
+from kinode.algebra.trace import needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
-from kinode.jit.program import ARGUMENTS, TABLES, Block, Program, Store, global_name
+from kinode.jit.kernel_text.case_writer import LIBRARY, CaseWriter
+from kinode.jit.program import ARGUMENTS, Block, Finish, Program, global_name, routine_symbol
 
-LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
-LIBRARY |= {"atan2": 2, "pow": 2}
-SHARED = {
-    "sin": "sincos",
-    "cos": "sincos",
-    "exp": "exp",
-}  # operations with a shared routine, by its name in shared_routines.py
-CALLS = frozenset({*LIBRARY, *TABLES})
-BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
-COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
-STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 
 
-def write(program: Program, lanes: int, pack: int = 1) -> str:
+def write(program: Program, lanes: int, pack: int = 1, fuses: bool = False) -> str:
     """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``.
 
     With one lane, sines, cosines and exponentials that depend on no other function are computed as vectors of ``pack``
-    numbers, or of twice as many if there are enough of them.
+    numbers, or of twice as many if there are enough of them.  ``fuses``: whether the host has fused multiply-add.
     """
-    writer = _Writer(program, lanes, pack if lanes == 1 else 1)
+    writer = _Writer(program, lanes, pack if lanes == 1 else 1, fuses)
     line = writer.line
     shared = shared_routines.names(lanes)
-    parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
+    parts = [writer.kernel(), shared_routines.batch_driver(program.name, program.sizes, lanes), *writer.tables]
     for count in sorted({lanes, *writer.packs}):
         vector, own = vector_type(count), shared_routines.names(count)
         parts.append(f"declare {{ {vector}, {vector} }} @{own.sincos}({vector}) nounwind")
@@ -54,27 +45,28 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     for name, count in LIBRARY.items():
         parts.append(f"declare double @{name}({', '.join(['double'] * count)}) nounwind")
     parts += [f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})" for name in ("sqrt", "floor", "fabs")]
+    if fuses:
+        parts += [_declare_fma(vector_type(lanes), line.suffix), *_declare_wide_fmas(parts[0], lanes)]
     parts.append("!1 = !{}")
     return "\n".join(parts) + "\n"
 
 
-def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
-    """Doubles of ``work`` that the batch driver needs: the kernel's, and scratch that is too large for the stack."""
-    scratch = _scratch_size(sizes, lanes)
-    return sizes["work"] * lanes + (scratch if scratch * 8 > STACK_LIMIT else 0)
+def _declare_fma(kind: str, suffix: str) -> str:
+    return f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})"
 
 
-def _scratch_size(sizes: Mapping[str, int], lanes: int) -> int:
-    """Doubles of the lane-interleaved copies of all arguments."""
-    return 0 if lanes == 1 else lanes * sum(sizes[name] for name in ARGUMENTS if name != "work")
+def _declare_wide_fmas(text: str, lanes: int) -> list[str]:
+    """Declarations of the fused operations on vectors that a text has, beside those of all lanes."""
+    widths = sorted({int(width) for width in re.findall(r"@llvm\.fma\.v(\d+)f64", text)} - {lanes})
+    return [_declare_fma(vector_type(width), f"v{width}f64") for width in widths]
 
 
 class _Writer:
     """Writes one kernel: its lines so far, and the constant tables that they use."""
 
-    def __init__(self, program: Program, lanes: int, pack: int) -> None:
+    def __init__(self, program: Program, lanes: int, pack: int, fuses: bool) -> None:
         self.program = program
-        self.lanes = lanes
+        self.lanes, self.fuses = lanes, fuses
         self.packs: tuple[int, ...] = (pack, 2 * pack) if pack > 1 else ()
         self.line = IrText(lanes)
         self.tables: list[str] = []
@@ -82,6 +74,7 @@ class _Writer:
         self.named: dict[NamedData, str] = {}
         self.label, self.n_blocks = "%entry", 0
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
+        self.written |= set() if program.finish is None else {"work", "out"}
 
     def kernel(self) -> str:
         """The function of the kernel."""
@@ -92,12 +85,20 @@ class _Writer:
                 case = 0 if block.case_of is None else int(block.case_of[0])
                 views = block.views.items()
                 bases = {name: (array, "", 0 if at is None else int(at[0])) for name, (array, at) in views}
-                _Case(self, bases).write(block.cases[case], LONGEST_BLOCK)
+                CaseWriter(self, bases).write(block.cases[case], LONGEST_BLOCK)
             elif block.count > 1:
                 self.loop(index, block)
+        if self.program.finish is not None:
+            self.finish(self.program.finish)
         arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
         body = "\n".join(self.line.text)
         return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+
+    def finish(self, finish: Finish) -> None:
+        """Call a function of the loop language."""
+        symbol, table = routine_symbol(finish.name), self.add_table("i64", map(str, finish.table))
+        self.line.text.append(f"  call void @{symbol}(ptr {table}, ptr %work, ptr %out)")
+        self.tables.append(f"declare void @{symbol}(ptr, ptr, ptr) nounwind")
 
     def begin_block(self) -> None:
         """Begin another basic block."""
@@ -146,7 +147,7 @@ class _Writer:
         counter, following = f"%i{index}", f"%next{index}"
         text.append(f"  br label %loop{index}\nloop{index}:")
         text.append(f"  {counter} = phi i64 [ 0, {self.label} ], [ {following}, %latch{index} ]")
-        used = _views_used(block)
+        used = block.used_views()
         bases = {name: self.offset_base(counter, *view) for name, view in block.views.items() if name in used}
         case_of = np.zeros(block.count, dtype=int) if block.case_of is None else np.asarray(block.case_of)
         taken = sorted({int(case) for case in case_of})
@@ -159,7 +160,7 @@ class _Writer:
         for case in taken:
             if len(taken) > 1:
                 text.append(f"case{index}_{case}:")
-            _Case(self, bases).write(block.cases[case])
+            CaseWriter(self, bases).write(block.cases[case])
             text.append(f"  br label %latch{index}")
         text.append(f"latch{index}:\n  {following} = add nuw nsw i64 {counter}, 1")
         more = line.put(f"icmp slt i64 {following}, {block.count}")
@@ -192,209 +193,3 @@ def _views_used(block: Block) -> set[str]:
         names |= {view for view, _, _ in stores}
         names |= {node.args[0] for node in needed(value for _, _, value in stores) if node.op == "input"}
     return names
-
-
-class _Case:
-    """The operations of one case of one block."""
-
-    def __init__(self, writer: _Writer, bases: Mapping[str, tuple[str, str, int]]) -> None:
-        self.writer = writer
-        self.line = writer.line
-        self.bases = bases
-        self.values: dict[int, str] = {}
-        self.conditions: dict[int, str] = {}
-        self.called: dict[tuple[str, str], list[str]] = {}
-
-    def write(self, stores: Iterable[Store], longest_block: int | None = None) -> None:
-        """Write all loads and operations, then all stores, in basic blocks of at most ``longest_block`` operations."""
-        stores = list(stores)
-        nodes = needed(value for _, _, value in stores)
-        if self.writer.packs:
-            self.call_early(nodes)
-        for k, node in enumerate(nodes):
-            if node.op != "input" and node.index not in self.values:
-                self.values[node.index] = self.operation(node)
-            if longest_block is not None and k % longest_block == longest_block - 1:
-                self.writer.begin_block()
-        results = [self.operand(value) for _, _, value in stores]
-        for (view, position, _), result in zip(stores, results, strict=True):
-            array, address = self.address(view, position)
-            if array in self.writer.program.constants:
-                raise ValueError(f"program {self.writer.program.name!r} stores into the constant {array!r}")
-            self.line.text.append(f"  store {self.line.type} {result}, ptr {address}, align 8")
-
-    def address(self, view: str, position: int) -> tuple[str, str]:
-        array, base, offset = self.bases.get(view, (view, "", 0))
-        base = base or self.writer.base(array)
-        shift = (position + offset) * self.writer.scale(array)
-        return array, self.line.put(f"getelementptr inbounds double, ptr {base}, i64 {shift}") if shift else base
-
-    def operand(self, value: Any) -> str:
-        """A value as an operand; an input is loaded where it is first used."""
-        if type(value) is not Traced:
-            return self.line.number(float(value))
-        operand = self.values.get(value.index)
-        if operand is None:
-            operand = self.values[value.index] = self.load(*value.args)
-        return operand
-
-    def load(self, view: str, position: int) -> str:
-        array, address = self.address(view, position)
-        line = self.line
-        invariant = "" if array in self.writer.written else ", !invariant.load !1"
-        if array not in self.writer.program.constants or line.lanes == 1:
-            return line.put(f"load {line.type}, ptr {address}, align 8{invariant}")
-        entry = line.put(f"load double, ptr {address}, align 8{invariant}")
-        entry = line.put(f"insertelement {line.type} undef, double {entry}, i32 0")
-        mask = f"<{line.lanes} x i32> zeroinitializer"
-        return line.put(f"shufflevector {line.type} {entry}, {line.type} undef, {mask}")
-
-    def operation(self, node: Traced) -> str:
-        """Write one operation, and return the name of its result."""
-        op, line = node.op, self.line
-        if op in TABLES:
-            values, add = node.args[0], self.writer.add_table
-            named = isinstance(values, NamedData)
-            table = self.writer.add_named(values) if named else add("double", map(number, values), ("table", values))
-            name = getattr(shared_routines.names(line.lanes), op)
-            return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
-        if op == "where":
-            return self.choose(*node.args)
-        args = [self.operand(arg) for arg in node.args]
-        if op in BINARY:
-            return line.operation(BINARY[op], *args)
-        if op in SHARED:
-            return self.call(SHARED[op], args[0])[op == "cos"]
-        if op in COMPARE:
-            self.conditions[node.index] = self.compare(COMPARE[op], *args)
-            return self.select(self.conditions[node.index], line.number(1.0), line.number(0.0))
-        if op == "pow":
-            return self.power(*args)
-        if op in LIBRARY:
-            return line.each_lane(op, *args)
-        return self.simple(op, args)
-
-    def simple(self, op: str, args: list[str]) -> str:
-        line = self.line
-        match op:
-            case "neg":
-                return line.put(f"fneg {line.type} {args[0]}")
-            case "inv":
-                return line.operation("fdiv", line.number(1.0), args[0])
-            case "sqrt" | "floor":
-                return line.call(op, args[0])
-            case "abs":
-                return line.call("fabs", args[0])
-            case "min" | "max":
-                return self.select(self.compare("olt" if op == "min" else "ogt", *args), *args)
-            case "sign":
-                zero, one = line.number(0.0), line.number(1.0)
-                above = self.select(self.compare("ogt", args[0], zero), one, zero)
-                below = self.select(self.compare("olt", args[0], zero), one, zero)
-                return line.operation("fsub", above, below)
-        raise ValueError(f"no machine code for the operation {op!r}")
-
-    def compare(self, how: str, a: str, b: str) -> str:
-        return self.line.put(f"fcmp {how} {self.line.type} {a}, {b}")
-
-    def select(self, condition: str, yes: str, no: str) -> str:
-        mask_type = vector_type(self.line.lanes, "i1")
-        return self.line.put(f"select {mask_type} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
-
-    def choose(self, test: Any, yes: Any, no: Any) -> str:
-        """One of two values, by a condition.
-
-        The code generator turns a comparison of single numbers into branches if several selections use it.  It never
-        does so with vectors, so single numbers are compared as vectors of two.
-        """
-        line, values = self.line, (self.operand(yes), self.operand(no))
-        if line.lanes != 1 or type(test) is not Traced or test.op not in COMPARE:
-            return self.select(self.condition(test), *values)
-        operands = (*(self.operand(arg) for arg in test.args), *values)
-        wide = vector_type(2)
-        a, b, yes, no = (line.put(f"insertelement {wide} undef, double {x}, i32 0") for x in operands)
-        mask = line.put(f"fcmp {COMPARE[test.op]} {wide} {a}, {b}")
-        selected = line.put(f"select {vector_type(2, 'i1')} {mask}, {wide} {yes}, {wide} {no}")
-        return line.put(f"extractelement {wide} {selected}, i32 0")
-
-    def condition(self, value: Any) -> str:
-        """Whether a value is not zero, lane by lane; the result of a comparison is used directly."""
-        comparison = self.conditions.get(value.index) if type(value) is Traced else None
-        return comparison or self.compare("une", self.operand(value), self.line.number(0.0))
-
-    def call(self, routine: str, x: str) -> list[str]:
-        """The results of a shared routine; it is called once for each argument."""
-        if (routine, x) not in self.called:
-            self.called[routine, x] = self.results(routine, self.line.lanes, x)
-        return self.called[routine, x]
-
-    def results(self, routine: str, lanes: int, x: str) -> list[str]:
-        """Write a call of a shared routine, and return the names of its results."""
-        line, wide, name = self.line, vector_type(lanes), getattr(shared_routines.names(lanes), routine)
-        if routine == "exp":
-            return [line.put(f"call {wide} @{name}({wide} {x})")]
-        pair_type = f"{{ {wide}, {wide} }}"
-        pair = line.put(f"call {pair_type} @{name}({wide} {x})")
-        return [line.put(f"extractvalue {pair_type} {pair}, {k}") for k in (0, 1)]
-
-    def call_early(self, nodes: Iterable[Traced]) -> None:
-        """Call the shared routines of arguments that need no call themselves: first of all, and several at a time.
-
-        At the beginning no register holds a value that a call would destroy.
-        """
-        early: set[int] = set()
-        arguments: dict[str, dict[int, Traced]] = {routine: {} for routine in SHARED.values()}
-        for node in nodes:
-            operands = [arg for arg in node.args if type(arg) is Traced]
-            if not all(arg.index in early for arg in operands):
-                continue
-            if node.op in SHARED:
-                arguments[SHARED[node.op]] |= {arg.index: arg for arg in operands}
-            elif node.op not in CALLS:
-                early.add(node.index)
-        for routine, nodes_by_index in arguments.items():
-            waiting, (narrow, wide) = list(nodes_by_index.values()), self.writer.packs
-            while len(waiting) > 1:
-                pack = wide if len(waiting) > narrow else narrow
-                self.call_packed(routine, waiting[:pack], pack)
-                waiting = waiting[pack:]
-
-    def call_packed(self, routine: str, arguments: Sequence[Traced], pack: int) -> None:
-        """Call a shared routine for several arguments at once, as one vector of ``pack`` lanes."""
-        line = self.line
-        for node in needed(arguments):
-            if node.op != "input" and node.index not in self.values:
-                self.values[node.index] = self.operation(node)
-        wide, vector, operands = vector_type(pack), "zeroinitializer", [self.operand(node) for node in arguments]
-        for i, operand in enumerate(operands):
-            vector = line.put(f"insertelement {wide} {vector}, double {operand}, i32 {i}")
-        vectors = self.results(routine, pack, vector)
-        for i, operand in enumerate(operands):
-            self.called[routine, operand] = [line.put(f"extractelement {wide} {x}, i32 {i}") for x in vectors]
-
-    def power(self, base: str, exponent: str) -> str:
-        """The power as ``FLOAT_FUNCTIONS`` defines it: plus infinity for an overflow or a division by zero."""
-        line = self.line
-        result = line.each_lane("pow", base, exponent)
-        is_minus_infinity = self.compare("oeq", result, line.number(float("-inf")))
-        corrected = self.select(is_minus_infinity, line.number(float("inf")), result)
-        infinite_base = self.compare("oeq", base, line.number(float("-inf")))
-        return self.select(infinite_base, result, corrected)
-
-
-def _batch(program: Program, lanes: int) -> str:
-    """The batch driver of this kernel: it calls the shared driver with the kernel, its sizes and scratch."""
-    name, sizes = program.name, program.sizes
-    scratch = _scratch_size(sizes, lanes)
-    allocation = f"alloca [{max(scratch, 1)} x double], align 64"
-    if scratch * 8 > STACK_LIMIT:
-        allocation = f"getelementptr double, ptr %work, i64 {sizes['work'] * lanes}"
-    table = ", ".join(f"i64 {sizes[argument]}" for argument in ARGUMENTS)
-    operands = f"{shared_routines.BATCH_ARGUMENTS}, ptr @{name}, ptr @sizes, ptr %scratch"
-    return (
-        f"@sizes = internal constant [{len(ARGUMENTS)} x i64] [{table}]\n"
-        f"define void @{name}_batch({shared_routines.BATCH_ARGUMENTS}) nounwind {{\n"
-        f"  %scratch = {allocation}\n"
-        f"  call void @{shared_routines.names(lanes).batch}({operands})\n"
-        "  ret void\n}\n"
-    )

@@ -6,11 +6,14 @@ There is one set for each number of lanes.  It is compiled once for a host, and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kinode.jit.ir_text import IrText
 from kinode.jit.math_ir import exponential, sine_and_cosine
+from kinode.jit.program import ARGUMENTS
 
+STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
 
 
@@ -187,3 +190,31 @@ def shared(lanes: int, fma: bool, packed: bool = False) -> str:
     parts += [f"declare double @{name}(double)" for name in ("sin", "cos", "exp", "llvm.fabs.f64")]
     parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
     return "\n".join(parts) + "\n"
+
+
+def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
+    """Doubles of ``work`` that the batch driver needs: the kernel's, and scratch that is too large for the stack."""
+    scratch = _scratch_size(sizes, lanes)
+    return sizes["work"] * lanes + (scratch if scratch * 8 > STACK_LIMIT else 0)
+
+
+def _scratch_size(sizes: Mapping[str, int], lanes: int) -> int:
+    """Doubles of the lane-interleaved copies of all arguments."""
+    return 0 if lanes == 1 else lanes * sum(sizes[name] for name in ARGUMENTS if name != "work")
+
+
+def batch_driver(name: str, sizes: Mapping[str, int], lanes: int) -> str:
+    """The batch driver of a kernel: it calls the shared driver with the kernel, its sizes and scratch."""
+    scratch = _scratch_size(sizes, lanes)
+    allocation = f"alloca [{max(scratch, 1)} x double], align 64"
+    if scratch * 8 > STACK_LIMIT:
+        allocation = f"getelementptr double, ptr %work, i64 {sizes['work'] * lanes}"
+    table = ", ".join(f"i64 {sizes[argument]}" for argument in ARGUMENTS)
+    operands = f"{BATCH_ARGUMENTS}, ptr @{name}, ptr @sizes, ptr %scratch"
+    return (
+        f"@sizes = internal constant [{len(ARGUMENTS)} x i64] [{table}]\n"
+        f"define void @{name}_batch({BATCH_ARGUMENTS}) nounwind {{\n"
+        f"  %scratch = {allocation}\n"
+        f"  call void @{names(lanes).batch}({operands})\n"
+        "  ret void\n}\n"
+    )

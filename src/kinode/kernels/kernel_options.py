@@ -94,3 +94,15 @@ class PictureOptions:
     parts: tuple[str, ...] = ("total",)
     support: Support = None
     rotations: bool = False
+
+
+@dataclass(frozen=True)
+class DerivativeOptions:
+    """What is differentiated, and by what.
+
+    ``of`` are names of quantities, or words of ``derivatives/derived_values.py``.  ``by`` has a word of
+    ``derivatives/directions.py`` and a position in that array, or None for all of it.
+    """
+
+    of: tuple[str, ...]
+    by: tuple[tuple[str, int | None], ...]

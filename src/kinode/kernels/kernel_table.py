@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs
 from kinode.kernels import kernel_outputs as outputs
+from kinode.kernels.derivatives import derivative_outputs, directed_outputs
+from kinode.kernels.derivatives.recursion_scope import has_recursion
 from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
@@ -47,11 +50,11 @@ class KernelRow:
     write: Callable[[Snapshot, Any], Outputs] | None = None
     trace: Callable[[Snapshot, Tape, Array, Any], Iterable[Scalar]] | None = None
     n_x: Callable[[Topology], int] = lambda topology: 0
-    x_of_options: Callable[[Any], int] | None = None  # size of x, if it follows from the options
+    x_of_options: Callable[[Topology, Any], int] | None = None  # size of x, if it follows from the options
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
-    rolled: Callable[[Any], bool] = lambda options: False  # whether large systems have loop code for it
+    rolled: Callable[[Topology, Any], bool] = lambda topology, options: False  # whether large systems have loop code
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     rare: bool = False  # whether it is called a few dozen times only
@@ -60,7 +63,7 @@ class KernelRow:
 
     def size_of_x(self, topology: Topology, options: Any) -> int:
         """The number of entries of ``x``."""
-        return self.n_x(topology) if self.x_of_options is None else self.x_of_options(options)
+        return self.n_x(topology) if self.x_of_options is None else self.x_of_options(topology, options)
 
 
 def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
@@ -68,6 +71,11 @@ def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
     n = topology.n_u
     starts = {body: n + 6 * i for i, body in enumerate(topology.system.bodies)}
     return {"effort": x[:n], "wrenches": {body: (x[i : i + 3], x[i + 3 : i + 6]) for body, i in starts.items()}}
+
+
+def added_efforts(topology: Topology, x: Array) -> Mapping[str, Any]:
+    """The added efforts at the beginning of ``x``."""
+    return {"effort": x[: topology.n_u]}
 
 
 def _n_u(topology: Topology) -> int:
@@ -87,7 +95,7 @@ def _n_clocks(topology: Topology) -> int:
 
 
 def _accelerations(topology: Topology, x: Array) -> Mapping[str, Any]:
-    return {"u_dot": x}
+    return {"u_dot": x[: topology.n_u]}
 
 
 def _at_rest(topology: Topology, x: Array) -> Mapping[str, Any]:
@@ -128,16 +136,21 @@ def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOpti
     return outputs.load_sharing(snapshot, x, options)
 
 
-def _always(options: Any) -> bool:
+def _always(topology: Topology, options: Any) -> bool:
     return True
 
 
-def _total_only(options: ReactionOptions) -> bool:
-    """Static and kinetic shares have no loop code."""
-    return options.part == "total"
+def _shares_of_trees(topology: Topology, options: ReactionOptions) -> bool:
+    """Static and kinetic shares have loop code in trees."""
+    return options.part == "total" or (options.part in ("static", "kinetic") and not topology.constrained)
 
 
-def _without_shares(options: PictureOptions) -> bool:
+def _on_body(topology: Topology, options: tuple[str, ...]) -> bool:
+    """Frames on bodies have loop code; frames that observe others do not."""
+    return topology.system.find_frame(options[0]).body not in topology.system.frames
+
+
+def _without_shares(topology: Topology, options: PictureOptions) -> bool:
     return options.parts == ("total",)
 
 
@@ -164,8 +177,8 @@ _ROWS = (
     KernelRow("law", outputs.law, rolled=_always),
     KernelRow("pictures", picture_outputs.pictures, rolled=_without_shares, lanes=True),
     # reactions
-    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
-    KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
+    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_shares_of_trees),
+    KernelRow("reactions_of_motion", outputs.reactions, rolled=_shares_of_trees, **_MOTION),
     KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
     KernelRow("element_loads", outputs.element_loads, modes=Modes.FITTED),
     KernelRow("holding", outputs.holding, modes=Modes.FITTED, lanes=True),
@@ -184,7 +197,18 @@ _ROWS = (
     KernelRow("advanced_position", trace=_advanced, n_x=_n_cut_step, modes=Modes.UNUSED, rare=True),
     KernelRow("projection", outputs.projection, rolled=_always),
     # derivatives
-    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
+    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED, rolled=_on_body),
+    KernelRow("derivatives", trace=derivative_outputs.derivatives, n_x=_n_u, x_name="effort", given=added_efforts,
+              modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot")),
+    KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort"),
+              **_MOTION),
+    KernelRow("gradient", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
+              given=added_efforts, modes=Modes.FITTED),
+    KernelRow("gradient_of_motion", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
+              given=_accelerations, modes=Modes.BY_ACCELERATION),
+    KernelRow("second_derivatives", trace=directed_outputs.second_derivatives,
+              x_of_options=directed_outputs.count_factors, given=added_efforts, modes=Modes.FITTED),
+    KernelRow("jacobian_rate", directed_outputs.jacobian_rate),
     KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
     KernelRow("slope", trace=_slope, n_x=lambda t: t.layout.n_y + len(t.inputs)),
     # events
@@ -192,8 +216,8 @@ _ROWS = (
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
     KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y),
-    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda options: 2 * options.n_arguments),
-    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda options: options.n_arguments),
+    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda _, options: 2 * options.n_arguments),
+    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda _, options: options.n_arguments),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

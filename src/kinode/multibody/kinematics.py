@@ -307,6 +307,11 @@ class Kinematics:
         """Kinetic energy, momentum, angular momentum, first moment and mass of the links, 11 numbers."""
         return tree_inertia.sum_links(self)
 
+    @property
+    def spring_energy(self) -> Scalar:
+        """The energy of the stiffness of all joints [J]."""
+        return tree_inertia.find_spring_energy(self, self.system.joints.values())
+
     @cached_property
     def sums(self) -> Array:
         """The same for all bodies, including those fixed to the world."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number
-from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia, vector
+from kinode.algebra.scalars import Array, Scalar, is_number, tidy
+from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia
 from kinode.model.base.frames import Frame, Resolve
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
@@ -60,6 +60,15 @@ class Tree:
         for _, _, body in self.ground:
             node_of[body] = WORLD
         return node_of
+
+
+def path_of(tree: Tree, node: int) -> list[int]:
+    """The nodes between a node, itself included, and the world, which is not."""
+    path = []
+    while node != WORLD:
+        path.append(node)
+        node = tree.nodes[node].parent
+    return path
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +126,8 @@ def regroup(tree: Tree, geometry: Geometry) -> Geometry:
         own = inertias[node.index]
         if node.joint.kind == "revolute":
             a = own.J[1, 1]
-            shared = RigidInertia(own.mass, vector(0.0, 0.0, own.moment[2]), diagonal(a, a, 0.0))
-            rest = RigidInertia(0.0, vector(own.moment[0], own.moment[1], 0.0), own.J - shared.J)
+            shared = RigidInertia(own.mass, tidy([0.0, 0.0, own.moment[2]]), tidy(diagonal(a, a, 0.0)))
+            rest = RigidInertia(0.0, tidy([own.moment[0], own.moment[1], 0.0]), own.J - shared.J)
         elif node.joint.kind == "prismatic":
             shared = RigidInertia(0.0, np.zeros(3), own.J)
             rest = RigidInertia(own.mass, own.moment, zero)

@@ -5,7 +5,7 @@ Inverse dynamics and kinematics are possible, so that the error is stored and ra
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def find_massless_freedom(
     ``moving`` are the joints to check: neither driven, nor geared, nor with inertia from a network.
     """
     nodes = tree.nodes
-    if all(_has_inertia(inertia) for inertia in geometry.inertias):  # each link resists by itself
+    if _have_inertia(geometry.inertias):  # each link resists by itself
         return None
     carried = [np.zeros((6, 6)) for _ in nodes]  # articulated inertia of what each link carries
     for node in reversed(nodes):
@@ -65,13 +65,20 @@ def _error(node: TreeLink, inertia: RigidInertia, carries: bool, cuts: Iterable[
     return ModelError(message, component=node.joint.name)
 
 
-def _has_inertia(inertia: RigidInertia) -> bool:
-    """Whether a link resists every motion by itself."""
-    I = _matrix(inertia)
-    largest = float(abs(I).max())
-    if not 0.0 < largest < np.inf:
-        return largest > 0.0  # numbers that are not finite are refused elsewhere
-    return bool(np.linalg.eigvalsh(I / largest)[0] > ZERO_INERTIA)
+def _have_inertia(inertias: Sequence[RigidInertia]) -> bool:
+    """Whether every link resists every motion by itself; numbers that are not finite are refused elsewhere."""
+    I = np.zeros((len(inertias), 6, 6))
+    for k, inertia in enumerate(inertias):
+        x, y, z = inertia.moment
+        I[k, :3, :3] = inertia.J
+        I[k, :3, 3:] = (0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)
+        I[k, 3:, :3] = I[k, :3, 3:].T
+        I[k, 3, 3] = I[k, 4, 4] = I[k, 5, 5] = inertia.mass
+    largest = abs(I).max(axis=(1, 2))
+    known = (largest > 0.0) & (largest < np.inf)
+    if not (largest[~known] > 0.0).all():
+        return False
+    return bool((np.linalg.eigvalsh(I[known] / largest[known, None, None])[:, 0] > ZERO_INERTIA).all())
 
 
 def _matrix(inertia: RigidInertia) -> Array:

@@ -132,8 +132,11 @@ def _light_bodies(system: System) -> set[str]:
     """Bodies without mass or without inertia: a loop that is cut beside one leaves it to move by itself."""
     light = set()
     for name, body in system.bodies.items():
-        inertia = np.asarray(body.central_inertia(system.nominal), dtype=float)
-        if float(system.nominal(body.mass)) == 0.0 or not inertia.any():
+        if body.about == "com":
+            turns = any(system.nominal(x) != 0.0 for x in body.inertia)
+        else:
+            turns = bool(np.asarray(body.central_inertia(system.nominal), dtype=float).any())
+        if float(system.nominal(body.mass)) == 0.0 or not turns:
             light.add(name)
     return light
 

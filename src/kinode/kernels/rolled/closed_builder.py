@@ -19,10 +19,11 @@ from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response
 from kinode.kernels.rolled.passing_rows import PassingRows, carried_wrenches, link_wrenches
-from kinode.kernels.rolled.rolled_builder import RolledBuilder, TreeLoops, Views, WorkSpace
+from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import RUN, RolledElimination
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
-from kinode.kernels.rolled.tree_sweeps import Iterations, TreePass
+from kinode.kernels.rolled.tree_loops import TreeLoops, WorkSpace
+from kinode.kernels.rolled.tree_sweeps import Iterations
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
 from kinode.multibody.dependent_joints import PoseError
@@ -167,14 +168,6 @@ class ClosedBuilder(RolledBuilder):
             added=self.kernel.name == "loaded_acceleration",
         )  # fmt: skip
 
-    def _lay_out(
-        self, loops: TreeLoops, views: Views, passes: Sequence[TreePass], constants: dict[str, np.ndarray], prefix: str
-    ) -> list[Block]:
-        layout = loops.lay_out(self._numbers(loops.tree), views, passes, prefix)
-        constants[f"{prefix}rows"] = layout.table
-        self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
-        return layout.blocks
-
     # -- motion ------------------------------------------------------------------------------------
     def _find_loaded(self, loops: TreeLoops) -> None:
         super()._find_loaded(loops)
@@ -220,7 +213,7 @@ class ClosedBuilder(RolledBuilder):
             *blocks[:2], clear, *self._straight(expressions), *self._straight(stores), *blocks[2:5],
             elimination.factorize(), elimination.solve(x), *blocks[5:],
         ]  # fmt: skip
-        if self.full_loops.loaded:
+        if self._sweeps_full:
             blocks += self._full_loops(constants)
         return blocks
 

@@ -18,120 +18,22 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, is_number, tidy
+from kinode.algebra.spatial import IDENTITY_POSE
 from kinode.algebra.trace import Tape
-from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Program, Store
-from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import find_row, outputs_of, sizes
+from kinode.kernels.rolled.reaction_sweeps import SEEN, ReactionSweeper, reaction_numbers
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
-from kinode.kernels.rolled.tree_sweeps import LinkFlags, Plan, SweepLayout, TreePass, lay_out
+from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace, is_by_law
+from kinode.kernels.rolled.tree_sweeps import SweepLayout, TreePass
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.composition import Composition
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import Tree
+from kinode.structure.link_geometry import Tree, path_of
 from kinode.structure.topology import Topology
-
-Views = Mapping[str, tuple[str, np.ndarray]]
-
-
-class WorkSpace:
-    """Allocates the array ``work``."""
-
-    def __init__(self) -> None:
-        self.size = 0
-
-    def allocate(self, count: int) -> int:
-        """The index of the first of ``count`` new entries."""
-        start, self.size = self.size, self.size + count
-        return start
-
-
-class TreeLoops:
-    """The loops over one tree: their plan, and where in ``work`` they leave their results.
-
-    ``loaded`` are the results that straight-line code loads.  ``tau_at`` and ``load_at`` are the indices in ``work`` of
-    the efforts and loads of nodes.
-    """
-
-    def __init__(self, builder: RolledBuilder, tree: Tree) -> None:
-        self.builder, self.tree = builder, tree
-        self.positions: dict[str, np.ndarray] = {}
-        self.loaded: set[str] = set()
-        self.is_laid_out = False
-        self.tau_at: dict[int, int] = {}
-        self.load_at: dict[int, int] = {}
-
-    def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
-        """The result of a loop for a node, noted as loaded; before the layout is known, any entries of ``work``."""
-        self.loaded.add(name)
-        start = int(self.positions[name][index]) if self.is_laid_out else 0
-        return np.array([tape.load("work", start + k) for k in range(size)], dtype=object)
-
-    def expressions(self, tape: Tape) -> list[Store]:
-        """The stores of efforts and loads for the loops; also finds the nodes that have any."""
-        snapshot = self.builder.snapshot(tape, full=self.tree is self.builder.topology.full)
-        stores: list[Store] = []
-        work = self.builder.work
-        for node in self.tree.nodes:
-            if is_by_law(node.joint) and node.joint.n_u:
-                at = self.tau_at.setdefault(node.index, -1)
-                if at < 0:
-                    at = self.tau_at[node.index] = work.allocate(node.joint.n_u)
-                values = snapshot.loads.own_effort(node.joint.name)
-                stores += [("work", at + k, value) for k, value in enumerate(values)]
-        if self.builder.topology.system.elements or snapshot.given.wrenches or self.builder.topology.constrained:
-            for i, load in enumerate(snapshot.loads.link_loads):
-                if load is not None:
-                    at = self.load_at.setdefault(i, -1)
-                    if at < 0:
-                        at = self.load_at[i] = work.allocate(6)
-                    stores += [("work", at + k, value) for k, value in enumerate(np.concatenate(load))]
-        return stores
-
-    def plan(self, numbers: Sequence[Array], views: Views) -> Plan:
-        """The links of the tree with their numbers, flags and views; ``views`` come before those of the state."""
-        builder, topology = self.builder, self.builder.topology
-        nodes = self.tree.nodes
-
-        def offsets(of: Mapping[str, slice]) -> np.ndarray:
-            return np.array([of[n.joint.name].start if n.joint.name in of else 0 for n in nodes], dtype=np.int64)
-
-        def table(of: dict[int, int]) -> np.ndarray:
-            return np.array([of.get(n.index, 0) for n in nodes], dtype=np.int64)
-
-        q, u = offsets(topology.q_of), offsets(topology.u_of)
-        driven = [builder.driven.get(n.joint.name, (0, 0, 0)) for n in nodes]
-        driven_q, driven_u, driven_u_dot = (np.array(column, dtype=np.int64) for column in zip(*driven, strict=True))
-        behind_q = builder.kernel.name in ("rate", "projection")
-        all_views = {
-            "q": ("q", q), "u": ("u", u), "x_effort": ("x", u), "x_u_dot": ("x", u), "out_q": ("out", q),
-            "out_u": ("out", u + (topology.n_q if behind_q else 0)),
-            "driven_q": ("work", driven_q), "driven_u": ("work", driven_u), "driven_u_dot": ("work", driven_u_dot),
-            "tau": ("work", table(self.tau_at)), "load": ("work", table(self.load_at)),
-            "base": ("work", np.full(len(nodes), builder.base_at, dtype=np.int64)),
-            **views,
-        }  # fmt: skip
-        flags = [
-            LinkFlags(n.joint.name in builder.driven, n.index in self.tau_at, n.index in self.load_at) for n in nodes
-        ]
-        return Plan([n.parent for n in nodes], [n.mechanics for n in nodes], numbers, flags, all_views)
-
-    def lay_out(self, numbers: Sequence[Array], views: Views, passes: Sequence[TreePass], prefix: str) -> SweepLayout:
-        """Lay out passes over the tree behind what ``work`` already holds."""
-        layout = lay_out(
-            self.plan(numbers, views), passes, self.builder.work.size, prefix, self.builder.world_values, self.loaded
-        )
-        self.builder.work.size = layout.work
-        self.positions.update(layout.positions)
-        self.is_laid_out = True
-        return layout
-
-
-def is_by_law(joint: Any) -> bool:
-    """Whether a joint has an effort, or a stiffness or damping, that is an expression."""
-    constants = [*(joint.stiffness or ()), *(joint.neutral or ()), *(joint.damping or ())]
-    return joint.effort is not None or any(isinstance(x, Expression) for x in constants)
 
 
 class RolledBuilder:
@@ -151,8 +53,18 @@ class RolledBuilder:
         self.driven: dict[str, tuple[int, int, int]] = {}
         self._store_driven()
         self.base_at = self._store_base()
+        self.reported = self._find_reported()
         self.loops = TreeLoops(self, topology.tree)
         self.full_loops = TreeLoops(self, topology.full)
+
+    def _find_reported(self) -> dict[str, int]:
+        """The joints whose reactions the loops store themselves, with their numbers among the results."""
+        options, topology = self.kernel.options, self.topology
+        if not isinstance(options, ReactionOptions) or options.support is not None:
+            return {}
+        if any(isinstance(constraint, CoordinateCoupling) for constraint in topology.constraints):
+            return {}
+        return {name: k for k, name in enumerate(options.joints) if name not in topology.cut_names}
 
     def _store_driven(self) -> None:
         """Store the motion of driven joints in the prelude."""
@@ -177,6 +89,8 @@ class RolledBuilder:
         if name in ("A", "A0"):
             values = np.concatenate(self.prelude.kinematics.base)
             return values if all(is_number(x) for x in values) else tape.inputs("base", 6)
+        if name == "gravity":
+            return self.world_values("A", tape)[3:]
         if name == "X":
             return np.concatenate([np.eye(3).ravel(), np.zeros(3)])
         return np.zeros(3 if name in ("w", "v") else 6)
@@ -207,6 +121,8 @@ class RolledBuilder:
     def program(self) -> Program:
         """The whole program."""
         name = self.kernel.name
+        if name == "jacobian":
+            return self._jacobian()
         self._find_loaded(self.loops)
         blocks: list[Block] = []
         constants: dict[str, np.ndarray] = {}
@@ -219,6 +135,38 @@ class RolledBuilder:
         sizes = {**self.count, "work": self.work.size, "out": size}
         return Program("kernel", sizes, constants, blocks)
 
+    def _lay_out(
+        self, loops: TreeLoops, views: Views, passes: Sequence[TreePass], constants: dict[str, np.ndarray], prefix: str
+    ) -> list[Block]:
+        layout = loops.lay_out(self._numbers(loops.tree), views, passes, prefix)
+        constants[f"{prefix}rows"] = layout.table
+        self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
+        return layout.blocks
+
+    def _jacobian(self) -> Program:
+        """Velocities of a frame for unit speeds: a column for each freedom that carries it, all others zero."""
+        topology, n = self.topology, self.topology.n_u
+        assert isinstance(self.kernel.options, tuple)
+        frame, at = topology.system.find_frame(self.kernel.options[0]), self.work.allocate(3)
+
+        def position() -> list[Store]:
+            kinematics = self.snapshot(Tape(), full=False).kinematics
+            return [("work", at + k, x) for k, x in enumerate(kinematics.pose(frame).p)]
+
+        position()
+        self.loops.loaded |= {"X"}
+        carriers = path_of(topology.tree, topology.tree.node_of[frame.body])
+        nodes = np.array([i for i in carriers if topology.tree.nodes[i].joint.name in topology.u_of], dtype=np.int64)
+        views = {"frame_point": ("work", np.full(len(topology.tree.nodes), at))}
+        sweeper = self._sweeper(self.loops, None)
+        passes = [sweeper.kinematics(), sweeper.frame_columns(n, nodes)]
+        constants: dict[str, np.ndarray] = {}
+        first, second = self._lay_out(self.loops, views, passes, constants, "a")
+        zeros = Block(n, {"column": ("out", np.arange(n))}, [[("column", r * n, 0.0) for r in range(6)]])
+        blocks = [*self._straight(self.prelude_stores), first, zeros, *self._straight(position()), second]
+        sizes = {**self.count, "work": self.work.size, "out": 6 * n}
+        return Program("kernel", sizes, constants, blocks)
+
     def _straight(self, stores: list[Store]) -> Iterator[Block]:
         """Straight-line blocks of limited size, which compile in linear time."""
         for k in range(0, len(stores), STORES_PER_BLOCK):
@@ -228,13 +176,45 @@ class RolledBuilder:
         """Trace expressions and results once without a layout, to learn which results of loops they load."""
         loops.expressions(Tape())
         self._results()
-        if self.full_loops.loaded:
+        self._seen_stores(0)
+        if self._sweeps_full:
             self.full_loops.expressions(Tape())
-            self.loops.loaded |= {"u_dot"}
+            if not self._is_static:
+                self.loops.loaded |= {"u_dot"}
 
-    def _sweeper(self, loops: TreeLoops, given: str | None, effort_out: bool = False) -> Sweeper:
+    @property
+    def _sweeps_full(self) -> bool:
+        """Whether there are loops over the full tree."""
+        return bool(self.full_loops.loaded or self.reported)
+
+    @property
+    def _is_static(self) -> bool:
+        """Whether the loops over the full tree need no accelerations."""
+        return bool(self.reported) and self._reaction_options.part == "static"
+
+    @property
+    def _reaction_options(self) -> ReactionOptions:
+        assert isinstance(self.kernel.options, ReactionOptions)
+        return self.kernel.options
+
+    def _seen_stores(self, at: int) -> list[Store]:
+        """The stores of the point and the axes that reactions are converted to, if they are; their poses are loaded."""
+        if not self.reported:
+            return []
+        frames = (self._reaction_options.about, self._reaction_options.axes)
+        if frames == (None, None):
+            return []
+        self.full_loops.loaded |= {"X"}
+        snapshot, system = self.snapshot(Tape(), full=True), self.topology.system
+        point, axes = (IDENTITY_POSE if f is None else snapshot.pose(system.find_frame(f)) for f in frames)
+        values = [*point.p, *np.asarray(axes.R, dtype=object).ravel()]
+        return [("work", at + k, x) for k, x in enumerate(values)]
+
+    def _sweeper(
+        self, loops: TreeLoops, given: str | None, effort_out: bool = False, kind: type[Sweeper] = Sweeper
+    ) -> Sweeper:
         loaded = loops.loaded
-        return Sweeper(
+        return kind(
             poses="X" in loaded or "sums" in loaded, speeds="v" in loaded or "sums" in loaded,
             rates=self.kernel.name == "rate", given=given, effort_out=effort_out,
             added=self.kernel.name == "loaded_acceleration",
@@ -253,7 +233,11 @@ class RolledBuilder:
                     if values is not None:
                         laws[k * n : k * n + n] = values
             i = node.index
-            numbers.append(pack_numbers(geometry.placements[i], geometry.forms[i], geometry.inertias[i], laws))
+            packed = pack_numbers(geometry.placements[i], geometry.forms[i], geometry.inertias[i], laws)
+            if joint.name in self.reported and tree is self.topology.full:
+                on, nominal = self._reaction_options.on, self.topology.system.nominal
+                packed = np.concatenate([packed, reaction_numbers(node, on, self.prelude.resolve, nominal)])
+            numbers.append(packed)
         return numbers
 
     def _with_expressions(self, loops: TreeLoops, layout: SweepLayout, blocks: list[Block], after: int) -> list[Block]:
@@ -300,7 +284,7 @@ class RolledBuilder:
         layout = self.loops.lay_out(self._numbers(self.topology.tree), {}, passes, "a")
         constants["arows"] = layout.table
         blocks = self._with_expressions(self.loops, layout, layout.blocks, 1)
-        if self.full_loops.loaded:
+        if self._sweeps_full:
             blocks += self._full_loops(constants)
         return blocks
 
@@ -312,18 +296,24 @@ class RolledBuilder:
         given = "x_u_dot"
         if self.kernel.name != "reactions_of_motion":
             given = "solved_u_dot"
-            at = self.loops.positions["u_dot"]
-            solved = [at[node_of[n.joint.name]] if n.joint.n_u else 0 for n in nodes]
-            views["solved_u_dot"] = "work", np.array(solved, dtype=np.int64)
-        start = self.work.allocate(6 * len(nodes))
-        at_wrench = start + 6 * np.arange(len(nodes), dtype=np.int64)
-        views["joint_wrench"] = "work", at_wrench
-        sweeper = self._sweeper(self.full_loops, given)
-        passes = [sweeper.kinematics(), sweeper.required_wrenches(), sweeper.joint_wrenches()]
+            if not self._is_static:
+                at = self.loops.positions["u_dot"]
+                solved = [at[node_of[n.joint.name]] if n.joint.n_u else 0 for n in nodes]
+                views["solved_u_dot"] = "work", np.array(solved, dtype=np.int64)
+        keep = "f" in self.full_loops.loaded
+        at_wrench = self.work.allocate(6 * len(nodes) if keep else 0) + 6 * np.arange(len(nodes), dtype=np.int64)
+        seen_at = self.work.allocate(SEEN)
+        views["joint_wrench"], views["seen"] = ("work", at_wrench), ("work", np.full(len(nodes), seen_at))
+        views["out_reaction"] = "out", np.array([6 * self.reported.get(n.joint.name, 0) for n in nodes], dtype=np.int64)
+        sweeper = self._sweeper(self.full_loops, given, kind=ReactionSweeper)
+        assert isinstance(sweeper, ReactionSweeper)
+        sweeper.options = self._reaction_options if self.reported else None
+        passes = [sweeper.kinematics(), sweeper.required_wrenches(), sweeper.reactions(keep=keep)]
         layout = self.full_loops.lay_out(self._numbers(self.topology.full), views, passes, "b")
         self.full_loops.positions["f"] = at_wrench
         constants["brows"] = layout.table
-        return self._with_expressions(self.full_loops, layout, layout.blocks, 1)
+        first, *rest = self._with_expressions(self.full_loops, layout, layout.blocks, 1)
+        return [first, *self._straight(self._seen_stores(seen_at)), *rest]
 
     def _results(self) -> tuple[list[Store], int]:
         """The stores of the results behind the loops, and the size of ``out``."""
@@ -335,8 +325,14 @@ class RolledBuilder:
         if name == "rate":
             start = topology.layout.role_slices["z"].start
             return [("out", start + k, x) for k, x in enumerate(snapshot.z_dot)], start + topology.n_z
+        if self.reported:
+            options = self._reaction_options
+            others = [name for name in options.joints if name not in self.reported]
+            values = outputs_of(Kernel(name, replace(options, joints=tuple(others))), snapshot)
+            places = [6 * options.joints.index(name) + k for name in others for k in range(6)]
+            return [("out", k, x) for k, x in zip(places, values, strict=True)], 6 * len(options.joints)
         outputs = outputs_of(self.kernel, snapshot)
         return [("out", k, x) for k, x in enumerate(outputs)], len(outputs)
 
 
-STORES_PER_BLOCK = 4000  # of straight-line code
+STORES_PER_BLOCK = 48  # of straight-line code: memory operations of one block cost LLVM more than quadratic time

@@ -12,14 +12,17 @@ from typing import Any, ClassVar, Protocol, TypeVar, overload
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.algebra.trace import Tape
+from kinode.kernels.rolled.rolled_programs import LINK_SUMS
+from kinode.kernels.rolled.tree_loops import is_by_law
 from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.laws import Laws
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links.tree_inertia import find_spring_energy
 from kinode.multibody.motion import Motion, MotionProblem
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import Tree
@@ -124,7 +127,14 @@ class RolledKinematics(Kinematics):
     @cached_property
     def link_sums(self) -> Array:
         """Kinetic energy, momentum, angular momentum, first moment and mass of the links."""
-        return self.load("sums", -1, 11)
+        return self.load("sums", -1, LINK_SUMS)[:-1]
+
+    @property
+    def spring_energy(self) -> Scalar:
+        """The energy of the stiffness of all joints; the loops have summed that of constant stiffness."""
+        summed = {node.joint.name for node in self.tree.nodes if not is_by_law(node.joint)}
+        others = [joint for name, joint in self.system.joints.items() if name not in summed]
+        return self.load("sums", -1, LINK_SUMS)[-1] + find_spring_energy(self, others)
 
 
 class RolledMotion(Motion):

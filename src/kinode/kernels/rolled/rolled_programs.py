@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_motion
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, cross, dot, moved_motion
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_table import find_row
-from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
+from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink, TreePass, Values
 from kinode.kernels.tree_size import is_large
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.links import link_steps
@@ -26,11 +26,14 @@ from kinode.structure.topology import Topology
 
 def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
     """The program of a kernel: loop code if the system is large and the ``formulation`` is the recursive one."""
-    if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or formulation is not RECURSIVE:
+    if not is_large(topology) or not find_row(kernel).rolled(topology, kernel.options) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation)
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
+    from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
 
+    if isinstance(kernel.options, DerivativeOptions):
+        return DerivativeBuilder(topology, kernel).program()
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     return builder(topology, kernel).program()
 
@@ -76,7 +79,9 @@ class Sweeper:
         u = link.tape.inputs("driven_u" if driven else "u", mechanics.n_u)
         kinematics = link_steps.move(mechanics, X_PF, form, q, u, read["w"])
         link.local.update(X_PF=X_PF, inertia=inertia, kinematics=kinematics)
-        link.local["tau"] = -stiffness * (q - neutral) - damping * u if len(stiffness) == len(q) else -damping * u
+        springs = -stiffness * (q - neutral) if len(stiffness) == len(q) else np.zeros(len(u))
+        link.local["tau"] = springs - damping * u
+        link.local["spring_energy"] = -0.5 * dot(springs, q - neutral) if len(q) and len(q) == len(u) else 0.0
         gives = {"w": kinematics.w}
         if self.poses:
             parent = Pose(read["X"][:9].reshape(3, 3), read["X"][9:])
@@ -189,15 +194,38 @@ class Sweeper:
         return TreePass(False, {"f": 6}, {"f": 6}, run)
 
     def momentum_sums(self) -> TreePass:
-        """Inward: kinetic energy, momentum, angular momentum, first moment and mass, in world axes."""
+        """Inward: kinetic energy, momentum, angular momentum, first moment, mass, energy of springs, in world axes."""
 
         def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
             inertia, kinematics = link.local["inertia"], link.local["kinematics"]
             X, v = link.local["X_W"], link.local["v"]
-            own = np.concatenate(link_steps.momentum_sums(inertia, kinematics.w, v, X))
+            own = np.concatenate(
+                [*link_steps.momentum_sums(inertia, kinematics.w, v, X), [link.local["spring_energy"]]]
+            )
             return {"sums": own + read["sums"]}, {}
 
-        return TreePass(False, {"sums": 11}, {"sums": 11}, run)
+        return TreePass(False, {"sums": LINK_SUMS}, {"sums": LINK_SUMS}, run)
+
+    def frame_columns(self, n: int, nodes: np.ndarray) -> TreePass:
+        """For each of some links: how unit speeds of its joint move a point that it carries; a matrix 6 x n."""
+
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, dict[int, Scalar]]]:
+            X, S = link.local["X_W"], link.local["kinematics"].S
+            if link.flags.is_driven or not link.mechanics.n_u:
+                return {}, {}
+            arm = link.tape.inputs(StagedView("frame_point", 1), 3) - X.p
+            entries: dict[int, Scalar] = {}
+            for k, s in enumerate(np.asarray(S, dtype=object).T):
+                w = X.R @ s[:3]
+                column = np.concatenate([w, X.R @ s[3:] + cross(w, arm)])
+                entries |= {r * n + k: x for r, x in enumerate(column)}
+            return {}, {"out_u": entries}
+
+        return TreePass(True, {}, {}, run, Iterations(nodes, {}))
+
+
+LINK_SUMS = 12  # kinetic energy 1, momentum 3, angular momentum 3, first moment 3, mass 1, energy of springs 1
+REACTION_NUMBERS = 10  # behind the others, where a reaction is a result
 
 
 def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Array:
@@ -210,7 +238,7 @@ def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Ar
 
 def unpack(link: TracedLink) -> tuple[Pose, Array, RigidInertia, Array, Array, Array]:
     """Placement, joint constants, inertia, stiffness, neutral and damping of a link; see ``pack_numbers``."""
-    x = link.numbers
+    x = link.numbers[: -REACTION_NUMBERS if link.flags.has_reaction else None]
     laws = 3 * link.mechanics.n_u
     end = len(x) - laws
     form, (mass, hx, hy, hz, xx, yy, zz, xy, xz, yz) = x[12 : end - 10], x[end - 10 : end]

@@ -51,6 +51,8 @@ class LinkFlags(NamedTuple):
     """Whether its joint has an effort by an expression."""
     has_load: bool
     """Whether elements load it."""
+    has_reaction: bool = False
+    """Whether the reaction of its joint is a result."""
 
 
 class Iterations(NamedTuple):
@@ -64,14 +66,14 @@ class Iterations(NamedTuple):
 class TreePass:
     """One pass over the tree: what a link reads and what it gives (names and sizes), and the function between them.
 
-    ``run(link, read)`` returns the values that the link gives, and the values that go to other arrays, by view.  A pass
-    with ``iterations`` of its own reads and gives through views alone.
+    ``run(link, read)`` returns the values that the link gives, and the values that go to other arrays, by view: one
+    after the other, or by position.  A pass with ``iterations`` of its own reads and gives through views alone.
     """
 
     outward: bool
     reads: Mapping[str, int]
     gives: Mapping[str, int]
-    run: Callable[[TracedLink, Values], tuple[Values, dict[str, Array]]]
+    run: Callable[[TracedLink, Values], tuple[Values, Mapping[str, Array | dict[int, Scalar]]]]
     iterations: Iterations | None = None
 
 
@@ -260,8 +262,9 @@ class _LinkCase:
                 for i, value in enumerate(values):
                     total = value if tree_pass.outward or is_first else tape.input(StagedView(view, k), i) + value
                     stores.append((view, i, total))
-            for name, values in out.items():
-                stores.extend((name, i, value) for i, value in enumerate(values))
+            for name, entries in out.items():
+                placed = entries.items() if isinstance(entries, dict) else enumerate(entries)
+                stores.extend((name, i, value) for i, value in placed)
             outputs.append(stores)
         self.stores, self.width = _split_by_pass(outputs)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
-from kinode.algebra.spatial import RigidInertia
+from kinode.algebra.spatial import IDENTITY3, RigidInertia
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, declare, record, special, vector
@@ -201,7 +201,7 @@ class Body(Component):
         c = tidy([resolve(x) for x in self.center_of_mass])
         J = tidy(inertia_matrix([resolve(x) for x in entries]))
         if about == "com":
-            J = J + mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+            J = J + mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
         return RigidInertia(mass, mass * c, J)
 
     def central_inertia(self, resolve: Resolve) -> Array:
@@ -234,6 +234,8 @@ class Body(Component):
             where = f" (about the center of mass, {mass:g} kg at {tuple(map(float, c))})"
         elif scale == 0.0:
             return
+        if _is_possible(J.tolist(), scale):
+            return
         if not np.isfinite(J).all():
             raise ModelError("is too large to calculate with", component=self.name, field="inertia")
         moments = np.linalg.eigvalsh(J)
@@ -244,6 +246,17 @@ class Body(Component):
             problem = f"of the principal moments{where} {_list(moments)} the largest exceeds the sum of the others"
         if problem is not None:
             raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
+
+
+def _is_possible(J: Sequence[Sequence[float]], scale: float) -> bool:
+    """Whether the principal moments are clearly possible: E = trace(J)/2 - J is clearly positive definite."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = J
+    half = 0.5 * (xx + yy + zz)
+    a, b, c = half - xx, half - yy, half - zz
+    minor = a * b - xy * xy
+    whole = minor * c - a * yz * yz - b * xz * xz - 2.0 * xy * xz * yz
+    clear = 1e-6 * scale
+    return a > clear and minor > clear * scale and whole > clear * scale * scale
 
 
 def _list(values: Array) -> str:

@@ -108,6 +108,7 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
+_FIELDS: dict[type[Any], tuple[list[tuple[str, Any]], list[str]]] = {}
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
 
@@ -119,6 +120,16 @@ def record(cls: type[T]) -> type[T]:
     them for every class is a good part of the time that it takes to import kinode.
     """
     return dataclass(init=False, repr=False, eq=False)(cls)
+
+
+def _fields_of(cls: type[Any]) -> tuple[list[tuple[str, Any]], list[str]]:
+    """The names of a class's fields with their defaults, and the names of the positional ones; they do not change."""
+    known = _FIELDS.get(cls)
+    if known is None:
+        fields = dataclasses.fields(cls)
+        defaults = [(field.name, field.default) for field in fields]
+        known = _FIELDS[cls] = defaults, [field.name for field in fields if not field.kw_only]
+    return known
 
 
 @record
@@ -138,15 +149,14 @@ class Component:
     name: str
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        fields = dataclasses.fields(self)
+        defaults, positional = _fields_of(type(self))
         put = object.__setattr__
-        for field, value in zip((f for f in fields if not f.kw_only), values, strict=False):
-            named[field.name] = value
-        for field in fields:
-            value = named.pop(field.name, field.default)
+        named.update(zip(positional, values, strict=False))
+        for name, default in defaults:
+            value = named.pop(name, default)
             if value is dataclasses.MISSING:
-                raise TypeError(f"{type(self).__name__} needs {field.name}")
-            put(self, field.name, value)
+                raise TypeError(f"{type(self).__name__} needs {name}")
+            put(self, name, value)
         if named:
             raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import dot
+from kinode.model.joints.joint import Joint
 from kinode.multibody.links import link_steps, recursive_dynamics
 
 if TYPE_CHECKING:
@@ -52,7 +54,13 @@ def sum_links(kinematics: Kinematics) -> Array:
 def potential_energy(kinematics: Kinematics) -> Scalar:
     """Of gravity and joint stiffness; that of gravity is zero at the world's origin [J]."""
     total: Scalar = -dot(kinematics.gravity, kinematics.sums[7:10])
-    for joint in kinematics.system.joints.values():
+    return total + kinematics.spring_energy
+
+
+def find_spring_energy(kinematics: Kinematics, joints: Iterable[Joint]) -> Scalar:
+    """The energy of the stiffness of joints [J]."""
+    total: Scalar = 0.0
+    for joint in joints:
         if joint.stiffness is not None:
             q = kinematics.joint_state(joint.name)[0]
             neutral = np.zeros(joint.n_u) if joint.neutral is None else [kinematics.resolve(x) for x in joint.neutral]

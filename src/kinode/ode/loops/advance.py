@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kinode.jit.pointers import Floats, tail
-from kinode.ode.loops.adaptive_step import adaptive_step_by, take_adaptive_step
+from kinode.ode.loops.adaptive_step import take_adaptive_step, take_plain_step
 from kinode.ode.loops.dense_output import end_slope, sample
 from kinode.ode.loops.event_handling import begin, begin_plain, handle_instant, is_instant, pass_break
 from kinode.ode.loops.fixed_step import GRID_TOLERANCE, fixed_step_by, take_fixed_step
+from kinode.ode.loops.implicit.radau_step import take_radau_step
 from kinode.ode.loops.loop_primitives import project, slope
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.loops.run_memory import RunMemory
@@ -177,7 +178,8 @@ def advance_by(take_step: Callable[[RunMemory], int], with_events: bool = True) 
 
 
 advance_adaptive = advance_by(take_adaptive_step)
-advance_adaptive_plain = advance_by(adaptive_step_by(False), False)
+advance_adaptive_plain = advance_by(take_plain_step, False)
 advance_fixed = advance_by(take_fixed_step)
 advance_fixed_plain = advance_by(fixed_step_by(False), False)
 advance_outside = advance_by(ask_for_step)
+advance_implicit = advance_by(take_radau_step)

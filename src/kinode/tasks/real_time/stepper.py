@@ -26,7 +26,7 @@ from kinode.ode.cvode import normalized
 from kinode.ode.ending import Ending
 from kinode.ode.integrate import begin_run
 from kinode.ode.loop_run import LoopRun
-from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.stepping.stepper_memory import StepperMemory
 from kinode.ode.method_table import METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
@@ -45,6 +45,12 @@ ENDLESS = 2**62
 """Intervals of a system without laws of time."""
 CHATTER_INTERVALS = 1000
 """Intervals of a run of usual length, of which chatter is a share (ode/loops/chatter.py)."""
+STEP_LOOPS = {
+    Stepping.FIXED: "step_fixed",
+    Stepping.ADAPTIVE: "step_adaptive",
+    Stepping.IMPLICIT: "step_implicit",
+}
+"""The compiled loop for each kind of step (ode/compiled_loops.py)."""
 CLOSING_TRIES = 20
 """Newton steps in which loops must close after a change of parameters."""
 
@@ -111,9 +117,9 @@ class Stepper:
         self._restart(state)
 
     def _loop_name(self) -> str:
-        if not METHODS[self.method].fixed:
-            return "step_adaptive"
-        return "step_fixed_plain" if self._kernel.events is None else "step_fixed"
+        if METHODS[self.method].fixed and self._kernel.events is None:
+            return "step_fixed_plain"
+        return STEP_LOOPS[METHODS[self.method].stepping]
 
     def __repr__(self) -> str:
         return f"<Stepper of {self.dynamics.system.name!r}: {self.method}, {self.dt:g} s, t = {self.t:g} s>"

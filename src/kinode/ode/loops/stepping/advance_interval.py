@@ -14,6 +14,7 @@ from collections.abc import Callable
 from kinode.ode.loops.adaptive_step import take_adaptive_step
 from kinode.ode.loops.event_handling import begin, begin_plain, handle_instant, pass_break
 from kinode.ode.loops.fixed_step import fixed_step_by
+from kinode.ode.loops.implicit.radau_step import take_radau_step
 from kinode.ode.loops.loop_primitives import law_time, rate, run_kernel, slope
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.loops.run_memory import RunMemory
@@ -140,3 +141,4 @@ def interval_by(take_step: Callable[[RunMemory], int], with_events: bool) -> Cal
 step_fixed = interval_by(fixed_step_by(True), True)
 step_fixed_plain = interval_by(fixed_step_by(False), False)
 step_adaptive = interval_by(take_adaptive_step, True)
+step_implicit = interval_by(take_radau_step, True)

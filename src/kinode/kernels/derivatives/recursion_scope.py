@@ -1,0 +1,43 @@
+"""Which derivatives of large trees come from the recursion (``rolled/derivative_sweeps.py``) and not from the tape.
+
+Its time to compile does not grow with the number of links.  It covers accelerations by q, u and added efforts, and
+inverse dynamics by q, u and accelerations, in trees of known joints whose loads are gravity, springs and dampers.
+"""
+
+from __future__ import annotations
+
+from kinode.expressions.syntax_tree import Expression
+from kinode.kernels.kernel_options import DerivativeOptions
+from kinode.structure.link_geometry import TreeLink
+from kinode.structure.topology import Topology
+
+SINGLE = ("fixed", "revolute", "prismatic", "screw")
+SERIAL = ("cylindrical", "universal", "planar")  # each freedom acts on the axes of the next
+TOGETHER = ("spherical", "free")  # all freedoms act in the axes of the child
+WORDS = ("q", "u", "x")  # of ``DerivativeOptions.by``
+
+
+def has_recursion(of: str, topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether the recursion for ``of`` covers these derivatives of a system, if it is large (``is_large``)."""
+    words = [word for word, position in options.by if position is None]
+    if len(words) < len(options.by) or len(set(words)) < len(words) or not set(words) <= set(WORDS):
+        return False
+    return options.of == (of,) and bool(words) and is_known_tree(topology)
+
+
+def is_known_tree(topology: Topology) -> bool:
+    """Whether a system is a tree of known joints without elements and laws of efforts."""
+    if topology.constrained or topology.couplings or topology.network or topology.system.elements or not topology.n_u:
+        return False
+    return all(_is_known(node) for node in topology.tree.nodes)
+
+
+def _is_known(node: TreeLink) -> bool:
+    """Whether no law acts in a joint, and its freedoms act one after the other, or together in the child's axes."""
+    joint = node.joint
+    laws = (*(joint.stiffness or ()), *(joint.damping or ()))
+    if joint.effort is not None or joint.ends is not None or joint.friction is not None:
+        return False
+    if any(isinstance(x, Expression) for x in laws):
+        return False
+    return joint.kind in SINGLE or (joint.kind in (*SERIAL, *TOGETHER) and not node.reversed)

@@ -1,0 +1,87 @@
+"""Derivatives on a tape: forward along a direction, and backward from a result.
+
+A forward sweep carries the rates of the inputs on to the results, and visits only the nodes that depend on these
+inputs.  A backward sweep carries sensitivities from one number back to all inputs at once (A. Griewank, A. Walther,
+*Evaluating Derivatives*, SIAM 2008, chapter 3).  Both write new operations on the same tape, so that a sweep can be
+differentiated again.
+
+``values`` has other scalars for some nodes, by index: the derivative is taken there.  So a node can be a free variable
+while it is differentiated by, and have a computed value in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kinode.algebra.scalars import PARTIALS, Scalar, apply, is_zero
+from kinode.algebra.trace import Traced
+
+Rates = dict[int, Scalar]
+PIECEWISE_CONSTANT = frozenset({"interval", "fetch", "sign", "floor", "less", "less_equal", "equal"})
+NO_VALUES: Mapping[int, Scalar] = {}
+
+
+def sweep_forward(nodes: Sequence[Traced], seeds: Mapping[int, Scalar], values: Mapping[int, Scalar]) -> Rates:
+    """The rates of nodes by index, from those of inputs; rates that are known to vanish are left out.
+
+    ``nodes`` are in an order in which they can be computed.
+    """
+    rates: Rates = {index: rate for index, rate in seeds.items() if not is_zero(rate)}
+    for node in nodes:
+        changes = [rates.get(arg.index) if type(arg) is Traced else None for arg in node.args]
+        if all(change is None for change in changes) or node.op in PIECEWISE_CONSTANT:
+            continue
+        rate = _rate(node, changes, values)
+        if not is_zero(rate):
+            rates[node.index] = rate
+    return rates
+
+
+def _rate(node: Traced, changes: Sequence[Scalar | None], values: Mapping[int, Scalar]) -> Scalar:
+    """The rate of a node from those of its operands."""
+    match node.op:
+        case "add":
+            return changes[0] if changes[1] is None else changes[1] if changes[0] is None else changes[0] + changes[1]
+        case "sub":
+            return changes[0] if changes[1] is None else -changes[1] if changes[0] is None else changes[0] - changes[1]
+        case "neg":
+            return -changes[0]  # type: ignore[operator]
+        case "where":
+            test, yes, no = _values(node, values)[0], *(0.0 if x is None else x for x in changes[1:])
+            return yes if yes is no else apply("where", test, yes, no)
+    rate: Scalar = 0.0
+    for partial, change in zip(PARTIALS[node.op](*_values(node, values)), changes, strict=True):
+        if change is not None and not is_zero(partial):
+            rate = rate + change * partial
+    return rate
+
+
+def _values(node: Traced, values: Mapping[int, Scalar]) -> list[Scalar]:
+    """The operands of a node, with the values that replace some of them."""
+    return [values.get(arg.index, arg) if type(arg) is Traced else arg for arg in node.args]
+
+
+def sweep_backward(nodes: Sequence[Traced], seeds: Mapping[int, Scalar], values: Mapping[int, Scalar]) -> Rates:
+    """The sensitivities of inputs and other nodes by index, from those of results.
+
+    ``nodes`` are in an order in which they can be computed; they are visited from the last to the first.
+    """
+    found: Rates = {index: x for index, x in seeds.items() if not is_zero(x)}
+
+    def add(arg: object, x: Scalar) -> None:
+        if type(arg) is Traced and not is_zero(x):
+            before = found.get(arg.index)
+            found[arg.index] = x if before is None else before + x
+
+    for node in reversed(nodes):
+        own = found.get(node.index)
+        if own is None or node.op == "input" or node.op in PIECEWISE_CONSTANT:
+            continue
+        if node.op == "where":
+            test = _values(node, values)[0]
+            add(node.args[1], apply("where", test, own, 0.0))
+            add(node.args[2], apply("where", test, 0.0, own))
+            continue
+        for arg, partial in zip(node.args, PARTIALS[node.op](*_values(node, values)), strict=True):
+            add(arg, own * partial)
+    return found
