@@ -82,6 +82,16 @@ def test_a_method_with_error_control_keeps_its_tolerance(method):
     assert stepper.t == pytest.approx(2.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ["stiff", "dop853"])
+def test_changes_between_steps_with_error_control(cart, method):
+    options = {"rtol": 1e-11, "atol": 1e-13}
+    steppers = [cart.stepper(0.02, method=name, **options) for name in ("dopri5", method)]
+    for k in range(50):
+        for stepper in steppers:
+            stepper.step({"push": 3.0 * (-1) ** (k // 7)})
+    np.testing.assert_allclose(steppers[1].y, steppers[0].y, rtol=1e-7, atol=1e-9)
+
+
 def test_events_with_error_control():
     dynamics = kn.compile(hopper())
     stepper = dynamics.stepper(0.05, method="dopri5")
