@@ -19,6 +19,11 @@ from startup import limit, unchecked
 STEP = 1e-3
 UR5 = "ur5_robot"
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+CHANGED = (
+    ("excavator", "digging", 3e-4), ("ur5", "forearm.mass", 3e-4), ("motor_axis", "reach", 3e-4),
+    ("stewart_platform", "ring", 1e-3), ("four_bar", "coupler.mass", 1e-3),
+)  # fmt: skip
+"""Model, number that changes from run to run, s that a run may take beside its integration."""
 ROD = f"""
 <mujoco>
   <option timestep="{STEP}" integrator="RK4" gravity="0 -9.81 0">
@@ -81,6 +86,26 @@ def short_run(model: str) -> Side:
     return unchecked(call(lambda: kn.simulate(system, STEP, method="rk4", step=STEP)))
 
 
+def changed_run(model: str, number: str) -> Side:
+    """``kn.simulate`` of a compiled system for one step, with another value of one number in each run.
+
+    The step itself takes a microsecond: what is measured is all that a run does beside its integration.
+    """
+    import kinode as kn
+
+    system = kn.load(EXAMPLES / f"{model}.yaml")
+    dynamics = kn.compile(system) if number in system.parameters else kn.compile(system, live=[number])
+    parameter = dynamics.live[number].parameter if number in dynamics.live else number
+    value = float(dynamics.parameters[dynamics.topology.parameters.index(parameter)])
+
+    def run() -> None:
+        nonlocal value
+        value *= 1.0 + 1e-9
+        kn.simulate(dynamics, STEP, method="rk4", step=STEP, parameters={number: value})
+
+    return unchecked(call(run))
+
+
 def excavator_run(change: float) -> Side:
     """A second of the excavator; each run with another digging force, or all with the same."""
     import kinode as kn
@@ -130,6 +155,9 @@ def rows() -> list[Row]:
             lambda: mujoco_step(mujoco_model(robot(UR5), STEP), *state(6))),
         *(Row(f"{name}: {begin}", "limit", lambda name=name: short_run(f"{name}.yaml"), lambda: limit(1e-3), 1.0,
               at_most=True, unit="ms") for name in ("pendulum", "four_bar")),
+        *(Row(f"{model}: kn.simulate with another {number}, one step", "limit",
+              lambda model=model, number=number: changed_run(model, number), lambda most=most: limit(most), 1.0,
+              at_most=True, unit="ms") for model, number, most in CHANGED),
         Row("excavator: 1 s, a parameter changed before each run", "same values", lambda: excavator_run(1.0),
             lambda: excavator_run(0.0), 2.0, at_most=True, unit="ms"),
         Row("Stewart platform: start with other parameters", "limit", lambda: followed_start("stewart_platform.yaml"),

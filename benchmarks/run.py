@@ -24,6 +24,7 @@ import measure
 import repeated_calls
 import simulation
 import startup
+import stepper
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {ROOT / "docs" / "reference" / "benchmarks.md": measure.markdown, ROOT / "README.md": measure.highlights}
@@ -36,7 +37,7 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    files = (dynamics, derivatives, simulation, startup, repeated_calls, equations)
+    files = (dynamics, derivatives, simulation, startup, repeated_calls, stepper, equations)
     rows = [row for file in files for row in file.rows()]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []

@@ -17,6 +17,9 @@ HOOKS = {
     "notebook_html": "kinode.views.notebook",
     # of kn.load
     "load_run": "kinode.results.run_files",
+    # of Dynamics
+    "make_stepper": "kinode.tasks.real_time.stepper",
+    "find_steppers": "kinode.tasks.real_time.single_step",
     # of Circuit
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records

@@ -92,7 +92,7 @@ def test_threads_have_memory_of_their_own():
 
 def test_a_state_that_is_not_finite_is_named():
     dynamics = kn.compile(gyro())
-    with pytest.raises(kn.SimulationError, match=r"slide\.q is not finite at t = 0\.01 s"):
+    with pytest.raises(kn.SimulationError, match=r"coordinate slide \(slide\.q\) became not finite"):
         dynamics.step(kn.State(0.0, dynamics.initial.q, np.array([1.0, 2.0, 3.0, np.inf]), np.empty(0)), 1e-2)
 
 

@@ -17,10 +17,10 @@ import pytest
 from kernels import sizes, straight
 from kinode.algebra.scalars import sin
 from kinode.algebra.trace import Tape
-from kinode.jit import builtin_function
 from kinode.jit.compiler import compile_program
 from kinode.jit.kernel_call import run, run_batch
 from kinode.jit.program import Block, Program
+from kinode.jit.python_calls import builtin_function
 from kinode.jit.thread_team import ThreadPool
 
 Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])

@@ -6,6 +6,7 @@ import ctypes
 import gc
 import math
 import weakref
+from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
 
@@ -535,3 +536,24 @@ def test_only_what_is_called_is_compiled():
     written = translate(helpers, "tested")
     assert written.count("\ndefine ") == 4
     assert written.count("define internal ") == 3
+
+
+def chosen_by(enabled: bool) -> Callable[[int], int]:
+    """A function with branches that a truth value of this one rules out, with what is no loop code in them."""
+
+    def choose(x: int) -> int:
+        if enabled:
+            return x + 1
+        if enabled and print(x):
+            return x + 2
+        elif x > 3:
+            return x + 3
+        return x
+
+    return choose
+
+
+def test_a_branch_that_is_ruled_out_is_not_compiled():
+    text = translate(chosen_by(False), "kinode_choose")
+    assert "icmp sgt" in text and text.count("ret i64") == 2
+    assert translate(chosen_by(True), "kinode_choose").count("ret i64") == 1

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from rates import ending, kepler, kepler_start, tumbling
 
+import kinode as kn
 from kinode.jit import code_cache
-from kinode.ode import compiled_loops
+from kinode.ode import compiled_loops, method_table
 from kinode.ode.integrate import integrate
 from kinode.ode.rk4_batch import rk4_batch
 
@@ -101,3 +102,14 @@ def test_python_runs_batches_as_they_stand(monkeypatch):
     assert np.array_equal(compiled.y, plain.y, equal_nan=True)
     assert compiled.failed_component.tolist() == plain.failed_component.tolist() == [-1, 1, -1]
     assert math.isclose(compiled.failed_time[1], plain.failed_time[1])
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "gyroscope"])
+@pytest.mark.parametrize("options", [{}, {"method": "rk4", "step": 1e-3}])
+def test_loops_without_events_give_the_same_bits(name, options, monkeypatch):
+    dynamics = kn.compile(kn.load(f"examples/{name}.yaml"))
+    assert method_table.METHODS["rk4"].find_loop(False) == "advance_fixed_plain"
+    plain = kn.simulate(dynamics, 0.5, **options)
+    monkeypatch.setattr(method_table, "PLAIN_LOOPS", {})
+    other = kn.simulate(dynamics, 0.5, **options)
+    assert plain.end.y.tobytes() == other.end.y.tobytes() and (plain.t == other.t).all()

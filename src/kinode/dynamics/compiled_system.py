@@ -8,7 +8,7 @@ here; errors name the argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from kinode.dynamics.derivative_methods import DerivativeMethods
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
+from kinode.dynamics.stepped_system import SteppedSystem
 from kinode.errors import ArgumentError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
@@ -38,11 +39,10 @@ from kinode.structure.topology import Topology, find_topology
 
 if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
     from kinode.dynamics.initialization.loop_equations import LoopEquations
-    from kinode.dynamics.single_step import Steppers
     from kinode.structure.loop_closure import Closure
 
 
-class Dynamics(DerivativeMethods):
+class Dynamics(DerivativeMethods, SteppedSystem):
     """A compiled system; ``kn.compile`` makes it.
 
     Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
@@ -175,9 +175,9 @@ class Dynamics(DerivativeMethods):
         return state
 
     def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
-        """Whether time, parameters and inputs are those of the initial state."""
-        pairs = ((p, self.parameters), (inputs, self.inputs))
-        return t == 0.0 and all(x is None or x is y or np.array_equal(x, y) for x, y in pairs)
+        """Whether time, parameters and inputs give the initial state."""
+        same_inputs = inputs is None or inputs is self.inputs or np.array_equal(inputs, self.inputs)
+        return t == 0.0 and same_inputs and self.start.is_own(p)
 
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
         """A state with parameters and inputs: where kernels and snapshots are evaluated."""
@@ -352,16 +352,6 @@ class Dynamics(DerivativeMethods):
         x = self.arguments.read_array("u_dot", u_dot, self.n_u, np.zeros(self.n_u))
         point = self.read_point(kernel, t, q, u, z, p, inputs, x)
         return joint_wrenches(self, StateBatch.of(point, None if u_dot is None else x), request)
-
-    def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
-        """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
-        return self._steppers.own.advance(state, dt, p, inputs)
-
-    @cached_property
-    def _steppers(self) -> Steppers:
-        from kinode.dynamics.single_step import Steppers
-
-        return Steppers(self)
 
     # -- calls -------------------------------------------------------------------------------------
     def read_point(

@@ -12,7 +12,9 @@ The loop language, a subset of Python:
 - assignments, also of several values and in place, ``if``, ``while``, ``for`` over ``range``, ``break``, ``continue``,
   ``return``; a variable keeps its type and is set before it is read, on every path;
 - arithmetic, comparisons, ``and``, ``or``, ``not``, ``a if c else b``; ``min max abs int float``, functions of `math`
-  and of kinode.jit.pointers; numbers of the module and of enclosing functions, as constants; functions of either.
+  and of kinode.jit.pointers; numbers of the module and of enclosing functions, as constants; functions of either;
+- ``if enabled:`` and ``if enabled and x:`` with a truth value of an enclosing function: a branch that it rules out is
+  not compiled.
 
 Anything else raises a `TranslationError` with its file and line. Results are those of Python to the last bit, but
 nothing raises: integers wrap around at 64 bits and give 0 when divided by zero, real numbers follow IEEE 754.
@@ -239,7 +241,17 @@ class _Function(ExpressionTranslator):
                 self.refuse(node, f"'{ast.unparse(other)}' cannot be assigned to")
 
     def choose(self, node: ast.If) -> None:
-        """Write an ``if``; a variable is set after it if both branches set it, or leave."""
+        """Write an ``if``; a variable is set after it if both branches set it, or leave.
+
+        Where a truth value of an enclosing function decides, only the branch that it chooses is compiled.
+        """
+        parts = (
+            node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
+        )
+        chosen = self.constant_truth(parts[0])
+        if chosen is False or (chosen and len(parts) == 1):
+            self.statements(node.body if chosen else node.orelse)
+            return
         yes, no, after = self.label(), self.label(), self.label()
         self.branch(self.truth(node.test), yes, no)
         before, ends = set(self.assigned), []
@@ -253,6 +265,13 @@ class _Function(ExpressionTranslator):
         self.assigned = set.intersection(*ends) if ends else before
         if ends:
             self.begin(after)
+
+    def constant_truth(self, node: ast.expr) -> bool | None:
+        """A truth value of an enclosing function; None if the expression is something else."""
+        if isinstance(node, ast.Name) and node.id in self.constants:
+            value = self.static(node)
+            return value if isinstance(value, bool) else None
+        return None
 
     def repeat(self, node: ast.While) -> None:
         """Write a ``while``."""

@@ -38,6 +38,7 @@ class Arguments:
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.parameters.flags.writeable = self.inputs.flags.writeable = False  # compiled functions and runs share them
         self._known_values: tuple[bytes, dict[str, float]] | None = None  # all parameters, of the last vector
+        self.derived: dict[str, Any] = {}  # what follows from the model and is found once
         self._checked = b""  # the parameters with which components were last checked
 
     def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:

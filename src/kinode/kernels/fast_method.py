@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinode.algebra.scalars import Array
-from kinode.jit import builtin_function
 from kinode.jit.compiler import Machine
+from kinode.jit.python_calls import builtin_function
 from kinode.kernels.kernel_table import KernelRow
 
 

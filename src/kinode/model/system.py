@@ -364,7 +364,9 @@ class System(Declarations, Shortcuts):
             parameter = self.parameters[name]
             new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
-                read_bounds(self.reader(name), parameter.bounds, value, None)
+                low, high = parameter.bounds
+                if not low <= value <= high:
+                    read_bounds(self.reader(name), parameter.bounds, value, None)  # it raises
         return new
 
     # -- checking and showing ----------------------------------------------------------------------

@@ -23,11 +23,16 @@ Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
 COMPILED_TOGETHER = (
     ("advance_adaptive",),
+    ("advance_adaptive_plain",),
     ("advance_fixed",),
+    ("advance_fixed_plain",),
     ("advance_implicit",),
     ("advance_outside", "check_events", "check_between", "check_bounds"),
     ("run_groups",),
-    ("step_once",),
+    ("step_fixed_plain",),
+    ("step_fixed",),
+    ("step_adaptive",),
+    ("step_implicit",),
 )
 """Groups of loops that are compiled together, since they are used together."""
 _ENGINES: list[Any] = []  # keeps the machine code in memory
@@ -50,9 +55,10 @@ def _source_digest() -> str | None:
 
 def find_source(name: str) -> Loop:
     """The loop as a Python function, which Python can run too."""
-    from kinode.ode.loops import advance, batch_groups, event_triggers, fixed_step, step_bounds
+    from kinode.ode.loops import advance, batch_groups, event_triggers, step_bounds
+    from kinode.ode.loops.stepping import advance_interval
 
-    modules = (advance, event_triggers, step_bounds, batch_groups, fixed_step)
+    modules = (advance, event_triggers, step_bounds, batch_groups, advance_interval)
     loop: Loop = next(getattr(module, name) for module in modules if hasattr(module, name))
     return loop
 
@@ -93,7 +99,14 @@ def loop_at(address: int) -> Loop:
         code: int = call(ctypes.addressof(record))
         return code
 
+    loop.__dict__["address"] = address
     return loop
+
+
+def address_of(loop: Loop) -> int:
+    """The address of a compiled loop."""
+    address: int = loop.__dict__["address"]
+    return address
 
 
 def loop(name: str, *, beside: bool = False) -> Loop:

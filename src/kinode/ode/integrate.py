@@ -18,6 +18,7 @@ from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.run_codes import Stepping
+from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
 from kinode.ode.ode_arguments import (
     ATOL,
@@ -107,6 +108,27 @@ def integrate(
 
     A run that cannot continue does not raise: ``ending`` says why, and the solution holds the states so far.
     """
+    run = begin_run(
+        kernel, y0, t0, t1, method=method, times=times, step=step, rtol=rtol, atol=atol, p=p, inputs=inputs,
+        quaternions=quaternions, max_step=max_step, breaks=breaks, margin=margin, first_step=first_step,
+        first_tick=first_tick, max_steps=max_steps,
+    )  # fmt: skip
+    if t0 == t1 or kernel.n_y == 0:
+        return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
+    return run.solution(run.drive(on_progress, chunk, on_long))
+
+
+def begin_run(
+    kernel: KernelSpec, y0: npt.ArrayLike, t0: float, t1: float, *, method: str = DEFAULT_METHOD,
+    times: npt.ArrayLike | None = None, step: float | None = None, rtol: float = RTOL, atol: npt.ArrayLike = ATOL,
+    p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None, quaternions: Sequence[int] = (),
+    max_step: float = math.inf, breaks: npt.ArrayLike = (), margin: float = 0.0, first_step: float | None = None,
+    first_tick: int | None = None, max_steps: int = 100_000_000, memory: RunMemory | None = None,
+) -> LoopRun:  # fmt: skip
+    """A run before its first step; the arguments are those of ``integrate``, and are checked.
+
+    ``memory`` is where the run is laid out, for a loop that keeps more than a run.
+    """
     _check_kernel(kernel, t0, t1)
     chosen, table = _find_method(method)
     start = check_start(y0, kernel.n_y, t0, t1)
@@ -119,8 +141,9 @@ def integrate(
         absolute = without_discrete(absolute, kernel.events.n_discrete)
     arguments, stages = (flat("p", p), flat("inputs", inputs)), len(table.nodes)
     run = LoopRun(
-        kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick, chosen.loop
-    )
+        kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick,
+        chosen.find_loop(kernel.events is not None or kernel.bounds is not None), memory,
+    )  # fmt: skip
     _set_method(run, chosen, table)
     if chosen.fixed:
         _set_steps(run, step)
@@ -133,6 +156,4 @@ def integrate(
 
         set_newton(run, kernel, table, rtol)
     run.set_breaks(flat("breaks", breaks), margin)
-    if t0 == t1 or kernel.n_y == 0:
-        return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
-    return run.solution(run.drive(on_progress, chunk, on_long))
+    return run

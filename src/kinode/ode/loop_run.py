@@ -79,14 +79,15 @@ class LoopRun:
     max_steps : largest number of steps.
     first_tick : the first clock tick to come; None for the first that is not before the start.
     loop : name of the compiled loop.
+    memory : where the run is laid out; new memory by default.
     """
 
     def __init__(
         self, kernel: KernelSpec, y0: Array, span: tuple[float, float], arguments: tuple[Array, Array],
         quaternions: Sequence[int], times: Array | None, stages: int, max_steps: int, first_tick: int | None = None,
-        loop: str = "advance_adaptive",
+        loop: str = "advance_adaptive", memory: RunMemory | None = None,
     ) -> None:  # fmt: skip
-        self.memory = run = RunMemory()
+        self.memory = run = memory if memory is not None else RunMemory()
         rows = provide_rows(run, kernel, arguments, quaternions, stages)
         self.y, self.y_new, self.y_stage, self.between = rows[:4]
         self.slopes = rows[4:]
@@ -112,7 +113,8 @@ class LoopRun:
 
     def absolute(self, t: float) -> float:
         """A time of the loop, which counts from the start, as a time of the model."""
-        return self.span[1] if t == self.memory.step.t_end else self.span[0] + t
+        at_end = t == self.memory.step.t_end and math.isfinite(self.span[1])
+        return self.span[1] if at_end else self.span[0] + t
 
     @property
     def now(self) -> float:
@@ -146,7 +148,7 @@ class LoopRun:
         run, times = self.memory, np.ascontiguousarray(breaks - self.span[0])
         if self.events is not None:
             times = self.events.align(times, breaks)
-        if times.size and run.step.t_end < run.step.t:
+        if times.size and self.span[1] < self.span[0]:
             raise ValueError("t1: breaks are passed forwards in time")
         run.breaks.count, run.breaks.times, run.breaks.margin = times.size, floats_of(times), margin
         run.breaks.next = int(np.searchsorted(times, run.step.t - margin))

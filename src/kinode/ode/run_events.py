@@ -57,7 +57,8 @@ class RunEvents:
 
     def absolute(self, t: float) -> float:
         """A time of the loop, which counts from the start, as a time of the model."""
-        return self.span[1] if t == self.run.step.t_end else self.span[0] + t
+        at_end = t == self.run.step.t_end and math.isfinite(self.span[1])
+        return self.span[1] if at_end else self.span[0] + t
 
     def align(self, times: Array, breaks: Array) -> Array:
         """Breaks as times from the start of the run; one on a clock tick gets the time of the tick to the last bit."""

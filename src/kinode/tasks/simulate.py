@@ -21,6 +21,7 @@ from kinode.dynamics.initialization.far_guesses import find_far_guesses
 from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
+from kinode.model.system_checks import laws_of
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
@@ -28,6 +29,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.event_log import Event
+from kinode.simulation.law_bounds.watched_laws import find_watched
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
 from kinode.simulation.solver import Options, StateHistory, check_options, check_span, compute_motion
@@ -152,8 +154,8 @@ def read_task(
     model = find_model(model)
     defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(defaults, method, step, rtol, atol, max_step)
-    prepare(METHODS[options.method].loop)
     dynamics = _compiled(model, formulation)
+    prepare(METHODS[options.method].find_loop(_may_be_eventful(dynamics)))
     until = defaults.get("until") if until is None else until
     return RunTask(dynamics, options, until, t0, {"times": times, "samples": samples, "every": every}, stop_when)
 
@@ -179,6 +181,15 @@ def compute_run(
         run.events = (*begin.notices, *run.events)
     run.facts = {**_facts(task.options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
     return run
+
+
+def _may_be_eventful(dynamics: Dynamics) -> bool:
+    """Whether a run may need the loop with events: for those of the model, or for bounds of its laws."""
+    topology = dynamics.arguments.topology
+    if topology.events is not None or not topology.constrained:
+        return topology.events is not None or find_watched(dynamics) is not None
+    components = dynamics.system.components.values()  # loops are closed later, and what is watched is known then
+    return any(True for component in components for _ in laws_of(component))
 
 
 def _compiled(model: System | Dynamics, formulation: str | None) -> Dynamics:

@@ -15,7 +15,7 @@ from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
-from kinode.jit import builtin_function
+from kinode.jit.python_calls import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code

@@ -39,14 +39,19 @@ def find_far_guesses(
 ) -> list[FarGuess]:
     """The joints that start far from their guesses; ``values`` are those that were given by name."""
     start = dynamics.start
-    if not start.open_topology.constrained:
+    if not start.open_topology.constrained or not _has_guess(dynamics):
         return []
-    key = (state.t, state.q.tobytes(), p.tobytes(), inputs.tobytes(), repr(values))
+    counting = p[start.parameters_that_count]
+    key = (state.t, state.q.tobytes(), counting.tobytes(), inputs.tobytes(), repr(values))
     far = start.far_guesses.get(key)
     if far is None:
         far = _find(dynamics, state, values, p, inputs)
         start.far_guesses = {key: far}  # one run after another begins alike
     return far
+
+
+def _has_guess(dynamics: Dynamics) -> bool:
+    return any(joint.guess is not None for joint in dynamics.system.joints.values())
 
 
 def _find(

@@ -24,6 +24,8 @@ from kinode.model.quantity_names import coordinate_names
 from kinode.records import dataclass
 
 GUESS_WEIGHT = 1.0  # of a joint with a guess
+LATER_FIELDS = frozenset({"a", "b", "motion", "speed", "effort", "damping", "stiffness", "friction", "compliance"})
+"""Fields of joints in which no initial value is written."""
 DEFAULT_WEIGHT = 1e-6  # of a joint without one: it moves before a joint with a guess does
 
 
@@ -75,7 +77,7 @@ def read_initial_values(
         z[where] = arguments.system[name].initial_discrete_states(resolve)
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:
-            joint_values[name] = initial_value_of(joint, resolve)
+            joint_values[name] = constant_value_of(arguments, joint) or initial_value_of(joint, resolve)
     other_states = {c.name: c for c in topology.coordinates if c.role == "z"}
     for text, value in values.items():
         owner, _, rest = text.partition(".")
@@ -99,6 +101,15 @@ def read_initial_values(
     for name, requested in joint_values.items():
         _check_quaternion(arguments.system.joints[name], requested)
     return InitialValues(joint_values, z, given_states=frozenset(values) & other_states.keys())
+
+
+def constant_value_of(arguments: Arguments, joint: Joint) -> JointInitialValue | None:
+    """The initial value of a joint that names no parameter, found once; None for others."""
+    known: dict[str, JointInitialValue | None] = arguments.derived.setdefault("initial values", {})
+    if joint.name not in known:
+        constant = all(field in LATER_FIELDS for field, _ in joint.expressions())
+        known[joint.name] = initial_value_of(joint, arguments.system.nominal) if constant else None
+    return known[joint.name]
 
 
 def initial_value_of(joint: Joint, resolve: Callable[[Any], float]) -> JointInitialValue:

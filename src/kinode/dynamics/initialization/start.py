@@ -6,6 +6,7 @@ values or, where these cannot be assembled, the first that can.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -17,6 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
+from kinode.dynamics.initialization.start_dependence import find_start_parameters
 from kinode.errors import AssemblyError, ModelError, OtherRowsError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
@@ -58,6 +60,7 @@ class Start:
         self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
         self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
+        self._free_joints: tuple[Mapping[str, slice], Sequence[str]] | None = None  # where nothing is to be solved
         self.lock = RLock()  # threads find starts one after the other
 
     @property
@@ -79,6 +82,18 @@ class Start:
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
         return self._solve(self.initial_values, 0.0, None, None)
+
+    @cached_property
+    def parameters_that_count(self) -> Array:
+        """Indices of the parameters that a start can depend on."""
+        return find_start_parameters(self.open_topology)
+
+    def is_own(self, p: Any) -> bool:
+        """Whether a start with these parameters is that with the model's own: those that count have its values."""
+        own, which = self.arguments.parameters, self.parameters_that_count
+        if p is None or p is own:
+            return True
+        return isinstance(p, np.ndarray) and p.shape == own.shape and bool((p[which] == own[which]).all())
 
     # -- loops -------------------------------------------------------------------------------------
     @cached_property
@@ -227,16 +242,30 @@ class Start:
         """Coordinates and speeds of the closed position nearest to initial values."""
         from kinode.dynamics.initialization.initial_speeds import solve_speeds
 
+        if self._free_joints is not None:
+            return self._place(values, *self._free_joints)
         assembler, topology = self.assembler(values, t, p, inputs), self.open_topology
         x = None if self._anchor is None else assembler.follow(self._anchor)
         if self._anchor is not None and x is not None and self.warm_start is None:
             self.warm_start = assembler.warm_start(self._anchor)
         if x is None:
             x = assembler.solve_positions()
+        if not assembler.problem.bound:
+            self._free_joints = assembler.problem.q_of, assembler.problem.names
         problem = assembler.problem  # gears alone have no rows of positions: there is nothing to follow
         if self._anchor is None and problem.bound and problem.groups and values is self.initial_values:
             self._anchor = assembler.anchor(x)
         return x[: topology.n_q], solve_speeds(problem, x)[: topology.n_u]
+
+    def _place(
+        self, values: InitialValues, q_of: Mapping[str, slice], names: Sequence[str]
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Coordinates and speeds as they are requested, where no coordinate depends on another."""
+        q, joints = np.zeros(self.open_topology.n_q), values.joints
+        for name, where in q_of.items():
+            if name in joints:
+                q[where] = joints[name].q
+        return q, np.concatenate([EMPTY, *(joints[name].u(q[q_of[name]]) for name in names)])
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         topology = self.open_topology

@@ -145,6 +145,8 @@ class EventTable:
 
     def check_modes(self, z: Any) -> None:
         """Refuse a state, or a batch of states, in which a mode has a value that it does not know."""
+        if z.ndim == 1 and all(float(z[at]) in values for at, (_, values) in self.modes.items()):
+            return
         for at, (name, values) in self.modes.items():
             wrong = [x for x in np.unique(z[..., at]) if x not in values]
             if wrong:

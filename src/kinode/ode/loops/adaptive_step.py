@@ -280,7 +280,7 @@ def _stalls(run: RunMemory) -> bool:
     return advance < STALL_SHARE * abs(step.t_end - step.t_start)
 
 
-def take_step_by(step_to_event: Callable[[RunMemory], int]) -> Callable[[RunMemory], int]:
+def take_step_by(step_to_event: Callable[[RunMemory], int], with_events: bool = True) -> Callable[[RunMemory], int]:
     """One accepted step, with a function that takes it up to its first event."""
 
     def take_step(run: RunMemory) -> int:
@@ -292,11 +292,11 @@ def take_step_by(step_to_event: Callable[[RunMemory], int]) -> Callable[[RunMemo
         code = step_to_event(run)
         if code != Outcome.DONE:
             return code
-        if run.bounds.count != 0:
+        if with_events and run.bounds.count != 0:
             finish_bounds(run)
         if _stalls(run):
             return Outcome.STALLED
-        if run.counts.pending == Pending.STEPPED_TO_EVENT:
+        if with_events and run.counts.pending == Pending.STEPPED_TO_EVENT:
             # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
             first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
             step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
@@ -307,4 +307,16 @@ def take_step_by(step_to_event: Callable[[RunMemory], int]) -> Callable[[RunMemo
     return take_step
 
 
-take_adaptive_step = take_step_by(step_to_event_by(find_step_by(_try_explicit), _find_middle))
+_find_explicit_step = find_step_by(_try_explicit)
+
+
+def _step_plainly(run: RunMemory) -> int:
+    """One step of a model without events and bounds of laws."""
+    code = _find_explicit_step(run)
+    if code == Outcome.DONE:
+        run.counts.pending, run.counts.dense_ready = Pending.STEPPED, 0
+    return code
+
+
+take_adaptive_step = take_step_by(step_to_event_by(_find_explicit_step, _find_middle))
+take_plain_step = take_step_by(_step_plainly, False)

@@ -131,6 +131,12 @@ def begin(run: RunMemory) -> bool:
     return True
 
 
+def begin_plain(run: RunMemory) -> bool:
+    """Start the run of a model without events, or pass a break; False if the slope is not finite."""
+    begin_piece(run)
+    return start(run)
+
+
 def pass_break(run: RunMemory) -> bool:
     """Pass a break: evaluate the slope anew, or iterate the modes; False if the slope is not finite."""
     begin_piece(run)

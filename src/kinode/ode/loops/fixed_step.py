@@ -6,6 +6,8 @@ back to the grid.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kinode.ode.loops.dense_output import combine, end_slope, table_row
 from kinode.ode.loops.event_search import find_event
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
@@ -40,16 +42,6 @@ def classical_step(run: RunMemory, t: float, h: float) -> int:
     for i in range(n):
         new[i] = y[i] + sixth * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i])
     return not_finite(run, new)
-
-
-def step_once(run: RunMemory) -> int:
-    """One classical step by itself, from ``step.t`` and ``state.y`` to ``step.t_new`` and ``state.y_new``."""
-    step = run.step
-    rate(run, step.t, run.state.y, run.state.slopes)
-    if classical_step(run, step.t, step.t_new - step.t) != 0:
-        run.counts.failed = first_not_finite(run.state.y_new, run.model.n)
-        return Outcome.NOT_FINITE
-    return Outcome.DONE if _close_end(run) else Outcome.LEFT_BRANCH
 
 
 def _tableau_step(run: RunMemory, t: float, h: float) -> int:
@@ -122,36 +114,46 @@ def _has_event(run: RunMemory) -> bool:
     return event
 
 
-def take_fixed_step(run: RunMemory) -> int:
-    """One step, with its events and its pass of singular positions."""
-    step, counts = run.step, run.counts
-    begin_monitor(run)
-    on_grid = _plan_step(run)
-    bad = 0
-    if run.method.classical != 0:
-        bad = classical_step(run, step.t, step.h_done)
-    else:
-        bad = _tableau_step(run, step.t, step.h_done)
-    counts.steps += int(on_grid)
-    counts.cut += int(not on_grid)
-    counts.evaluations += run.method.last - 1
-    if bad != 0:
-        counts.failed = first_not_finite(run.state.y_new, run.model.n)
-        step.failed_time = step.t_new
-        return Outcome.NOT_FINITE
-    step.h_done = step.t_new - step.t
-    closed = _close_end(run)
-    counts.pending, counts.dense_ready = Pending.STEPPED, 0
-    if not closed:
-        return Outcome.LEFT_BRANCH
-    if run.model.projection != 0:
-        end_slope(run)
-    end = step.t_new
-    if run.events.count != 0 and _has_event(run):
-        counts.pending = Pending.STEPPED_TO_EVENT
-        if step.t_new != end:
-            counts.off_grid = 1
-            counts.steps -= int(on_grid)
-    elif run.model.projection != 0 and monitor_step(run):
-        return Outcome.NEAR_SINGULAR
-    return Outcome.DONE
+def fixed_step_by(with_events: bool) -> Callable[[RunMemory], int]:
+    """The step of fixed length, for models with events or without."""
+
+    def take_fixed_step(run: RunMemory) -> int:
+        """One step, with its events and its pass of singular positions."""
+        step, counts = run.step, run.counts
+        begin_monitor(run)
+        on_grid = _plan_step(run)
+        bad = 0
+        if run.method.classical != 0:
+            bad = classical_step(run, step.t, step.h_done)
+        else:
+            bad = _tableau_step(run, step.t, step.h_done)
+        counts.steps += int(on_grid)
+        counts.cut += int(not on_grid)
+        counts.evaluations += run.method.last - 1
+        if bad != 0:
+            counts.failed = first_not_finite(run.state.y_new, run.model.n)
+            step.failed_time = step.t_new
+            return Outcome.NOT_FINITE
+        step.h_done = step.t_new - step.t
+        closed = _close_end(run)
+        counts.pending, counts.dense_ready = Pending.STEPPED, 0
+        if not closed:
+            return Outcome.LEFT_BRANCH
+        if run.model.projection != 0:
+            end_slope(run)
+        if with_events:
+            end = step.t_new
+            if run.events.count != 0 and _has_event(run):
+                counts.pending = Pending.STEPPED_TO_EVENT
+                if step.t_new != end:
+                    counts.off_grid = 1
+                    counts.steps -= int(on_grid)
+                return Outcome.DONE
+        if run.model.projection != 0 and monitor_step(run):
+            return Outcome.NEAR_SINGULAR
+        return Outcome.DONE
+
+    return take_fixed_step
+
+
+take_fixed_step = fixed_step_by(True)

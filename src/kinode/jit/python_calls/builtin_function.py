@@ -18,17 +18,28 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache as remember
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from kinode.jit.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, DOUBLE, FASTCALL, FIELDS, FLAGS, HEAD, NEW_ARRAY, PLAIN
-from kinode.jit.builtin_ir import wrapper_text as write_wrapper
 from kinode.jit.compiler import Machine, compile_text, keep, load_object
 from kinode.jit.program import ARGUMENTS
+from kinode.jit.python_calls.builtin_ir import (
+    DATA,
+    DESCRIPTION,
+    DIMENSIONS,
+    DOUBLE,
+    FASTCALL,
+    FIELDS,
+    FLAGS,
+    HEAD,
+    NEW_ARRAY,
+    PLAIN,
+)
+from kinode.jit.python_calls.builtin_ir import wrapper_text as write_wrapper
 
 OUT = sys.intern("out")  # the keyword, as Python passes it
 
@@ -104,9 +115,29 @@ def _wrapper() -> tuple[int, Any]:
 
 
 @remember
-def _definition(name: str, doc: str) -> _MethodDef:
-    """Name and documentation of a built-in function; never freed, because the function refers to it."""
-    return _MethodDef(name.encode(), _wrapper()[0], FASTCALL, doc.encode())
+def _definition(name: str, doc: str, address: int) -> _MethodDef:
+    """Name, documentation and code of a built-in function; never freed, because the function refers to it."""
+    return _MethodDef(name.encode(), address, FASTCALL, doc.encode())
+
+
+def address_in_python(*names: str) -> Iterator[int]:
+    """The addresses of functions of Python's C interface."""
+    for name in names:
+        yield int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
+
+
+def make_builtin_function(address: int, name: str, doc: str, values: Sequence[int], targets: tuple[Any, ...]) -> Any:
+    """The built-in function whose code is at an address; ``self`` is an array of values.
+
+    ``targets`` are kept alive with it: everything that the values are addresses of.
+    """
+    record = np.array(values, dtype=np.uint64).view(_Record)
+    definition = _definition(name, doc, address)
+    record.targets = (*targets, definition)
+    create = ctypes.pythonapi.PyCFunction_NewEx
+    create.restype = ctypes.py_object
+    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return create(ctypes.addressof(definition), record, None)
 
 
 def make_callable(
@@ -135,10 +166,9 @@ def make_callable(
         raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {out_shape}")
     if not supported():
         return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc, least, takes_out)
-    api = ctypes.pythonapi
-    functions = (api.PyObject_Vectorcall, api.PyLong_AsDouble, api.PyErr_Clear, api.Py_IncRef)
-    vectorcall, as_double, clear, keep_alive = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
-    new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value
+    names = ("PyObject_Vectorcall", "PyLong_AsDouble", "PyErr_Clear", "Py_IncRef")
+    vectorcall, as_double, clear, keep_alive = address_in_python(*names)
+    new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value or 0
     entries = {
         "kernel": machine.address,
         "fallback": id(fallback),
@@ -162,13 +192,9 @@ def make_callable(
     values = [entries[field] for field in FIELDS] + [arrays[argument].ctypes.data for argument in ARGUMENTS]
     for role in roles:
         values += [ARGUMENTS.index(role), machine.sizes[role]]
-    record = np.array(values, dtype=np.uint64).view(_Record)
-    definition = _definition(name, f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}")
-    record.targets = (machine, arrays, fallback, definition, _wrapper())
-    create = api.PyCFunction_NewEx
-    create.restype = ctypes.py_object
-    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    function: Callable[..., Any] = create(ctypes.addressof(definition), record, None)
+    text = f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}"
+    targets = (machine, arrays, fallback, _wrapper())
+    function: Callable[..., Any] = make_builtin_function(_wrapper()[0], name, text, values, targets)
     return function
 
 

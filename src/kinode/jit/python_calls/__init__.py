@@ -1,0 +1,1 @@
+"""Machine code as built-in functions of Python."""

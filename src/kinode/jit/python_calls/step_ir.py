@@ -1,0 +1,110 @@
+"""LLVM text of the built-in function ``step(inputs)`` of a stepper.
+
+Without an argument, or with an array of the right length, it copies the numbers, calls a loop with its record, and
+returns None if the loop returns zero: no object is made. Everything else goes to a Python function with the same
+arguments: other arguments before the loop is called, and other codes of the loop (``resume``).
+"""
+
+from __future__ import annotations
+
+from kinode.jit.python_calls.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, FLAGS, PLAIN
+
+STEP_FIELDS: tuple[str, ...] = ("loop", "memory", "inputs", "size", "fallback", "resume", "none", "ndarray", "double")
+STEP_FIELDS += ("vectorcall", "incref")
+"""The entries of the record, of eight bytes each, in this order."""
+
+
+def _load(name: str, llvm_type: str = "ptr") -> str:
+    """Two lines that load an entry of the record into ``%name``."""
+    return (
+        f"  %at_{name} = getelementptr i64, ptr %record, i64 {STEP_FIELDS.index(name)}\n"
+        f"  %{name} = load {llvm_type}, ptr %at_{name}, align 8\n"
+    )
+
+
+def _take_array() -> str:
+    """The check of the argument, an array of finite numbers, and its copy."""
+    return f"""\
+array:
+{_load("ndarray")}{_load("double")}{_load("size", "i64")}  %object = load ptr, ptr %args, align 8
+  %at_type = getelementptr i8, ptr %object, i64 8
+  %type = load ptr, ptr %at_type, align 8
+  %is_array = icmp eq ptr %type, %ndarray
+  br i1 %is_array, label %fields, label %to_fallback
+fields:
+  %at_data = getelementptr i8, ptr %object, i64 {DATA}
+  %data = load ptr, ptr %at_data, align 8
+  %at_nd = getelementptr i8, ptr %object, i64 {DATA + 8}
+  %nd = load i32, ptr %at_nd, align 8
+  %at_description = getelementptr i8, ptr %object, i64 {DESCRIPTION}
+  %description = load ptr, ptr %at_description, align 8
+  %at_flags = getelementptr i8, ptr %object, i64 {FLAGS}
+  %flags = load i32, ptr %at_flags, align 8
+  %plain_flags = and i32 %flags, {PLAIN}
+  %is_plain = icmp eq i32 %plain_flags, {PLAIN}
+  %is_vector = icmp eq i32 %nd, 1
+  %is_double = icmp eq ptr %description, %double
+  %plain_vector = and i1 %is_plain, %is_vector
+  %is_usable = and i1 %plain_vector, %is_double
+  br i1 %is_usable, label %length, label %to_fallback
+length:
+  %at_dims = getelementptr i8, ptr %object, i64 {DIMENSIONS}
+  %dims = load ptr, ptr %at_dims, align 8
+  %given = load i64, ptr %dims, align 8
+  %fits = icmp eq i64 %given, %size
+  %some = icmp sgt i64 %size, 0
+  %usable = and i1 %fits, %some
+{_load("inputs")}  br i1 %usable, label %check, label %to_fallback
+check:
+  %j = phi i64 [ 0, %length ], [ %after, %check_next ]
+  %at_checked = getelementptr double, ptr %data, i64 %j
+  %checked = load double, ptr %at_checked, align 8
+  %difference = fsub double %checked, %checked
+  %finite = fcmp oeq double %difference, 0.0
+  br i1 %finite, label %check_next, label %to_fallback
+check_next:
+  %after = add i64 %j, 1
+  %unchecked = icmp slt i64 %after, %size
+  br i1 %unchecked, label %check, label %copy
+copy:
+  %i = phi i64 [ 0, %check_next ], [ %next, %copy ]
+  %source = getelementptr double, ptr %data, i64 %i
+  %value = load double, ptr %source, align 8
+  %target = getelementptr double, ptr %inputs, i64 %i
+  store double %value, ptr %target, align 8
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %size
+  br i1 %more, label %copy, label %run
+"""
+
+
+def step_text() -> str:
+    """LLVM text of the function."""
+    return f"""\
+define ptr @kinode_step(ptr %self, ptr %args, i64 %n, ptr %keywords) nounwind {{
+entry:
+  %at_record = getelementptr i8, ptr %self, i64 {DATA}
+  %record = load ptr, ptr %at_record, align 8
+  %no_keywords = icmp eq ptr %keywords, null
+  br i1 %no_keywords, label %count, label %to_fallback
+count:
+  switch i64 %n, label %to_fallback [ i64 0, label %run
+                                      i64 1, label %array ]
+{_take_array()}run:
+{_load("loop")}{_load("memory")}  %code = call i64 %loop(ptr %memory)
+  %done = icmp eq i64 %code, 0
+  br i1 %done, label %return_none, label %to_resume
+return_none:
+{_load("none")}{_load("incref")}  call void %incref(ptr %none)
+  ret ptr %none
+to_resume:
+  %at_resumed = getelementptr i64, ptr %record, i64 {STEP_FIELDS.index("vectorcall")}
+  %resumed_by = load ptr, ptr %at_resumed, align 8
+{_load("resume")}  %resumed = call ptr %resumed_by(ptr %resume, ptr null, i64 0, ptr null)
+  ret ptr %resumed
+to_fallback:
+{_load("vectorcall")}{_load("fallback")}\
+  %fallback_result = call ptr %vectorcall(ptr %fallback, ptr %args, i64 %n, ptr %keywords)
+  ret ptr %fallback_result
+}}
+"""

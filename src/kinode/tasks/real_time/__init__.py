@@ -1,0 +1,1 @@
+"""A system that is advanced by the caller's clock."""
