@@ -14,6 +14,9 @@ ROLL_LOOPS_FROM = 150  # entries of half the mass matrix; smaller systems with c
 LINK_COST, SPEED_COST = 3, 6  # of loop code in a system with constraints, in entries of straight-line code
 
 
+SHARING = 30  # squares of the loops through a link, on average: from here on straight-line code compiles too long
+
+
 def is_large(topology: Topology) -> bool:
     """Whether a system has loop code instead of straight-line code."""
     if not _can_be_rolled(topology):
@@ -33,7 +36,19 @@ def _has_long_loops(topology: Topology) -> bool:
         carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
         entries += n * carried[-1]
         cost += LINK_COST + SPEED_COST * n
-    return entries >= max(cost, ROLL_LOOPS_FROM)
+    return entries >= max(cost, ROLL_LOOPS_FROM) or _shares_links(topology)
+
+
+def _shares_links(topology: Topology) -> bool:
+    """Whether many loops pass through the same links of a long tree, as in a net: its factors fill up."""
+    n = len(topology.tree.nodes)
+    if n < ROLL_FROM or len(topology.cuts) ** 2 < SHARING:
+        return False
+    through = dict.fromkeys((node.joint.name for node in topology.full.nodes), 0)
+    for cut in topology.cuts:
+        for name in topology.carriers(cut.joint.a.body) | topology.carriers(cut.joint.b.body):
+            through[name] += 1
+    return sum(count * count for count in through.values()) >= SHARING * n
 
 
 def _can_be_rolled(topology: Topology) -> bool:
