@@ -11,6 +11,7 @@
 #   make bench-loops   error against time of mechanisms with loops, beside Exudyn and MuJoCo
 #   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
 #   make bench-loads   what reactions and audits cost beside their runs
+#   make bench-stiff   stiff systems, beside CVODE on the same right side
 #   make bench-events  what events cost; an arm with friction that sticks, beside MuJoCo
 
 PYTHON  ?= python3
@@ -25,7 +26,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo player test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads lint stubs docs clean
+.PHONY: help demo player test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -63,6 +64,9 @@ bench-loads: $(VENV)/.installed-bench
 
 bench-circuits: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/circuits.py $(BENCH)
+
+bench-stiff: $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/stiff.py $(BENCH)
 
 bench-events: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/events.py $(BENCH)

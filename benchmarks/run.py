@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+import derivatives
 import dynamics
 import equations
 import measure
@@ -35,7 +36,8 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows(), *repeated_calls.rows(), *equations.rows()]
+    files = (dynamics, derivatives, simulation, startup, repeated_calls, equations)
+    rows = [row for file in files for row in file.rows()]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []
     for row in chosen:

@@ -47,7 +47,7 @@ print(json.dumps([seconds, [float(x) for x in globals().get("result", [])]]))
 
 def fresh(body: str, cache: str, clock: str = "perf_counter", limit: float | None = None) -> tuple[float, list[float]]:
     """Run the lines in a new process, for ``limit`` seconds at the most: the time they took, the result they left."""
-    environment = {**os.environ, "KINODE_CACHE_DIR": cache}
+    environment = {**os.environ, "KINODE_CACHE_DIR": cache, "KINODE_TIERS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code, as the peers have
     text = FRAME.format(body=body, clock=clock)
     command = [sys.executable, "-c", text]

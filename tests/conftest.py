@@ -13,6 +13,7 @@ SLOW = frozenset((ROOT / "tests" / "slow_tests.txt").read_text(encoding="utf-8")
 # Set before kinode or matplotlib is imported; xdist workers inherit them.
 os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("KINODE_TIERS", "0")  # better code later would only cost time here; jit/test_tiers.py has it
 
 # Bytecode is kept, whatever the surroundings say: some tests start Python anew, and compiling all of kinode takes
 # longer than most of them.

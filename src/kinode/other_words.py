@@ -125,7 +125,7 @@ _CHOICES = {
     "cubic": "spline akima",
     "dopri5": "rk45 ode45 rk5",
     "dop853": "rk853 rk8 ode78",
-    "stiff": "bdf cvode ode15s dassl ida radau lsoda implicit",
+    "stiff": "bdf ode15s dassl ida radau lsoda implicit rosenbrock",
     "rk4": "runge_kutta runge_kutta_4",
 }
 MOST_COMBINATIONS = 1000

@@ -86,6 +86,41 @@ def test_other_roles_and_shapes(make, machine):
     assert function.__doc__ == "Rates."
 
 
+def test_arguments_at_the_end_may_be_left_out(make, machine):
+    function = make(machine, ("t", "q", "u", "x"), {"p": np.array([2.0])}, (6,), fallback, least=3)
+    np.testing.assert_allclose(function(1.0, Q, U), expected(1.0, Q, U), rtol=1e-14)
+    np.testing.assert_allclose(function(1.0, Q, U, np.array([5.0])), expected(1.0, Q, U, x=5.0), rtol=1e-14)
+    assert function(1.0, Q)[0] == "fallback"
+    assert function(1.0, Q, U, np.zeros(1), U)[0] == "fallback"
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 3), (3, 2)])
+def test_a_result_goes_into_a_given_array(make, machine, shape):
+    function = make(machine, ("t", "q", "u"), defaults(), shape, fallback, takes_out=True)
+    out = np.full(shape, np.nan)
+    references = sys.getrefcount(out)
+    for _ in range(100):
+        assert function(1.0, Q, U, out=out) is out
+    assert sys.getrefcount(out) == references
+    np.testing.assert_allclose(out, expected(1.0, Q, U).reshape(shape), rtol=1e-14)
+    assert function(1.0, Q, U) is not out
+
+
+def test_an_array_for_the_result_that_does_not_fit_goes_to_the_fallback(make, machine):
+    function = make(machine, ("t", "q", "u"), defaults(), (2, 3), fallback, takes_out=True)
+    fixed = np.zeros((2, 3))
+    fixed.flags.writeable = False
+    wrong = [np.zeros((3, 2)), np.zeros(6), np.zeros((2, 3), dtype=np.float32), np.zeros((3, 2)).T, fixed, "out", None]
+    for out in wrong:
+        result = function(1.0, Q, U, out=out)
+        assert result is not out
+        assert result[0] == "fallback"
+    assert function(1.0, Q, U, into=np.zeros((2, 3)))[0] == "fallback"
+    assert function(1.0, Q, out=np.zeros((2, 3)), u=U)[0] == "fallback"
+    without = make(machine, ("t", "q", "u"), defaults(), (2, 3), fallback)
+    assert without(1.0, Q, U, out=np.zeros((2, 3)))[0] == "fallback"
+
+
 def test_signature_of_the_built_in(machine):
     function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
     assert list(inspect.signature(function).parameters) == ["t", "q", "u"]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kernels import call_lanes, straight
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, apply
 from kinode.algebra.trace import Tape
+from kinode.jit import program_ir
 from kinode.jit.compiler import compile_program
 from kinode.jit.program import interpret
 
@@ -217,3 +218,37 @@ def test_an_operation_without_code_is_named():
     bad = tape.node("gamma", tape.input("q", 0))
     with pytest.raises(ValueError, match="gamma"):
         compile_program(straight([("out", 0, bad)], q=1, out=1), 1)
+
+
+@pytest.mark.parametrize("width", [2, 3, 4])
+@pytest.mark.parametrize("lanes", LANES)
+def test_vectors_of_scalars(lanes, width):
+    """Sums, products, signs and choices of vectors and scalars; stored whole, in part, and out of order."""
+    tape = Tape()
+    q = tape.inputs("q", 6)
+    a = tape.pack([q[0], 0.0, *q[2:width]])
+    b = tape.pack([1.0, q[1], *[2.0] * (width - 2)])
+    test = apply("less", q[4], q[5])
+    vectors = [a * b + q[3], -(a * q[4]) - b, 3.0 - a * 2.0, apply("where", test, a, b), apply("where", test, a, 0.0)]
+    whole = [x for vector in vectors for x in tape.lanes(vector, width)]
+    parts = [tape.lanes(vectors[0], width)[1], *reversed(tape.lanes(vectors[1], width)), tape.lanes(2.5, width)[0]]
+    program = into_out([*whole, *parts], q=6)
+    machine = compile_program(program, lanes)
+    rows = np.random.default_rng(1).normal(size=(lanes, 6))
+    found = call_lanes(machine, {"q": rows})
+    for row, result in zip(rows, found, strict=True):
+        out = np.zeros(len(result))
+        interpret(program, {"q": row, "out": out})
+        np.testing.assert_allclose(result, out, rtol=1e-14, atol=1e-15)
+
+
+def test_a_vector_in_neighboring_entries_is_stored_at_once():
+    tape = Tape()
+    q = tape.inputs("q", 3)
+    vector = tape.pack([q[0], q[1], q[2], 1.0]) * q[0]
+    assert program_ir.write(into_out(tape.lanes(vector, 4), q=3), 1).count("store <4 x double>") == 1
+    assert "store <4 x double>" not in program_ir.write(into_out(tape.lanes(vector, 4)[::-1], q=3), 1)
+
+
+def into_out(results, **sizes):
+    return straight([("out", k, x) for k, x in enumerate(results)], out=len(results), **sizes)

@@ -18,10 +18,12 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from derivative_checks import run_kernel
 
 import kinode as kn
 from kinode.errors import ModelError
 from kinode.importers import urdf
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -116,11 +118,12 @@ class Pair:
         return found
 
 
-def assert_near(ours, theirs, what):
+def assert_near(ours, theirs, what, near=RTOL, floor=1e-300):
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     scale = np.abs(theirs).max(initial=0.0)
     assert np.isfinite(ours).all(), what
-    assert np.abs(ours - theirs).max(initial=0.0) <= RTOL * scale + 1e-300, (what, np.abs(ours - theirs).max() / scale)
+    error = np.abs(ours - theirs).max(initial=0.0)
+    assert error <= near * scale + floor, (what, error / scale)
 
 
 def compare(pair, seed=1):
@@ -167,6 +170,44 @@ def test_robot(path, base):
     text, fixed = text_of(path)
     assert bool(fixed) == (path.name in MASSLESS)
     compare_accelerations(Pair(text, base))
+
+
+MOST_FREEDOMS = {"fixed": 45, "free": 24}  # of derivatives on the tape, interpreted here
+
+
+def kernel_matrix(pair, name, of, q, u, x):
+    """Derivatives by q, u and the fourth argument, in Pinocchio's order of speeds."""
+    n, order = pair.topology.n_u, pair.order
+    options = DerivativeOptions((of,), (("q", None), ("u", None), ("x", None)))
+    point = EvaluationPoint(0.0, q, u)
+    matrix = run_kernel(pair.topology, Kernel(name, options), point, x).reshape(n, 3 * n)
+    return [matrix[np.ix_(order, k * n + order)] for k in range(3)]
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+@pytest.mark.parametrize("path", READABLE, ids=names(READABLE))
+def test_derivatives_of_robot(path, base):
+    """Columns by q are small motions along the speeds on both sides; damping acts here alone."""
+    pair = Pair(text_of(path)[0], base)
+    if not 0 < pair.topology.n_u <= MOST_FREEDOMS[base]:
+        pytest.skip("nothing moves, or it is too large for the tape")
+    model, data, order = pair.model, pair.data, pair.order
+    q, u, x = pair.random_state(2)
+    their_q, v = pair.their_q(q), u[order]
+    tau = x[order] - model.damping * v
+    pin.computeABADerivatives(model, data, their_q, v, tau)
+    M_inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
+    near = max(RTOL, np.finfo(float).eps * np.linalg.cond(M_inverse))  # what rounding leaves of such a matrix
+    by_q, by_u, by_effort = kernel_matrix(pair, "derivatives", "u_dot", q, u, x)
+    assert_near(by_q, data.ddq_dq, "accelerations by q", near)
+    # Of propellers on a frame that is held theirs is a sum of rounding, and ours is zero.
+    assert_near(by_u, data.ddq_dv - M_inverse * model.damping, "accelerations by u", near, floor=1e-16)
+    assert_near(by_effort, M_inverse, "accelerations by effort", near)
+    by_q, by_u, by_u_dot = kernel_matrix(pair, "derivatives_of_motion", "effort", q, u, x)
+    their_by_q, their_by_u, M = pin.computeRNEADerivatives(model, data, their_q, v, x[order])
+    assert_near(by_q, their_by_q, "efforts by q")
+    assert_near(by_u, their_by_u + np.diag(model.damping), "efforts by u")
+    assert_near(by_u_dot, np.triu(M) + np.triu(M, 1).T, "efforts by u_dot")
 
 
 def test_there_are_robots_and_pinocchio_reads_no_others():

@@ -1,6 +1,5 @@
 """Live pages over a real socket: runs that follow values are those of kn.simulate; curves, modes, branches, files."""
 
-import shutil
 import time
 from pathlib import Path
 
@@ -9,11 +8,7 @@ import pytest
 from live_page import LivePage
 
 import kinode as kn
-from kinode.studio.diagram_data import diagram_data
-from kinode.studio.equation_data import equation_data
-from kinode.studio.live_pages.later_parts import find_later_parts
-from kinode.studio.live_pages.live_view import LiveView, serve_model, view_live
-from kinode.studio.live_pages.model_watch import find_named_files, find_stamp
+from kinode.studio.live_pages.live_view import LiveView
 from kinode.tasks.batches.response_curve import response_curve
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -161,9 +156,39 @@ def test_shapes_are_sent_where_a_number_moves_them_alone(open_page):
     assert header["geometry"] is None
 
 
+def test_a_number_that_moves_no_shape_now_may_do_so_later():
+    system = kn.System("arm")
+    system.parameter("a", 1.0)
+    system.parameter("b", 2.0)
+    arm = system.body("arm", mass=1, com=("max(a, b)", 0, 0))
+    system.revolute("pin", system.world, arm, axis="z")
+    with LiveView(system, 0.1, player="") as view, LivePage(view.server) as page:
+        page.ask("open")
+        assert page.ask("set", values={"a": 1.5})[0]["geometry"] is None
+        assert page.ask("set", values={"b": 1.2})[0]["geometry"]["bodies"][0]["com"][0] == 1.5
+        assert page.ask("set", values={"a": 1.4})[0]["geometry"]["bodies"][0]["com"][0] == 1.4
+
+
+def test_series_that_nobody_sees_are_sent_when_they_are_asked_for(open_page):
+    page, opened, _ = open_page("excavator")
+    infos = {x["name"]: x for x in opened["series"]}
+    names = [x["name"] for x in opened["series"]][5:2:-1]
+    header, few = page.ask("set", values={"bucket.mass": 810.0}, series=[*names, "nothing"])
+    spans = [(infos[name]["row"], max(1, len(infos[name]["parts"]))) for name in names]
+    assert header["rows"]["at"] == [first + k for first, count in spans for k in range(count)]
+    page.ask("set", values={"bucket.mass": 500.0})  # the run before is still known
+    answer, rest = page.ask("rows", id=header["id"])
+    assert answer["rows"] == {"of": header["rows"]["of"], "at": None}
+    assert np.array_equal(rest["series"][header["rows"]["at"]], few["series"])
+    check_series(opened["series"], rest["series"], simulated("excavator", few["t"], {"bucket.mass": 810.0}))
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "words"),
     [
+        ("set", {"series": "bucket.power"}, r"series: a list of names"),
+        ("rows", {"id": 0}, r"id: there is no run 0"),
+        ("rows", {}, r"id: there is no run None"),
         ("set", {"values": {"bucket.mass": -1.0}}, "bucket"),
         ("set", {"values": {"bucket.mas": 1.0}}, "bucket.mass"),
         ("set", {"values": {"bucket.mass": [1.0]}}, "bucket.mass: a number is expected"),
@@ -221,8 +246,9 @@ def test_terms_of_equations_are_asked_for(views, open_page):
     page, header, _ = open_page("motor_axis")
     terms = [x["name"] for x in header["series"] if ".equation." in x["name"]]
     assert terms and header["equations"]["lines"]
+    rows = max(x["row"] + max(1, len(x["parts"])) for x in header["series"])
     header, arrays = page.ask("set", values={"arm.mass": 3.3})
-    assert np.isnan(arrays["series"][-len(terms) :]).all()
+    assert header["rows"] == {"of": rows, "at": None} and len(arrays["series"]) == rows - len(terms)
     _, arrays = page.ask("series", names=terms)
     assert np.isfinite(arrays["series"]).all()
 
@@ -358,93 +384,3 @@ def test_a_run_that_fails_is_shown_as_far_as_it_came():
         assert header["run"]["status"] == "failed" and header["run"]["message"]
         assert 0.9 < arrays["t"][-1] <= 1.0 and header["events"][-1]["kind"] == "end"
         assert page.ask("set", values={"edge": 5.0})[0]["run"]["status"] == "done"
-
-
-@pytest.fixture
-def model_file(tmp_path):
-    file = tmp_path / "double_pendulum.yaml"
-    shutil.copy(EXAMPLES / "double_pendulum.yaml", file)
-    return file
-
-
-def test_the_page_follows_the_file_and_a_wrong_one_leaves_the_run(model_file):
-    system = kn.load(model_file)
-    body = next(iter(system.bodies))
-    mass = f"{body}.mass"
-    with LiveView(system, 1.0, file=model_file, player="") as view, LivePage(view.server) as page:
-        opened, _ = page.ask("open")
-        assert opened["live"]["file"] == "double_pendulum.yaml"
-        free = [x for x in opened["live"]["parameters"] if x["group"] == body and not x["structural"]]
-        number = next(x for x in free if x["name"] != mass)
-        page.ask("set", values={number["name"]: 1.25 * number["value"], mass: 7.0})
-        text = model_file.read_text()
-        changed = system.copy()
-        changed.change(body, mass=3.0)
-        changed.save(model_file)
-        header, _ = page.wait_for("model", lambda x: x["cause"] == "file")
-        values = {x["name"]: x["value"] for x in header["live"]["parameters"]}
-        assert values[mass] == 3.0  # the file has the last word on what was written anew
-        assert values[number["name"]] == 1.25 * number["value"]
-        model_file.write_text(text.replace("revolute", "revolut"))
-        error, _ = page.wait_for("model_error")
-        assert error["line"] and error["component"] and "revolut" in error["message"]
-        assert page.ask("set")[0]["run"]["status"] == "done"
-        assert page.ask("open")[0]["live"]["trouble"]["line"] == error["line"]
-        page.pushed.clear()
-        model_file.write_text(text)
-        page.wait_for("model", lambda x: x["cause"] == "file")
-        assert page.ask("open")[0]["live"].get("trouble") is None
-
-
-def test_files_that_a_model_names_are_watched(tmp_path):
-    model, table = tmp_path / "arm.yaml", tmp_path / "curves" / "torque.csv"
-    table.parent.mkdir()
-    table.write_text("0,1\n")
-    model.write_text("tables: {torque: {file: curves/torque.csv}}\nextends: ../outside.yaml\nname: no.csv\n")
-    (tmp_path.parent / "outside.yaml").write_text("kinode: 1\n")
-    assert find_named_files(model) == [model, table]
-    before = find_stamp(model)
-    table.write_text("0,1\n1,2\n")
-    assert find_stamp(model) != before
-
-
-def test_parts_that_take_long_come_from_another_process():
-    run = kn.simulate(kn.load(EXAMPLES / "rlc.yaml"), 0.01, samples=11, progress=False)
-    found = find_later_parts(run, diagram=True, equations=True)
-    here = equation_data(run)
-    assert found.diagram == diagram_data(run.system)
-    assert found.equations.infos == here.infos and np.allclose(found.equations.values, here.values, rtol=1e-12)
-
-
-def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
-    monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
-    run = kn.simulate(
-        kn.load(EXAMPLES / "motor_axis.yaml"), 0.5, parameters={"ratio": 40.0}, start={"elbow.q": 0.25}, progress=False
-    )
-    with view_live(run, browser=False) as view, LivePage(view.server) as page:
-        header, arrays = page.ask("open")
-        assert header["live"]["values"] == {"ratio": 40.0} and arrays["t"][-1] == 0.5
-        assert header["live"]["start"]["elbow.q"] == pytest.approx(0.25)
-        row = next(x["row"] for x in header["series"] if x["name"] == "elbow.q")
-        assert arrays["series"][row, -1] == pytest.approx(run["elbow.q"][-1], rel=1e-6)
-    assert view.wait(5)
-
-
-def test_the_command_serves_a_model_and_tells_what_is_wrong(model_file, monkeypatch):
-    monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
-    opened, said = [], []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr(LiveView, "wait", lambda self, seconds=None: True)
-    serve_model(model_file, until="500 ms", say=said.append)
-    assert opened[0].startswith("http://127.0.0.1:") and "double_pendulum.yaml" in said[0]
-    with pytest.raises(kn.ModelError, match="no such file"):
-        serve_model(model_file.parent / "nothing.yaml", say=said.append)
-
-
-def test_what_is_wrong_at_first_is_shown_on_the_page(model_file):
-    errors = []
-    system = kn.load(model_file)
-    with LiveView(system, 1.0, values={"nobody.mass": 1.0}, player="", on_error=errors.append) as view:
-        with LivePage(view.server) as page:
-            header, _ = page.ask("open")
-        assert "nobody.mass" in header["error"]["message"] and len(errors) == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from derivative_checks import check_derivatives, random_point
 
 from kinode.formats.yaml_files import dumps, loads
 from kinode.model.constraints.constraint import CONSTRAINTS, POSITIONS
@@ -163,10 +164,19 @@ def files_hold_it(example: ConstraintExample) -> None:
     assert loads(dumps(system)) == system
 
 
+def its_equations_have_derivatives(example: ConstraintExample) -> None:
+    """Anywhere: the rows need not be satisfied."""
+    topology = find_topology(two_arms(example))
+    if example.couples:  # with all rows of its joint no freedom is left
+        topology = topology.with_rows((0, 1, 5))
+    point = random_point(topology, np.empty(0), np.empty(0), np.empty(0), seed=3)
+    check_derivatives(topology, point, of=("u_dot", "turn.reaction.force"))
+
+
 CHECKS: tuple[Callable[[ConstraintExample], None], ...] = (
     rates_are_derivatives_of_residuals_and_slips, a_driven_joint_moves_the_rows_by_itself,
     forces_are_in_balance_and_have_the_generalized_forces_of_the_multipliers,
-    bodies_with_rows_of_their_own_say_the_same, files_hold_it,
+    bodies_with_rows_of_their_own_say_the_same, files_hold_it, its_equations_have_derivatives,
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from derivative_checks import check_derivatives, random_point
 from number_kinds import KINDS
 
 from kinode.algebra.scalars import rate
@@ -118,9 +119,16 @@ def quantities_can_be_asked_for(example: ElementExample) -> None:
         assert np.allclose(*values, rtol=1e-6, atol=EXACT), name
 
 
+def its_loads_have_derivatives(example: ElementExample) -> None:
+    topology, _ = make_element(example)
+    start = np.array(list(topology.system.parameter_values().values()))
+    point = random_point(topology, start, np.empty(0), np.zeros(topology.n_z))
+    check_derivatives(topology, point, of=("u_dot",))
+
+
 CHECKS: tuple[Callable[[ElementExample], None], ...] = (
     loads_in_every_kind_of_number, what_acts_between_bodies_adds_up_to_nothing, loads_are_the_slope_of_the_potential,
-    quantities_can_be_asked_for,
+    quantities_can_be_asked_for, its_loads_have_derivatives,
 )  # fmt: skip
 
 

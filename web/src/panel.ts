@@ -56,6 +56,10 @@ export interface Panel {
   setRuns(): void;
   selectionChanged?(): void;
   themeChanged?(): void;
+  /** Draws at once what setRuns has changed, rather than with the next picture. */
+  drawNow?(): void;
+  /** The series that it reads while it is shown; a panel that does not tell may read any. */
+  wantedSeries?(): string[] | null;
   /** It was shown or its size changed. */
   resized?(): void;
   destroy(): void;

@@ -79,12 +79,25 @@ export class Player implements PlayerContext {
     return this.shown[0]!.document;
   }
 
-  /** New runs in the place of the old ones; time, camera, zoom and choices stay. */
+  /**
+   * New runs in the place of the old ones; time, camera, zoom and choices stay. The stage comes first: the picture is
+   * drawn while the panels follow.
+   */
   setRuns(runs: ShownRun[]): void {
     this.shown = runs;
     this.setSpan(false);
+    this.stage.setRuns();
+    this.stage.drawNow?.();
     this.syncPanels();
-    for (const panel of this.everyPanel()) panel.setRuns();
+    this.bar.setRuns();
+    for (const panel of this.panels.values()) panel.setRuns();
+  }
+
+  /** The series that are read by what is seen now; null if that may be any. */
+  get wantedSeries(): string[] | null {
+    const shown = [this.stage, this.bar, this.panels.get(this.open)];
+    const wanted = shown.map((panel) => (panel === undefined ? [] : panel.wantedSeries?.() ?? null));
+    return wanted.includes(null) ? null : [...new Set((wanted as string[][]).flat())];
   }
 
   select(selection: Selection): void {
@@ -100,8 +113,8 @@ export class Player implements PlayerContext {
   }
 
   plot(names: string[]): void {
-    this.root.dispatchEvent(new CustomEvent("kinode-plot", { detail: names }));
     this.show("Plots");
+    this.root.dispatchEvent(new CustomEvent("kinode-plot", { detail: names }));
   }
 
   say(text: string, kind: "note" | "error" = "note"): void {

@@ -17,7 +17,7 @@ this order would make this module obsolete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,8 @@ class Traced:
     def __neg__(self) -> Scalar:
         if self.op == "neg":
             return self.args[0]
+        if self.op == "pack":
+            return self.tape.pack([-entry for entry in self.args])
         return self.tape.node("neg", self)
 
     def __pos__(self) -> Traced:
@@ -167,6 +169,16 @@ class Tape:
     def inputs(self, array: str, size: int) -> np.ndarray:
         """All entries of a named input array."""
         return np.array([self.input(array, i) for i in range(size)], dtype=object)
+
+    def pack(self, entries: Sequence[Scalar]) -> Traced:
+        """A vector of several scalars: sums and products with it are computed for all of them by one operation."""
+        return self.node("pack", *entries)
+
+    def lanes(self, vector: Scalar, width: int) -> list[Scalar]:
+        """The scalars of a vector; a number is the same in all of them."""
+        if type(vector) is not Traced:
+            return [vector] * width
+        return [self.node("lane", vector, k, width) for k in range(width)]
 
     def load(self, array: str, position: int) -> Traced:
         """Another name of ``input``, for values that earlier code stored in a table."""
@@ -269,6 +281,6 @@ def count_operations(outputs: Iterable[Scalar]) -> dict[str, int]:
     """The number of operations of each type that the outputs need; signs and inputs are not counted."""
     counts: dict[str, int] = {}
     for node in needed(outputs):
-        if node.op not in ("input", "neg"):
+        if node.op not in ("input", "neg", "pack", "lane"):
             counts[node.op] = counts.get(node.op, 0) + 1
     return counts

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.jit.tiers.better_code import wait_for_better_code
 from kinode.model.system import System
 from kinode.tasks.simulate import simulate
 
@@ -48,10 +49,12 @@ def measure_system(system: System, seconds: float = 0.5) -> list[tuple[str, floa
         t, q, u = state.t, state.q, state.u
         call = dynamics.acceleration
         call(t, q, u)
+        wait_for_better_code()
         fast = dynamics.acceleration
         rows.append(("accelerations, a call from Python", best(lambda: fast(t, q, u), seconds) * 1e6, "us"))
         many_q, many_u = np.tile(q, (BATCH, 1)), rng.normal(size=(BATCH, dynamics.n_u))
         dynamics.acceleration(t, many_q, many_u)
+        wait_for_better_code()
         batch = best(lambda: dynamics.acceleration(t, many_q, many_u), seconds)
         rows.append((f"accelerations, each in a batch of {BATCH}", batch / BATCH * 1e6, "us"))
     rows += _measure_runs(dynamics, seconds)
@@ -69,6 +72,7 @@ def _measure_runs(dynamics: Dynamics, seconds: float) -> list[tuple[str, float, 
 
     fixed()
     steps, span = (until - dynamics.initial.t) / RK4_STEP, adaptive()
+    wait_for_better_code()
     one, two = best(fixed, seconds), best(adaptive, seconds)
     return [
         ("rk4 of 1 ms, a step", one / steps * 1e6, "us"),

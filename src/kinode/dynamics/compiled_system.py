@@ -15,6 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_formulations import check_formulation, find_composition
+from kinode.dynamics.derivative_methods import DerivativeMethods
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
@@ -41,7 +42,7 @@ if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs 
     from kinode.structure.loop_closure import Closure
 
 
-class Dynamics:
+class Dynamics(DerivativeMethods):
     """A compiled system; ``kn.compile`` makes it.
 
     Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
@@ -198,7 +199,7 @@ class Dynamics:
 
     def modes(self, t: Any, q: Any, u: Any, p: Any = None, inputs: Any = None) -> Array:
         """z with the consistent modes of a state."""
-        return self._read_point(Kernel("acceleration"), t, q, u, None, p, inputs, np.empty(0)).z
+        return self.read_point(Kernel("acceleration"), t, q, u, None, p, inputs, np.empty(0)).z
 
     # -- functions ---------------------------------------------------------------------------------
     @fast
@@ -267,11 +268,6 @@ class Dynamics:
         """Time derivative of the state vector [q, u, z]."""
         return self._call("rate", t, *self._split(y), p, inputs)
 
-    def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
-        """Jacobian of ``rate`` by the state, exact: one directional derivative for each column."""
-        rows = np.broadcast_to(np.asarray(y, dtype=float), (np.size(y), np.size(y)))
-        return self._call("direction", t, *self._split(rows), p, inputs, np.eye(np.size(y))).T
-
     def _split(self, y: Any) -> tuple[Array, Array, Array]:
         return self.arguments.topology.layout.split(np.asarray(y, dtype=float))
 
@@ -309,7 +305,7 @@ class Dynamics:
         from kinode.dynamics.redundant_reactions import StateBatch, share
 
         texts = (names,) if isinstance(names, str) else tuple(names)
-        states = StateBatch.of(self._read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0)))
+        states = StateBatch.of(self.read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0)))
         return evaluate_names(self, texts, states, lambda: share(self, states))
 
     def reactions(
@@ -354,7 +350,7 @@ class Dynamics:
         request = read_request(self, part, hold, on, about, expressed_in, joints, whole)
         kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", request)
         x = self.arguments.read_array("u_dot", u_dot, self.n_u, np.zeros(self.n_u))
-        point = self._read_point(kernel, t, q, u, z, p, inputs, x)
+        point = self.read_point(kernel, t, q, u, z, p, inputs, x)
         return joint_wrenches(self, StateBatch.of(point, None if u_dot is None else x), request)
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
@@ -368,7 +364,7 @@ class Dynamics:
         return Steppers(self)
 
     # -- calls -------------------------------------------------------------------------------------
-    def _read_point(
+    def read_point(
         self, kernel: Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, x: Array
     ) -> EvaluationPoint:
         """The point of a call: arguments checked; where z is not given, with consistent modes."""
@@ -386,7 +382,7 @@ class Dynamics:
         row = find_row(kernel := Kernel(name) if isinstance(name, str) else name)
         n_x = row.n_x(self.arguments.topology)
         extra = self.arguments.read_array(row.x_name, x, n_x, np.zeros(n_x))
-        out = self.kernels.call(kernel, self._read_point(kernel, t, q, u, z, p, inputs, extra), extra)
+        out = self.kernels.call(kernel, self.read_point(kernel, t, q, u, z, p, inputs, extra), extra)
         return out if shape is None else out.reshape(*out.shape[:-1], *shape)
 
     def make_fast(self, entry: Fast) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_table import Modes, added_loads, find_row
+from kinode.kernels.kernel_table import KernelRow, Modes, added_efforts, added_loads, find_row
 from kinode.model.base.events import TOLERANCE, EventTable, RootEntry
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -48,20 +48,33 @@ def _fit(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> 
     """z with consistent modes, for one state."""
     row = find_row(kernel)
     if row.modes is Modes.BY_ACCELERATION:
-        return kernels.call(SETTLED, point.replaced(u=point.u + ACCELERATION_STEP * x))
+        return kernels.call(SETTLED, point.replaced(u=point.u + ACCELERATION_STEP * x[: len(point.u)]))
     point = point.replaced(z=kernels.call(SETTLED, point))
     table = kernels.topology.events
     assert table is not None
     m = len(table.roots)
     for iteration in range(ITERATIONS if m else 0):
         # added loads change which joints can stay locked
-        values = kernels.call(LOADED_ROOTS, point, x) if row.given is added_loads else kernels.call(ROOTS, point)
+        loads = _loads_in(kernels, row, x)
+        values = kernels.call(ROOTS, point) if loads is None else kernels.call(LOADED_ROOTS, point, loads)
         k = _violated(table, point.z, values[:m], values[m:], iteration)
         if k is None:
             break
         y = kernels.call(JUMP, point, np.eye(m)[k])
         point = point.replaced(z=kernels.topology.layout.split(y)[2])
     return point.z
+
+
+def _loads_in(kernels: Kernels, row: KernelRow, x: Array) -> Array | None:
+    """The added loads in the argument ``x`` of a kernel; None if there are none."""
+    if row.given is added_loads:
+        return x
+    if row.given is not added_efforts or not x.any():
+        return None
+    topology = kernels.topology
+    loads = np.zeros(find_row(LOADED_ROOTS).n_x(topology))
+    loads[: topology.n_u] = x[: topology.n_u]
+    return loads
 
 
 def _violated(table: EventTable, z: Array, g: Array, rates: Array, iteration: int) -> int | None:

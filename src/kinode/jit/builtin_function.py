@@ -30,6 +30,8 @@ from kinode.jit.builtin_ir import wrapper_text as write_wrapper
 from kinode.jit.compiler import Machine, compile_text, keep, load_object
 from kinode.jit.program import ARGUMENTS
 
+OUT = sys.intern("out")  # the keyword, as Python passes it
+
 
 class _Record(np.ndarray[Any, Any]):
     """The addresses that the wrapper reads; it is ``self`` of the built-in function, and keeps their targets alive."""
@@ -116,22 +118,26 @@ def make_callable(
     name: str = "kernel",
     doc: str = "",
     signature: str = "",
+    least: int | None = None,
+    takes_out: bool = False,
 ) -> Callable[..., Any]:
     """A function of the arguments named by ``roles`` that returns a new array of shape ``out_shape``.
 
     ``machine`` has one lane and writes every entry of ``out``.  The other arguments of the kernel are read from the
     arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
-    called if the arguments are not exactly what the kernel takes.
+    called if the arguments are not exactly what the kernel takes.  A call needs ``least`` arguments (all by default);
+    those left out are the defaults, or zero.  ``takes_out`` adds the keyword ``out``, an array for the result.
     """
+    least = len(roles) if least is None else least
     arrays = _default_arrays(machine, roles, defaults)
     size = machine.sizes["out"]
     if machine.lanes != 1 or int(np.prod(out_shape)) != size or not 1 <= len(out_shape) <= 2:
         raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {out_shape}")
     if not supported():
-        return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc)
+        return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc, least, takes_out)
     api = ctypes.pythonapi
-    functions = (api.PyObject_Vectorcall, api.PyLong_AsDouble, api.PyErr_Clear)
-    vectorcall, as_double, clear = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
+    functions = (api.PyObject_Vectorcall, api.PyLong_AsDouble, api.PyErr_Clear, api.Py_IncRef)
+    vectorcall, as_double, clear, keep_alive = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
     new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value
     entries = {
         "kernel": machine.address,
@@ -149,6 +155,9 @@ def make_callable(
         "dimensions": len(out_shape),
         "rows": out_shape[0],
         "columns": out_shape[-1],
+        "least": least,
+        "out_name": id(OUT) if takes_out else 0,
+        "keep": keep_alive,
     }
     values = [entries[field] for field in FIELDS] + [arrays[argument].ctypes.data for argument in ARGUMENTS]
     for role in roles:
@@ -189,6 +198,8 @@ def _python_callable(
     fallback: Callable[..., Any],
     name: str,
     doc: str,
+    least: int,
+    takes_out: bool,
 ) -> Callable[..., Any]:
     """The built-in function in Python, for interpreters with another layout of objects."""
     kernel = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))(machine.address)
@@ -203,19 +214,25 @@ def _python_callable(
         plain = value.flags.c_contiguous and value.flags.aligned
         return plain and value.shape == (machine.sizes[ARGUMENTS[slot]],)
 
+    def usable(out: Any) -> bool:
+        plain = type(out) is np.ndarray and out.dtype == np.dtype(float) and out.shape == out_shape
+        return plain and bool(out.flags.carray)
+
     def function(*args: Any, **keywords: Any) -> Any:
-        if keywords or len(args) != len(slots) or not all(map(fits, slots, args)):
+        into = keywords.get(OUT)
+        named = not keywords or (takes_out and len(keywords) == 1 and usable(into))
+        if not named or not least <= len(args) <= len(slots) or not all(map(fits, slots, args)):
             return fallback(*args, **keywords)
         pointers = list(addresses)
         time = ctypes.c_double()
-        for slot, value in zip(slots, args, strict=True):
+        for slot, value in zip(slots, args, strict=False):
             if slot == 0:
                 try:
                     time.value = value
                 except OverflowError:
-                    return fallback(*args)
+                    return fallback(*args, **keywords)
             pointers[slot] = ctypes.addressof(time) if slot == 0 else value.ctypes.data
-        result = np.empty(out_shape)
+        result = np.empty(out_shape) if into is None else into
         pointers[-1] = result.ctypes.data
         kernel(*pointers)
         return result

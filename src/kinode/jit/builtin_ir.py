@@ -11,21 +11,24 @@ from kinode.jit.program import ARGUMENTS
 DOUBLE = 12  # NumPy's number of the type float64
 NEW_ARRAY = 93  # index of PyArray_New in NumPy's table of functions
 PLAIN = 0x101  # flags of an array: contiguous, aligned
+WRITEABLE = 0x400  # flag of an array
 FASTCALL = 0x82  # METH_FASTCALL | METH_KEYWORDS
 HEAD, DATA, DIMENSIONS, DESCRIPTION, FLAGS = 16, 16, 32, 56, 64  # byte offsets within objects
+TUPLE_SIZE, TUPLE_ITEMS = 16, 24  # the same of a tuple
 
 # The first entries of the record, in this order.
 FIELDS: tuple[str, ...] = ("kernel", "fallback", "count", "ndarray", "float", "float64", "int", "double")
 FIELDS += ("new", "vectorcall", "as_double", "clear", "dimensions", "rows", "columns")
+FIELDS += ("least", "out_name", "keep")
 DEFAULTS = len(FIELDS)  # index of the first default pointer, one for each argument of the kernel
 ROLES = DEFAULTS + len(ARGUMENTS)  # index of the first pair (argument of the kernel, size)
 
 
-def _field(name: str, llvm_type: str = "ptr") -> str:
-    """Two lines that load an entry of the record into ``%name``."""
+def _field(name: str, llvm_type: str = "ptr", end: str = "") -> str:
+    """Two lines that load an entry of the record into ``%name``, with an ``end`` where it is loaded twice."""
     return (
-        f"  %at_{name} = getelementptr i64, ptr %record, i64 {FIELDS.index(name)}\n"
-        f"  %{name} = load {llvm_type}, ptr %at_{name}, align 8\n"
+        f"  %at_{name}{end} = getelementptr i64, ptr %record, i64 {FIELDS.index(name)}\n"
+        f"  %{name}{end} = load {llvm_type}, ptr %at_{name}{end}, align 8\n"
     )
 
 
@@ -33,6 +36,7 @@ def _check_arguments() -> str:
     """The loop over the arguments: puts the address of each number or array into the table of pointers."""
     return f"""\
 check:
+  %given = phi ptr [ null, %entry ], [ %out_object, %out_fits ]
   %has_arguments = icmp sgt i64 %n, 0
   br i1 %has_arguments, label %argument, label %ready
 argument:
@@ -115,6 +119,76 @@ vector:
 """
 
 
+def _check_out() -> str:
+    """The check of the keyword ``out``: an array of the result's shape that can be written to."""
+    return f"""\
+keyword:
+  %at_keywords = getelementptr i8, ptr %keywords, i64 {TUPLE_SIZE}
+  %n_keywords = load i64, ptr %at_keywords, align 8
+  %at_name = getelementptr i8, ptr %keywords, i64 {TUPLE_ITEMS}
+  %name = load ptr, ptr %at_name, align 8
+{_field("out_name")}  %is_out = icmp eq ptr %name, %out_name
+  %is_single = icmp eq i64 %n_keywords, 1
+  %only_out = and i1 %is_out, %is_single
+  br i1 %only_out, label %out_type, label %to_fallback
+out_type:
+  %at_out_object = getelementptr ptr, ptr %args, i64 %n
+  %out_object = load ptr, ptr %at_out_object, align 8
+  %at_out_type = getelementptr i8, ptr %out_object, i64 8
+  %out_class = load ptr, ptr %at_out_type, align 8
+  %out_is_array = icmp eq ptr %out_class, %ndarray
+  br i1 %out_is_array, label %out_fields, label %to_fallback
+out_fields:
+  %at_out_nd = getelementptr i8, ptr %out_object, i64 {DATA + 8}
+  %out_nd = load i32, ptr %at_out_nd, align 8
+  %at_out_description = getelementptr i8, ptr %out_object, i64 {DESCRIPTION}
+  %out_description = load ptr, ptr %at_out_description, align 8
+  %at_out_flags = getelementptr i8, ptr %out_object, i64 {FLAGS}
+  %out_flags = load i32, ptr %at_out_flags, align 8
+  %out_plain_flags = and i32 %out_flags, {PLAIN | WRITEABLE}
+  %out_is_plain = icmp eq i32 %out_plain_flags, {PLAIN | WRITEABLE}
+  %out_is_double = icmp eq ptr %out_description, %double
+{_field("dimensions", "i64")}  %nd_out = trunc i64 %dimensions to i32
+  %out_nd_fits = icmp eq i32 %out_nd, %nd_out
+  %out_plain_double = and i1 %out_is_plain, %out_is_double
+  %out_usable = and i1 %out_plain_double, %out_nd_fits
+  br i1 %out_usable, label %out_shape, label %to_fallback
+out_shape:
+  %at_out_dims = getelementptr i8, ptr %out_object, i64 {DIMENSIONS}
+  %out_dims = load ptr, ptr %at_out_dims, align 8
+  %out_rows = load i64, ptr %out_dims, align 8
+  %last = sub i64 %dimensions, 1
+  %at_out_columns = getelementptr i64, ptr %out_dims, i64 %last
+  %out_columns = load i64, ptr %at_out_columns, align 8
+{_field("rows", "i64")}{_field("columns", "i64")}  %rows_fit = icmp eq i64 %out_rows, %rows
+  %columns_fit = icmp eq i64 %out_columns, %columns
+  %shape_fits = and i1 %rows_fit, %columns_fit
+  br i1 %shape_fits, label %out_fits, label %to_fallback
+out_fits:
+  br label %check
+"""
+
+
+def _result() -> str:
+    """The result: the array that was given, or a new one."""
+    no_data = "ptr null, ptr null"
+    return f"""\
+ready:
+  %has_out = icmp ne ptr %given, null
+  br i1 %has_out, label %compute, label %make
+make:
+{_field("new")}{_field("dimensions", "i64", "_new")}  %nd_new = trunc i64 %dimensions_new to i32
+  %shape = getelementptr i64, ptr %record, i64 {FIELDS.index("rows")}
+  %made = call ptr %new(ptr %ndarray, i32 %nd_new, ptr %shape, i32 {DOUBLE}, {no_data}, i32 0, i32 0, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %return, label %compute
+compute:
+  %target_array = phi ptr [ %given, %ready ], [ %made, %make ]
+  %at_out = getelementptr i8, ptr %target_array, i64 {DATA}
+  %out = load ptr, ptr %at_out, align 8
+"""
+
+
 def wrapper_text() -> str:
     """LLVM text of the wrapper."""
     copies = "".join(
@@ -126,7 +200,6 @@ def wrapper_text() -> str:
     )
     loads = "".join(f"  %pointer{k} = load ptr, ptr %to{k}, align 8\n" for k in range(len(ARGUMENTS) - 1))
     operands = ", ".join(f"ptr %pointer{k}" for k in range(len(ARGUMENTS) - 1))
-    no_data = "ptr null, ptr null"
     return f"""\
 define ptr @kinode_call(ptr %self, ptr %args, i64 %n, ptr %keywords) nounwind {{
 entry:
@@ -137,21 +210,20 @@ entry:
 {_field("count", "i64")}{_field("ndarray")}{_field("float")}{_field("float64")}{_field("int")}{_field("double")}\
 {copies}
   %no_keywords = icmp eq ptr %keywords, null
-  %count_fits = icmp eq i64 %n, %count
+{_field("least", "i64")}  %enough = icmp sge i64 %n, %least
+  %not_too_many = icmp sle i64 %n, %count
+  %count_fits = and i1 %enough, %not_too_many
   %acceptable = and i1 %no_keywords, %count_fits
-  br i1 %acceptable, label %check, label %to_fallback
-{_check_arguments()}ready:
-{_field("new")}{_field("dimensions", "i64")}  %nd_out = trunc i64 %dimensions to i32
-  %shape = getelementptr i64, ptr %record, i64 {FIELDS.index("rows")}
-  %result = call ptr %new(ptr %ndarray, i32 %nd_out, ptr %shape, i32 {DOUBLE}, {no_data}, i32 0, i32 0, ptr null)
-  %failed = icmp eq ptr %result, null
-  br i1 %failed, label %return, label %compute
-compute:
-  %at_out = getelementptr i8, ptr %result, i64 {DATA}
-  %out = load ptr, ptr %at_out, align 8
-{loads}{_field("kernel")}  call void %kernel({operands}, ptr %out)
+  br i1 %acceptable, label %check, label %unusual
+unusual:
+  br i1 %count_fits, label %keyword, label %to_fallback
+{_check_out()}{_check_arguments()}{_result()}{loads}{_field("kernel")}  call void %kernel({operands}, ptr %out)
+  br i1 %has_out, label %keep_given, label %return
+keep_given:
+{_field("keep")}  call void %keep(ptr %given)
   br label %return
 return:
+  %result = phi ptr [ null, %make ], [ %target_array, %compute ], [ %given, %keep_given ]
   ret ptr %result
 to_fallback:
 {_field("vectorcall")}{_field("fallback")}\

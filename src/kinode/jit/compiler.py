@@ -16,11 +16,16 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinode.jit import code_cache, program_ir, shared_routines
+from kinode.jit.kernel_text.case_writer import LIBRARY
 from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name, routine_symbol
+from kinode.jit.tiers import better_code
+from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.records import dataclass
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
-LEVEL_0_LINES = 40_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
+LEVEL_0_LINES = 50_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
+TWO_TIER_LINES = 3_000  # from here on level 0 at once, and a higher one in the background
+MOST_LINES = 250_000  # for which the higher level is tried
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,7 @@ def _provide_library() -> None:
 
     import llvmlite.binding as binding
 
-    names = [*program_ir.LIBRARY, "floor", "fma"]
+    names = [*LIBRARY, "floor", "fma"]
     missing = [name for name in names if not binding.address_of_symbol(name)]
     if not missing:
         return
@@ -208,20 +213,24 @@ def load_object(code: bytes) -> Any:
     return engine
 
 
-def keep(key: str | None, make: Callable[[], bytes]) -> bytes:
+def find_entry(key: str | None) -> str | None:
+    """The entry of the cache for a key, this package's source, the host and LLVM; None if nothing is cached."""
+    here = host()
+    return None if key is None else code_cache.digest(key, here.version, here.triple, here.cpu, here.features)
+
+
+def keep(key: str | None, make: Callable[[], bytes], words: str = "") -> bytes:
     """The bytes that are cached for a key, this package's source, the host and LLVM; else those of ``make()``.
 
-    Without a key nothing is cached.
+    Without a key nothing is cached.  ``words`` say what is made, for a person who waits.
     """
-    if key is None:
-        return make()
-    here = host()
-    name = code_cache.digest(key, here.version, here.triple, here.cpu, here.features)
-    code = None if name is None else code_cache.load(name)
+    entry = find_entry(key)
+    code = None if entry is None else code_cache.load(entry)
     if code is None:
-        code = make()
-        if name is not None:
-            code_cache.save(name, code)
+        with waiting_words(words):
+            code = make()
+        if entry is not None:
+            code_cache.save(entry, code)
     return code
 
 
@@ -235,37 +244,74 @@ def _fill_in(engine: Any, data: Mapping[str, Sequence[float]]) -> None:
 
 
 def build(
-    key: str | None, lanes: int, make_program: Callable[[], Program], data: Mapping[str, Sequence[float]] | None = None
-) -> Machine:
+    key: str | None, lanes: int, make_program: Callable[[], Program],
+    data: Mapping[str, Sequence[float]] | None = None, words: str = "",
+) -> Machine:  # fmt: skip
     """The kernel that ``key`` identifies: from the cache, or compiled from ``make_program()``.
 
-    ``data`` are the numbers of exchangeable tables, which are filled in.
+    ``data`` are the numbers of exchangeable tables, which are filled in; ``words`` say what it is, for a message.
+    Long code comes in two tiers (``tiers``): of low effort at once, of high effort when it is there.
 
     The key contains everything that the program depends on, except this package's source, the host and LLVM, which are
     added here.  Without a key nothing is cached.
     """
 
-    def make() -> bytes:
+    full_key = None if key is None else f"kernel {lanes} {key}"
+    entry = find_entry(full_key)
+    known = None if entry is None else code_cache.load(entry)
+    if known is not None:
+        head, _, code = known.partition(b"\n")
+        return _load(json.loads(head), code, lanes, data)
+    with waiting_words(words):
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-        named, reads_z = find_named(program), find_entries(program, "z")
         routine = None if program.finish is None else program.finish.name
-        description = {"name": program.name, "sizes": sizes, "reads_z": reads_z, "data": named, "routine": routine}
-        head = json.dumps(description).encode()
-        text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes())
-        return head + b"\n" + compile_text(text, choose_level(text, program.rare))
+        about = {
+            "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"), "data": find_named(program),
+            "routine": routine,
+        }  # fmt: skip
+        text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes(), host().fma)
+        level = choose_level(text, program.rare)
+        tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
+        code = compile_text(text, 0 if tiered else level)
+    machine = _load(about, code, lanes, data)
+    if tiered:
+        return _improve(machine, text, entry, json.dumps(about), data)
+    if entry is not None:
+        code_cache.save(entry, json.dumps(about).encode() + b"\n" + code)
+    return machine
 
-    head, _, code = keep(None if key is None else f"kernel {lanes} {key}", make).partition(b"\n")
-    description = json.loads(head)
-    name = description["name"]
+
+def _load(about: Mapping[str, Any], code: bytes, lanes: int, data: Mapping[str, Sequence[float]] | None) -> Machine:
+    """The kernel that a text describes, in memory."""
+    name = about["name"]
     shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
-    if description["routine"] is not None:
-        shared.append(_provide_routine(description["routine"]))
+    if about["routine"] is not None:
+        shared.append(_provide_routine(about["routine"]))
     engine = load_object(code)
-    if data is not None and description["data"]:
-        _fill_in(engine, {entry: data[entry] for entry in description["data"]})
+    if data is not None and about["data"]:
+        _fill_in(engine, {entry: data[entry] for entry in about["data"]})
     address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
-    return Machine(name, address, batch_address, lanes, description["sizes"], (engine, shared), description["reads_z"])
+    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared), about["reads_z"])
+
+
+def _improve(
+    first: Machine, text: str, entry: str | None, head: str, data: Mapping[str, Sequence[float]] | None
+) -> Machine:
+    """The kernel with code that is exchanged for better one when that is there."""
+    from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode  # needs this module
+
+    exchanged = ExchangedCode(Addresses(first.address, first.batch_address), first.engine)
+
+    def use(code: bytes) -> None:
+        if not code:
+            return
+        better = _load(json.loads(head), code, first.lanes, data)
+        exchanged.exchange(Addresses(better.address, better.batch_address), better.engine)
+
+    better_code.improve(better_code.Request(text, 1, entry, head, use))
+    kernel, batch = exchanged.addresses
+    return replace(first, address=kernel, batch_address=batch, engine=exchanged)
 
 
 def compile_program(program: Program, lanes: int) -> Machine:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from kinode.jit.pointers import Floats, Ints, floats_of, ints_of
 from kinode.records import dataclass
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **FLOAT_FUNCTIONS,
+    # a vector of several scalars, and one of its entries; in between only sums, products, signs and "where"
+    "pack": lambda *entries: np.array(entries),
+    "lane": lambda vector, k, width: float(np.broadcast_to(vector, width)[k]),
+}
 TABLES = frozenset({"interval", "fetch"})  # operations on tables
 Store = tuple[str, int, Scalar]  # view, position, value
 
@@ -136,5 +143,5 @@ def _evaluate(
             values[node.index] = float(memory[name][node.args[1] + (0 if offsets is None else int(offsets[i]))])
         else:
             args = (values[arg.index] if type(arg) is Traced else arg for arg in node.args)
-            values[node.index] = FLOAT_FUNCTIONS[node.op](*args)
+            values[node.index] = FUNCTIONS[node.op](*args)
     return [values[x.index] if type(x) is Traced else float(x) for x in outputs]

@@ -149,15 +149,15 @@ class Arguments:
 
     def _resolver_of_sample(self, p: Array) -> Callable[[Any], float]:
         """A function that evaluates numbers of the model with one value for each parameter."""
-        full = self._all_values(p)
+        full = self.values_by_name(p)
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
 
     def find_changed(self, p: Array) -> frozenset[str]:
         """The parameters, those calculated from others among them, whose values are not the model's."""
-        full, own = self._all_values(p), self.system.parameter_values()
+        full, own = self.values_by_name(p), self.system.parameter_values()
         return frozenset(name for name, value in full.items() if value != own[name])
 
-    def _all_values(self, p: Array) -> dict[str, float]:
+    def values_by_name(self, p: Array) -> dict[str, float]:
         """All parameters by name, those calculated from others too; of the last vector they are kept."""
         key, known = p.tobytes(), self._known_values
         if known is None or known[0] != key:

@@ -88,7 +88,8 @@ class Kernels:
                     raise self.topology.unmoved
                 self._check_forward()
             key = f"{kernel}\n{self.fingerprint}"
-            code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data)
+            words = f"{kernel.name} of {self.topology.system.name}"
+            code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data, words)
             self._machines[kernel, lanes] = code
         return code
 

@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.derivatives import derivative_outputs
+from kinode.kernels.derivatives import derivative_outputs, directed_outputs
 from kinode.kernels.derivatives.recursion_scope import has_recursion
 from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
@@ -50,7 +50,7 @@ class KernelRow:
     write: Callable[[Snapshot, Any], Outputs] | None = None
     trace: Callable[[Snapshot, Tape, Array, Any], Iterable[Scalar]] | None = None
     n_x: Callable[[Topology], int] = lambda topology: 0
-    x_of_options: Callable[[Any], int] | None = None  # size of x, if it follows from the options
+    x_of_options: Callable[[Topology, Any], int] | None = None  # size of x, if it follows from the options
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
@@ -63,7 +63,7 @@ class KernelRow:
 
     def size_of_x(self, topology: Topology, options: Any) -> int:
         """The number of entries of ``x``."""
-        return self.n_x(topology) if self.x_of_options is None else self.x_of_options(options)
+        return self.n_x(topology) if self.x_of_options is None else self.x_of_options(topology, options)
 
 
 def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
@@ -74,8 +74,8 @@ def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
 
 
 def added_efforts(topology: Topology, x: Array) -> Mapping[str, Any]:
-    """The added efforts in ``x``."""
-    return {"effort": x}
+    """The added efforts at the beginning of ``x``."""
+    return {"effort": x[: topology.n_u]}
 
 
 def _n_u(topology: Topology) -> int:
@@ -95,7 +95,7 @@ def _n_clocks(topology: Topology) -> int:
 
 
 def _accelerations(topology: Topology, x: Array) -> Mapping[str, Any]:
-    return {"u_dot": x}
+    return {"u_dot": x[: topology.n_u]}
 
 
 def _at_rest(topology: Topology, x: Array) -> Mapping[str, Any]:
@@ -202,6 +202,13 @@ _ROWS = (
               modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot")),
     KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort"),
               **_MOTION),
+    KernelRow("gradient", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
+              given=added_efforts, modes=Modes.FITTED),
+    KernelRow("gradient_of_motion", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
+              given=_accelerations, modes=Modes.BY_ACCELERATION),
+    KernelRow("second_derivatives", trace=directed_outputs.second_derivatives,
+              x_of_options=directed_outputs.count_factors, given=added_efforts, modes=Modes.FITTED),
+    KernelRow("jacobian_rate", directed_outputs.jacobian_rate),
     KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
     KernelRow("slope", trace=_slope, n_x=lambda t: t.layout.n_y + len(t.inputs)),
     # events
@@ -209,8 +216,8 @@ _ROWS = (
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
     KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y),
-    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda options: 2 * options.n_arguments),
-    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda options: options.n_arguments),
+    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda _, options: 2 * options.n_arguments),
+    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda _, options: options.n_arguments),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

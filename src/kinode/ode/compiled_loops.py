@@ -17,12 +17,14 @@ from typing import Any
 
 from kinode.jit import compiler
 from kinode.jit.pointers import Struct
+from kinode.jit.tiers import better_code
 
 Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
 COMPILED_TOGETHER = (
     ("advance_adaptive",),
     ("advance_fixed",),
+    ("advance_implicit",),
     ("advance_outside", "check_events", "check_between", "check_bounds"),
     ("run_groups",),
     ("step_once",),
@@ -30,6 +32,7 @@ COMPILED_TOGETHER = (
 """Groups of loops that are compiled together, since they are used together."""
 _ENGINES: list[Any] = []  # keeps the machine code in memory
 _LOAD_LOCK = threading.Lock()
+_LOADED: dict[str, Loop] = {}
 _PREPARED: set[str] = set()  # loops whose loading was started in the background
 
 
@@ -38,7 +41,7 @@ def _source_digest() -> str | None:
     """A digest of the source of the loops, or None where it cannot be read."""
     digest = hashlib.blake2b(digest_size=20)
     try:
-        for file in sorted(Path(__file__).with_name("loops").glob("*.py")):
+        for file in sorted(Path(__file__).with_name("loops").rglob("*.py")):
             digest.update(file.read_bytes())
     except OSError:
         return None
@@ -54,7 +57,9 @@ def find_source(name: str) -> Loop:
     return loop
 
 
-def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str], Loop]) -> dict[str, Loop]:
+def load_loops(
+    source: str | None, names: tuple[str, ...], find: Callable[[str], Loop], *, beside: bool = False
+) -> dict[str, Loop]:
     """The machine code of loops, compiled together or from the cache.
 
     Parameters
@@ -64,21 +69,20 @@ def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str],
     names : tuple of str
     find : callable
         Gives the Python function of a name, where they are compiled.
+    beside : bool
+        Whether another process compiles them, while this one compiles something else.
     """
 
     def make() -> bytes:
         from kinode.jit.translator import translate_together
 
-        return compiler.compile_text(translate_together({PREFIX + name: find(name) for name in names}), optimize=True)
+        text = translate_together({PREFIX + name: find(name) for name in names})
+        code = better_code.compile_beside(text, optimize=True) if beside else b""
+        return code or compiler.compile_text(text, optimize=True)
 
-    engine = compiler.load_object(compiler.keep(source and f"loop {names[0]} {source}", make))
+    engine = compiler.load_object(compiler.keep(source and f"loop {names[0]} {source}", make, "the integrator"))
     _ENGINES.append(engine)
     return {name: loop_at(engine.get_function_address(PREFIX + name)) for name in names}
-
-
-@remember
-def _load(names: tuple[str, ...]) -> dict[str, Loop]:
-    return load_loops(_source_digest(), names, find_source)
 
 
 def loop_at(address: int) -> Loop:
@@ -92,10 +96,13 @@ def loop_at(address: int) -> Loop:
     return loop
 
 
-def loop(name: str) -> Loop:
+def loop(name: str, *, beside: bool = False) -> Loop:
     """The compiled loop of that name, a function of its record (loops/run_memory.py)."""
     with _LOAD_LOCK:
-        return _load(next(names for names in COMPILED_TOGETHER if name in names))[name]
+        if name not in _LOADED:
+            names = next(names for names in COMPILED_TOGETHER if name in names)
+            _LOADED.update(load_loops(_source_digest(), names, find_source, beside=beside))
+        return _LOADED[name]
 
 
 def prepare(name: str) -> None:
@@ -103,7 +110,7 @@ def prepare(name: str) -> None:
 
     def work() -> None:
         with suppress(Exception):  # it is raised again where the loop is used
-            loop(name)
+            loop(name, beside=True)
 
     if name not in _PREPARED:  # once: starting a thread takes as long as a short run
         _PREPARED.add(name)

@@ -30,6 +30,7 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.loop_primitives import law_time
 from kinode.ode.loops.run_codes import Hidden, Outcome, Pending, Stepping
+from kinode.ode.method_table import find_stiff_method
 from kinode.ode.ode_arguments import (
     ATOL,
     RTOL,
@@ -86,8 +87,11 @@ class StiffRun(LoopRun):
         arguments: tuple[Array, Array], quaternions: Sequence[int], times: Array | None, max_steps: int,
         first_tick: int | None, options: dict[str, Any],
     ) -> None:  # fmt: skip
-        from sksundae.cvode import CVODE
-
+        try:
+            from sksundae.cvode import CVODE
+        except ImportError:
+            message = f"method: 'cvode' needs the package scikit-sundae; '{find_stiff_method()}' needs no other package"
+            raise ValueError(message) from None
         super().__init__(kernel, y0, span, arguments, quaternions, times, 2, max_steps, first_tick)
         self.memory.method.stepping, self.memory.method.last = Stepping.OUTSIDE, 1
         self.look_until = -math.inf  # time up to which steps end, to see what a longer one passed over
@@ -240,7 +244,7 @@ class StiffRun(LoopRun):
             return self._not_finite()
         if stuck:
             return self.describe(Outcome.STEP_TOO_SMALL)
-        message = f"the stiff method failed at t = {self.now:.9g} s: {result.message}"
+        message = f"cvode failed at t = {self.now:.9g} s: {result.message}"
         return Ending(EndKind.SOLVER_FAILED, self.now, message)
 
     def follow(self, on_progress: Callable[[float], bool] | None, on_long: tuple[int, OnLong] | None = None) -> Ending:

@@ -1,9 +1,9 @@
-"""Integrates y' = f(t, y), f being machine code at an address: explicit Runge-Kutta methods with and without error
-control (method_table.py).
+"""Integrates y' = f(t, y), f being machine code at an address, by the Runge-Kutta methods of method_table.py: explicit
+ones with and without error control, and an implicit one for stiff problems.
 
 No Python runs within a step. The compiled loop (loops/advance.py) returns after some 50 ms, for an interrupt, a
 progress bar or a request to stop (loop_run.py). A run that ends early keeps the states so far. Events and constraints
-are part of the loop. Not done here: stiff problems (cvode.py), many runs at a time (rk4_batch.py).
+are part of the loop. Not done here: methods of other libraries (cvode.py), many runs at a time (rk4_batch.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kinode.jit.pointers import floats_of
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun, OnLong
+from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
 from kinode.ode.ode_arguments import (
     ATOL,
@@ -127,6 +128,10 @@ def integrate(
         options = run.memory.method
         options.rtol, options.atol, options.max_step = rtol, floats_of(absolute), max_step
         run.memory.step.h = abs(first_step or 0.0)
+    if chosen.stepping == Stepping.IMPLICIT:
+        from kinode.ode.newton_setup import set_newton  # few runs need it
+
+        set_newton(run, kernel, table, rtol)
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or kernel.n_y == 0:
         return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))

@@ -28,6 +28,16 @@ class BoundSpec:
 
 
 @dataclass(frozen=True)
+class DirectionSpec:
+    """A compiled directional derivative of the rate, along x; its arguments are interleaved over its lanes."""
+
+    address: int
+    lanes: int
+    n_work: int
+    """Size of its work array for each lane."""
+
+
+@dataclass(frozen=True)
 class KernelSpec:
     """A compiled rate: f(t, q, u, z, p, inputs, x, work, out) at an address, all interleaved over the lanes."""
 
@@ -42,6 +52,8 @@ class KernelSpec:
     """Address of the kernel that projects a state onto its constraints; 0 for none. ``n_work`` is enough for it."""
     bounds: BoundSpec | None = None
     """Bounds of the model's laws and event functions; ``n_work`` is enough for their kernel."""
+    direction: DirectionSpec | None = None
+    """Derivatives of the rate, for implicit methods; None for differences."""
     events: EventSpec | None = None
     """The events of the model; ``n_work`` is enough for their kernels."""
 

@@ -90,7 +90,7 @@ class LoopRun:
         rows = provide_rows(run, kernel, arguments, quaternions, stages)
         self.y, self.y_new, self.y_stage, self.between = rows[:4]
         self.slopes = rows[4:]
-        self.max_steps, self.loop = max_steps, loop
+        self.max_steps, self.loop, self.arguments = max_steps, loop, arguments
         self.passes: list[SingularPass] = []
         self._near_until = -2  # the last step that ended near a singular position
         self.y[:] = y0

@@ -1,15 +1,16 @@
-"""The methods of integration: one entry is all that an explicit Runge-Kutta method needs.
+"""The methods of integration: one entry is all that a Runge-Kutta method needs, explicit or implicit.
 
 ``kn.simulate``, the command line, the ``method`` of a file's run section with its schema, and the table in the
 documentation read this table. A method of the loop language is an explicit Runge-Kutta tableau (tableaus.py), with
-error control or with a fixed step. Another family of methods (Rosenbrock, multistep) needs a stepping of its own
-beside them: a loop in ode/loops with its row in compiled_loops.py, or a library as cvode.py uses one. This module
-imports no numbers: the command line reads it to print its help.
+error control or with a fixed step, or a Radau method (radau_table.py). Another family of methods (Rosenbrock,
+multistep) needs a stepping of its own beside them: a loop in ode/loops with its row in compiled_loops.py, or a library
+as cvode.py uses one. This module imports no numbers: the command line reads it to print its help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kinode.ode.loops.run_codes import Stepping
@@ -22,6 +23,7 @@ LOOPS = {
     Stepping.ADAPTIVE: "advance_adaptive",
     Stepping.FIXED: "advance_fixed",
     Stepping.OUTSIDE: "advance_outside",
+    Stepping.IMPLICIT: "advance_implicit",
 }
 """The compiled loop for each kind of step (compiled_loops.py)."""
 
@@ -42,6 +44,8 @@ class IntegrationMethod:
     """Its coefficients; None for an external solver: SUNDIALS' CVODE (cvode.py)."""
     keeps_loops_closed: bool = True
     """Whether states are projected onto the constraints of kinematic loops."""
+    stiff: bool = False
+    """Whether stability does not limit the length of its steps."""
 
     @property
     def fixed(self) -> bool:
@@ -54,13 +58,11 @@ class IntegrationMethod:
         return LOOPS[self.stepping]
 
 
-def coefficients(name: str) -> Callable[[], Tableau]:
-    """A tableau of tableaus.py by the name of its function, imported at the first use."""
+def coefficients(name: str, module: str = "tableaus") -> Callable[[], Tableau]:
+    """A tableau by the name of its function in a module of this package, imported at the first use."""
 
     def make() -> Tableau:
-        from kinode.ode import tableaus
-
-        tableau: Tableau = getattr(tableaus, name)()
+        tableau: Tableau = getattr(import_module(f"kinode.ode.{module}"), name)()
         return tableau
 
     return make
@@ -93,11 +95,21 @@ _ENTRIES = (
     ),
     IntegrationMethod(
         "stiff",
-        what="BDF of order 1 to 5 (SUNDIALS CVODE), with the exact Jacobian",
-        scope="stiff springs and dampers beside slow motion",
+        what="Radau IIA with 5 stages, order 9, adaptive, with the exact Jacobian",
+        scope="stiff springs and dampers beside slow motion, in loops too",
+        order=9,
+        stepping=Stepping.IMPLICIT,
+        tableau=coefficients("radau", "radau_table"),
+        stiff=True,
+    ),
+    IntegrationMethod(
+        "cvode",
+        what="BDF of order 1 to 5 (SUNDIALS CVODE, if installed), with the exact Jacobian",
+        scope="comparisons with `stiff`, in systems without loops",
         order=5,
         stepping=Stepping.OUTSIDE,
         keeps_loops_closed=False,
+        stiff=True,
     ),
 )
 METHODS: dict[str, IntegrationMethod] = {method.name: method for method in _ENTRIES}
@@ -117,7 +129,6 @@ def write_methods() -> str:
     return "\n".join(["| `method` | what | for |", "|---|---|---|", *rows, ""])
 
 
-def find_stiff_method(constrained: bool) -> str | None:
-    """The name of a method for stiff systems that serves a system with or without loops; None if there is none."""
-    names = (m.name for m in METHODS.values() if m.tableau is None and (m.keeps_loops_closed or not constrained))
-    return next(names, None)
+def find_stiff_method() -> str:
+    """The name of the method for stiff systems, with and without loops."""
+    return next(name for name, method in METHODS.items() if method.stiff and method.keeps_loops_closed)

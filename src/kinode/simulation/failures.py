@@ -23,7 +23,7 @@ from kinode.model.system_checks import laws_of
 from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.ending import Ending, EndKind
-from kinode.ode.method_table import find_stiff_method
+from kinode.ode.method_table import METHODS, find_stiff_method
 from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
@@ -81,10 +81,11 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
         return replace(ending, message=f"{ending.message}; {jumps}", component=jumps.component)
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
     fastest = f"{_in_words(dynamics, coordinate)}, then {_with_unit(dynamics, coordinate, value)}, changes fastest"
-    method = find_stiff_method(dynamics.topology.constrained)
-    advice = f' (method="{method}")' if method is not None else ": springs or dampers softer, or rigid, may help"
-    tried = ending.kind is EndKind.SOLVER_FAILED
-    hint = "" if tried else f"; the laws may jump there, or the system is stiff{advice}"
+    hint = "; the laws may jump there"
+    if not METHODS[motion.method].stiff:
+        hint = f'{hint}, or the system is stiff (method="{find_stiff_method()}")'
+    elif ending.kind is EndKind.SOLVER_FAILED:
+        hint = ""
     return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
 
 

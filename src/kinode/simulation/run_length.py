@@ -13,7 +13,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
 from kinode.ode.loop_run import OnLong
-from kinode.ode.method_table import find_stiff_method
+from kinode.ode.method_table import IntegrationMethod, find_stiff_method
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.time_events import find_shortest_sine
@@ -25,7 +25,7 @@ ALLOWED = 100_000_000
 EARLY = 20_000
 """Steps after which a run is looked at for laws that chatter; then after twice as many, and so on."""
 EARLY_STIFF = 1000
-"""The same for the stiff method, whose steps take longer."""
+"""The same for methods of stiff systems, whose steps take longer."""
 CHATTER_STEPS = 20
 """Steps of the present pace within which a law that chatters switches."""
 CHATTER = 1_000_000
@@ -52,10 +52,10 @@ def check_lengths(dynamics: Dynamics, step: float | None, max_step: float, t0: f
 class LengthWatch:
     """Looks at a run from time to time while it goes on, and warns once of a law that chatters, or of its length."""
 
-    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, stiff: bool = False) -> None:
-        self.dynamics, self.p, self.inputs = dynamics, p, inputs
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, method: IntegrationMethod) -> None:
+        self.dynamics, self.p, self.inputs, self.method = dynamics, p, inputs, method
         self.warned = False
-        self.due = min(EARLY_STIFF if stiff else EARLY, LONG)  # steps until the next look
+        self.due = min(EARLY_STIFF if method.stiff else EARLY, LONG)  # steps until the next look
         self._last = (math.inf, 0)  # time and steps of the last look
         self._begin = math.inf
 
@@ -84,11 +84,13 @@ class LengthWatch:
         self._last = t, steps
         if steps >= LONG:
             self.warned = True
-            warn_long(self.dynamics, self.p, self.inputs, (self._begin, t1), t)
+            warn_long(self.dynamics, self.p, self.inputs, (self._begin, t1), t, self.method)
         self.due = min(max(2 * steps, self.due), LONG) if steps < LONG else 2 * steps
 
 
-def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, float], t: float) -> None:
+def warn_long(
+    dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, float], t: float, method: IntegrationMethod
+) -> None:
     """Warn that a run has had very many steps: how far it came, and the fastest clock or expression in it."""
     t0, t1 = span
     message = f"{LONG:.0e} steps were taken until t = {t:.9g} s, of {t0:g} to {t1:g} s"
@@ -97,16 +99,15 @@ def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, fl
     if (t - t0) / period > LONG / STEPS_PER_PERIOD:
         message = f"{message}; {name} changes within {period:g} s, {(t1 - t0) / period:.1e} times in the run"
     else:
-        message = f"{message}; no law of time is that fast, so the motion itself is: {_advise(dynamics)}"
+        message = f"{message}; no law of time is that fast, so the motion itself is: {_advise(method)}"
     _warn(message)
 
 
-def _advise(dynamics: Dynamics) -> str:
-    """What may make the steps of a fast motion longer: a method for stiff systems, where one serves the model."""
-    method = find_stiff_method(dynamics.topology.constrained)
-    if method is not None:
-        return f'method="{method}" may do with less'
-    return "make stiff springs and strong dampers softer, or rigid; methods for stiff systems do not keep loops closed"
+def _advise(method: IntegrationMethod) -> str:
+    """What may make the steps of a fast motion longer: a method for stiff systems, unless the run has one."""
+    if not method.stiff:
+        return f'method="{find_stiff_method()}" may do with less'
+    return "make springs softer, or rigid, or add damping; a looser rtol needs fewer steps too"
 
 
 def _clocks(dynamics: Dynamics) -> list[tuple[float, str]]:

@@ -17,6 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
+from kinode.jit import compiler
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
@@ -25,7 +26,8 @@ from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
-from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.kernel_spec import DirectionSpec, KernelSpec
+from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
@@ -77,6 +79,8 @@ class StateHistory:
     """The event functions that triggered, with their times."""
     dynamics: Dynamics | None = None
     """The system as it was compiled for this motion."""
+    method: str = DEFAULT_METHOD
+    """The method of integration."""
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -183,10 +187,19 @@ class Solver:
         self.kernel = KernelSpec(
             rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
             projection=projection.address if projection else 0, bounds=bounds, events=events,
+            direction=self._find_direction(dynamics),
         )  # fmt: skip
 
+    def _find_direction(self, dynamics: Dynamics) -> DirectionSpec | None:
+        """Derivatives of the rate, where the method needs them; None for differences."""
+        implicit = METHODS[self.options.method].stepping == Stepping.IMPLICIT
+        if not implicit or is_large(dynamics.topology):  # exact columns would be straight-line code for each body
+            return None
+        code = dynamics.kernels.machine(Kernel("direction"), compiler.choose_lanes())
+        return DirectionSpec(code.address, code.lanes, code.sizes["work"])
+
     def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
-        return LengthWatch(dynamics, self.p, self.inputs, stiff=METHODS[self.options.method].tableau is None)
+        return LengthWatch(dynamics, self.p, self.inputs, METHODS[self.options.method])
 
     def check_start(self, start: State) -> None:
         """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
@@ -297,5 +310,5 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
     return StateHistory(
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,
-        solver.dynamics,
+        solver.dynamics, solver.options.method,
     )  # fmt: skip

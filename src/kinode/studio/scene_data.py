@@ -7,8 +7,8 @@ records.  Bodies are drawn as in ``views.mechanism``: as solids, or as bars and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from kinode.model.system import System, joint_frame
 from kinode.results.pictures.frame_evaluator import make_continuous
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.trajectory import Trajectory
+from kinode.studio.kept_records import KeptRecords
 from kinode.views.mechanism.camera import find_camera, find_common_axis, find_up
 from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, find_scene, link_frames, tips
 from kinode.views.mechanism.mechanism_symbols import glyph_of
@@ -44,11 +45,17 @@ TURN_TO_Z = {  # rotations that turn z to the axis of a cylinder
 class SceneData:
     """The drawing of a run's model; each property is a list of plain records.
 
-    ``known_size`` is the extent of the mechanism where it is to stay, while numbers change.
+    ``known_size`` is the extent of the mechanism where it is to stay, while numbers change; ``kept`` has records of
+    other runs of the same compiled system, which are made anew where a number that they depend on has changed.
     """
 
     run: Trajectory
     known_size: float | None = None
+    kept: KeptRecords = field(default_factory=KeptRecords)
+
+    def __post_init__(self) -> None:
+        arguments = self.run.dynamics.arguments
+        self.kept.use(arguments.values_by_name(arguments.read_parameters(self.run.p)))
 
     @cached_property
     def first(self) -> DrawnScene:
@@ -60,10 +67,10 @@ class SceneData:
         """The system that was compiled: numbers that are arguments of the code have their values by ``_resolve``."""
         return self.run.dynamics.system
 
-    @cached_property
+    @property
     def _resolve(self) -> Resolve:
         """Numbers of the system at the values of the run."""
-        return self.run.dynamics.arguments.resolver(self.run.p)
+        return self.kept.resolve
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -73,7 +80,8 @@ class SceneData:
 
     @cached_property
     def _links(self) -> dict[str, list[Frame]]:
-        return link_frames(self._system)
+        frames: dict[str, list[Frame]] = self.kept.find("links", lambda: link_frames(self._system))
+        return frames
 
     # -- size and view -----------------------------------------------------------------------------
     @cached_property
@@ -130,19 +138,20 @@ class SceneData:
     @property
     def bodies(self) -> list[Plain]:
         """The bodies, in the order of their poses."""
-        ends = tips(self._system, self._links)
-        resolve = self._resolve
-        return [
-            {
-                "name": name,
+        ends = self.kept.find("tips", lambda: tips(self._system, self._links))
+
+        def record(k: int, body: Body) -> Plain:
+            return {
+                "name": body.name,
                 "color": k % PALETTE,
-                "mass": float(resolve(body.mass)),
                 "com": self._local(body.com),
                 "shapes": self._shapes(body),
-                "tip": self._local(ends[name]) if name in ends else None,
+                "tip": self._local(ends[body.name]) if body.name in ends else None,
             }
-            for k, (name, body) in enumerate(self._system.bodies.items())
-        ]
+
+        bodies = enumerate(self._system.bodies.values())
+        shown = [(body, self.kept.find(("body", body.name), partial(record, k, body))) for k, body in bodies]
+        return [{**kept, "mass": float(self._resolve(body.mass))} for body, kept in shown]
 
     def _shapes(self, body: Body) -> list[Plain]:
         """The solids of a body with thin bars to joints outside them; bars or a plate where it has no solids."""
@@ -181,14 +190,9 @@ class SceneData:
     def _distinct(self, points: Sequence[Array]) -> list[Array]:
         kept: list[Array] = []
         for point in points:
-            if all(np.linalg.norm(point - other) > NEAR * self._reach for other in kept):
+            if all(np.linalg.norm(point - other) > NEAR * self.size for other in kept):
                 kept.append(point)
         return kept
-
-    @cached_property
-    def _reach(self) -> float:
-        points = [frame for frames in self._links.values() for frame in frames]
-        return max((float(np.linalg.norm(self._local(frame))) for frame in points), default=1.0) or 1.0
 
     # -- frames, joints, elements ------------------------------------------------------------------
     @property
@@ -197,7 +201,9 @@ class SceneData:
         system = self._system
         owners = [*system.bodies.values(), system.world]
         named = [frame for owner in owners for frame in owner.frames if frame.name]
-        fixed = [{"name": str(frame), **self.place(frame)} for frame in named]
+        fixed = [
+            {"name": str(frame), **self.kept.find(("frame", str(frame)), partial(self.place, frame))} for frame in named
+        ]
         moving = [
             {"name": name, "body": self.rows[name], "at": [0.0] * 3, "quaternion": IDENTITY} for name in system.frames
         ]
@@ -217,46 +223,43 @@ class SceneData:
 
     def joints(self) -> list[Plain]:
         """The joints, without their loads."""
-        system, resolve = self._system, self._resolve
-        joints = []
-        for name, joint in system.joints.items():
-            axis = given_axis(joint, resolve)
-            glyph = glyph_of(joint)
-            joints.append(
-                {
-                    "name": name,
-                    "kind": joint.kind,
-                    "symbol": "none" if glyph.mark is None else joint.kind,
-                    "parent": self.place(joint_frame(joint, "parent")),
-                    "child": self.place(joint_frame(joint, "child")),
-                    "axis": None if axis is None else _list(axis),
-                    "freedoms": joint.n_u,
-                    "shaft": bool(joint.has_bearings),
-                    "grounded": "world" in (joint.a.body, joint.b.body),
-                    "coordinates": [f"{name}.q"] if joint.n_u else [],
-                }
-            )
-        return joints
+        joints = self._system.joints.values()
+        return [self.kept.find(("joint", joint.name), partial(self._joint, joint)) for joint in joints]
+
+    def _joint(self, joint: Any) -> Plain:
+        axis = given_axis(joint, self._resolve)
+        glyph = glyph_of(joint)
+        return {
+            "name": joint.name,
+            "kind": joint.kind,
+            "symbol": "none" if glyph.mark is None else joint.kind,
+            "parent": self.place(joint_frame(joint, "parent")),
+            "child": self.place(joint_frame(joint, "child")),
+            "axis": None if axis is None else _list(axis),
+            "freedoms": joint.n_u,
+            "shaft": bool(joint.has_bearings),
+            "grounded": "world" in (joint.a.body, joint.b.body),
+            "coordinates": [f"{joint.name}.q"] if joint.n_u else [],
+        }
 
     @property
     def elements(self) -> list[Plain]:
         """Springs, dampers, and forces with a place, which are drawn between places on bodies."""
-        drawn = []
-        for name, element in self._system.elements.items():
-            a, b = getattr(element, "a", None), getattr(element, "b", None)
-            if not isinstance(a, Frame) or not isinstance(b, Frame):
-                continue
-            drawn.append(
-                {
-                    "name": name,
-                    "kind": element.kind,
-                    "symbol": self._symbol(element),
-                    "a": self.place(a),
-                    "b": self.place(b),
-                    "series": None,
-                }
-            )
-        return drawn
+        drawn = [self.kept.find(("element", x.name), partial(self._element, x)) for x in self._system.elements.values()]
+        return [record for record in drawn if record is not None]
+
+    def _element(self, element: Any) -> Plain | None:
+        a, b = getattr(element, "a", None), getattr(element, "b", None)
+        if not isinstance(a, Frame) or not isinstance(b, Frame):
+            return None
+        return {
+            "name": element.name,
+            "kind": element.kind,
+            "symbol": self._symbol(element),
+            "a": self.place(a),
+            "b": self.place(b),
+            "series": None,
+        }
 
     def _symbol(self, element: Any) -> str:
         if not isinstance(element, Spring):

@@ -66,8 +66,8 @@ def simulate(
     every : float or str, optional
         Spacing of the states that are kept, in s or as text with a unit ("10 ms").
     method : str, optional
-        "dopri5" (order 5, the default), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff"
-        (BDF).
+        "dopri5" (order 5, the default), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff"
+        (Radau IIA, implicit) or "cvode" (BDF, where scikit-sundae is installed).
     step : float, optional
         Length of the steps of "rk4" in s.
     rtol, atol : float, optional

@@ -24,6 +24,8 @@ MIDDLE = """([joint, share]) => {
   return [box.left + seen.x, box.top + seen.y];
 }"""
 
+WHOLE = "() => kinodeLive.desk.run.lacking === null"  # all series of the run are there
+
 
 @contextmanager
 def live(page, file):
@@ -67,7 +69,8 @@ def compute(file, times, values=None):
 
 
 def assert_same(page, file, name, values=None):
-    """The page shows what kinode computes with the same values."""
+    """The page shows what kinode computes with the same values; what nobody sees comes when nothing moves any more."""
+    page.wait_for_function(WHOLE)
     wanted = compute(file, page.evaluate("() => [...kinodePlayer.main.t]"), values)[name]
     assert page.evaluate(SERIES, name) == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
 
@@ -84,7 +87,22 @@ def test_a_slider_moves_the_whole_run(pendulum):
     assert page.evaluate("() => kinodePlayer.main.header.bodies[0].com[0]") == pytest.approx(value / 2)  # it is longer
     page.get_by_role("button", name="As in the file: L").click()
     page.wait_for_function("() => !kinodeLive.desk.lane.busy && kinodeLive.desk.changedNames.length === 0")
+    page.wait_for_function(WHOLE)
     assert page.evaluate(SERIES, "elbow.q") == before
+
+
+def test_curves_that_are_seen_come_with_the_picture(pendulum):
+    page, file = pendulum
+    page.evaluate("() => { kinodePlayer.plot(['elbow.q']); kinodeLive.desk.setValue('L', 0.6); }")
+    page.wait_for_function("() => !kinodeLive.desk.lane.busy && kinodeLive.desk.run.lacking !== null")
+    seen = page.evaluate(SERIES, "elbow.q")
+    assert seen == pytest.approx(
+        compute(file, page.evaluate("() => [...kinodePlayer.main.t]"), {"L": 0.6})["elbow.q"], abs=3e-5
+    )
+    page.evaluate("() => kinodeLive.desk.pin()")
+    page.wait_for_function(WHOLE)
+    others = "({ document }) => document.row(document.find('shoulder.u').row).every(Number.isFinite)"
+    assert page.evaluate(f"() => kinodePlayer.runs.map({others})") == [True, True]
 
 
 def test_numbers_are_typed_with_units_and_refused_with_reasons(pendulum):
@@ -197,11 +215,11 @@ def test_modes_are_those_of_the_state_at_the_cursor_and_swing(pendulum):
     wanted = kn.linearize(run.dynamics, run.end, anywhere=True).eigenvalues
     assert np.sort_complex(np.array(found) @ [1, 1j]) == pytest.approx(np.sort_complex(wanted), rel=1e-4)
     page.locator(".modes-panel tbody button").first.click()
-    page.wait_for_function("() => kinodeLive.desk.stageTaken")
+    page.wait_for_function("() => kinodePlayer.stage.taken")
     first = page.evaluate("() => [...kinodePlayer.stage.view.drawing.poses.p]")
     page.wait_for_function(MOVED, arg=first)
     page.keyboard.press("Escape")
-    assert not page.evaluate("() => kinodeLive.desk.stageTaken")
+    assert not page.evaluate("() => kinodePlayer.stage.taken")
 
 
 def test_the_page_follows_the_file_and_keeps_the_last_good_run(pendulum):

@@ -45,7 +45,7 @@ export interface PeakValue {
 export interface JointData {
   name: string;
   kind: string; // revolute, prismatic, ... ; constraints have their kinds too
-  symbol: string; // what it is drawn with: disc, square, ball, cross, ring, none
+  symbol: string; // its kind, or "none" if it is not drawn; files of version 1 may have disc, square, ball, cross, ring
   parent: Place;
   child: Place;
   axis: Vec3 | null; // in the axes of the parent's place

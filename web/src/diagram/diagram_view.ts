@@ -56,7 +56,13 @@ class DiagramView implements Panel {
     if (data === null) return;
     if (data.svg !== this.data?.svg) this.build(data);
     else this.data = data;
-    const powers = data.links.flatMap((link) => link.powers);
+    this.showRun();
+  }
+
+  /** The values of the present run, if they are seen. */
+  private showRun(): void {
+    if (this.data === null || this.element.hidden) return;
+    const powers = this.data.links.flatMap((link) => link.powers);
     this.dots.reference = referencePower(this.context.main, powers);
     this.update();
   }
@@ -72,6 +78,7 @@ class DiagramView implements Panel {
 
   resized(): void {
     this.window.resized();
+    this.showRun();
   }
 
   destroy(): void {

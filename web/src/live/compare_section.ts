@@ -6,6 +6,7 @@ import { makeFrameTask } from "../ui/frame_task";
 import { formatNumber, prettyUnit } from "../ui/numbers";
 import { errorWords, type LiveDesk } from "./live_desk";
 import { fieldText, firstUnit, readNumber } from "./number_range";
+import { seriesOf } from "./run_update";
 import { valueNow } from "./state_values";
 
 export class CompareSection {
@@ -50,6 +51,11 @@ export class CompareSection {
     this.showOptions();
     if (!this.until.matches(":focus")) this.until.value = fieldText(this.desk.endTime, { unit: "s", factor: 1 });
     this.timing.request();
+  }
+
+  /** The state that is shown for a branch. */
+  wantedSeries(): string[] {
+    return this.travel.open && this.choice.kind === "state" ? seriesOf(this.context.main, [this.choice.name]) : [];
   }
 
   showTime(): void {

@@ -12,7 +12,7 @@ import { type Answer, LiveError, type LiveConnection, Overtaken, isPacket } from
 import { LatencyMeter } from "./latency";
 import { Newest } from "./newest";
 import { fieldText, firstUnit } from "./number_range";
-import { type LiveHeader, type LiveRun, changeWords, fits, liveHeader, updateRun, withCauses } from "./run_update";
+import { type LiveHeader, type LiveRun, changeWords, fits, liveHeader, updateRun, withCauses, withRows } from "./run_update";
 
 interface SetQuestion {
   values: Record<string, number | null>; // null: as in the file
@@ -41,8 +41,6 @@ export class LiveDesk implements LiveLink {
   compared: ShownRun[] = [];
   /** What was moved last. */
   last = "";
-  /** Something else than the run is in 3D: a mode that swings. */
-  stageTaken = false;
   private player: Player | null = null;
   private readonly values = new Map<string, number>(); // that differ from the file
   private readonly starts = new Map<string, number>();
@@ -56,11 +54,11 @@ export class LiveDesk implements LiveLink {
 
   constructor(connection: LiveConnection, opened: Packet) {
     this.connection = connection;
-    this.run = { document: runOf(opened), arrays: opened.arrays };
+    this.run = { document: runOf(opened), arrays: opened.arrays, lacking: null };
     this.live = liveHeader(this.run.document.header);
     this.takeNumbers();
     this.lane = new Newest<SetQuestion, Answer>({
-      send: ({ values, start, until }) => connection.ask("set", { values, start, until }),
+      send: ({ values, start, until }) => connection.ask("set", { values, start, until, series: this.player?.wantedSeries ?? null }),
       done: (answer, question) => this.answered(answer, question),
       failed: (error, question) => this.refused(error, question),
     });
@@ -174,6 +172,7 @@ export class LiveDesk implements LiveLink {
     if (this.compared.some((run) => run.document === document)) return "This run is pinned already.";
     if (this.compared.length >= MOST_COMPARED) return `At most ${MOST_COMPARED} runs are compared: unpin one first.`;
     this.compared.push({ document, role: "pinned", label: this.words });
+    void this.complete();
     this.showRuns();
     return `Pinned: ${this.words}. Now change a number.`;
   }
@@ -209,7 +208,7 @@ export class LiveDesk implements LiveLink {
    * the same model has come, numbers that were moved meanwhile stay.
    */
   setModel(packet: Packet): void {
-    this.run = { document: runOf(packet), arrays: packet.arrays };
+    this.run = { document: runOf(packet), arrays: packet.arrays, lacking: null };
     this.live = liveHeader(this.run.document.header);
     if (packet.header["cause"] !== "more") this.takeNumbers();
     this.tell({ kind: "model" });
@@ -242,6 +241,22 @@ export class LiveDesk implements LiveLink {
       const header = this.run.document.header;
       const badges = [...header.badges.filter((each) => each.name !== what), { ...badge, name: what }];
       this.run = { ...this.run, document: new RunDocument({ ...header, badges }, this.run.arrays) };
+      this.showRuns(false);
+    } catch (error) {
+      if (!(error instanceof Overtaken)) this.player?.say(errorWords(error), "error");
+    }
+  }
+
+  /** The series that were not sent while a number moved, into the run and where it is pinned. */
+  async complete(): Promise<void> {
+    const { run } = this;
+    if (run.lacking === null) return;
+    try {
+      const answer = await this.ask("rows", { id: run.lacking });
+      if (!isPacket(answer)) return;
+      const whole = withRows(run, answer);
+      this.compared = this.compared.map((each) => (each.document === run.document ? { ...each, document: whole.document } : each));
+      if (this.run.document === run.document) this.run = whole;
       this.showRuns(false);
     } catch (error) {
       if (!(error instanceof Overtaken)) this.player?.say(errorWords(error), "error");
@@ -284,9 +299,8 @@ export class LiveDesk implements LiveLink {
     this.run = updateRun(this.run, answer);
     const note = answer.header["note"];
     if (typeof note === "string" && note !== "") this.player?.say(note);
+    (this.player?.stage as Stage | undefined)?.setQuick(true);
     this.showRuns(false);
-    const { player } = this;
-    if (player !== null && !this.stageTaken) (player.stage as Stage).renderNow(player.clock.t);
     this.latency.drawn(question.input, came);
     this.settleSoon();
   }
@@ -308,6 +322,8 @@ export class LiveDesk implements LiveLink {
     this.settling = setTimeout(() => {
       this.settling = null;
       if (this.lane.busy) return;
+      (this.player?.stage as Stage | undefined)?.setQuick(false);
+      void this.complete();
       const chosen = this.player?.selection;
       if (chosen?.kind === "joint") void this.wantCauses(chosen.name);
       void this.check("audit");
@@ -327,5 +343,5 @@ export function errorWords(error: unknown): string {
 /** The run of a branch: its own header where it has one, else that of the run it leaves. */
 export function branchOf(main: RunDocument, packet: Packet): RunDocument {
   if (packet.header["format"] === "kinode-run") return runOf(packet);
-  return updateRun({ document: main, arrays: new Map() }, packet).document;
+  return updateRun({ document: main, arrays: new Map(), lacking: null }, packet).document;
 }

@@ -2,21 +2,18 @@
 
 import type { Player } from "../player";
 import type { Stage } from "../scene/stage";
-import type { LiveDesk } from "./live_desk";
 import { type ModeRecord, stillRun, swingRun } from "./mode_data";
 
 const LASTS = 1.6; // s, a period as it is shown
 
 export class ModeSwing {
   private readonly context: Pick<Player, "clock" | "main" | "runs"> & { stage?: unknown };
-  private readonly desk: LiveDesk;
   private request = 0;
   private began = 0;
   private mode: ModeRecord | null = null;
 
-  constructor(player: Pick<Player, "clock" | "main" | "runs"> & { stage?: unknown }, desk: LiveDesk) {
+  constructor(player: Pick<Player, "clock" | "main" | "runs"> & { stage?: unknown }) {
     this.context = player;
-    this.desk = desk;
   }
 
   get shown(): ModeRecord | null {
@@ -35,7 +32,7 @@ export class ModeSwing {
     const { clock, main } = this.context;
     clock.pause();
     this.mode = mode;
-    this.desk.stageTaken = true;
+    stage.taken = true;
     const swing = swingRun(main, mode.poses, LASTS);
     stage.view!.drawing.setRuns([
       { document: swing, role: "main", label: "mode" },
@@ -52,10 +49,11 @@ export class ModeSwing {
     cancelAnimationFrame(this.request);
     this.mode = null;
     this.began = 0;
-    this.desk.stageTaken = false;
     const { stage } = this;
-    stage?.setRuns();
-    stage?.renderNow(this.context.clock.t);
+    if (stage === null) return;
+    stage.taken = false;
+    stage.setRuns();
+    stage.renderNow(this.context.clock.t);
   }
 
   private readonly advance = (now: number): void => {

@@ -43,7 +43,7 @@ export class ModesPanel implements Panel {
     this.context = context;
     this.desk = desk;
     this.plane = new ComplexPlane((value) => this.chooseValue(value));
-    this.swing = new ModeSwing(context as Player, desk);
+    this.swing = new ModeSwing(context as Player);
     this.lane = new Newest<number, Answer>({
       send: (t) => desk.ask("modes", { t }), done: (answer, t) => this.answered(readModes(answer), t), failed: (error) => this.failed(error),
     });
@@ -75,6 +75,10 @@ export class ModesPanel implements Panel {
     if (this.element.hidden) return;
     this.showNumbers();
     this.lane.ask(this.context.clock.t);
+  }
+
+  wantedSeries(): string[] {
+    return [];
   }
 
   resized(): void {

@@ -3,7 +3,7 @@
 import type { ParameterData } from "../data/run_document";
 import type { PlayerContext } from "../panel";
 import type { ShownUnit } from "../plots/unit_choice";
-import { make } from "../ui/elements";
+import { make, write } from "../ui/elements";
 import { prettyUnit } from "../ui/numbers";
 import type { LiveDesk } from "./live_desk";
 import { NumberError, type NumberRange, SLIDER_STEPS, fieldText, firstRange, firstUnit, makeRange, numberUnits, placeOf, readNumber, valueAt, widened } from "./number_range";
@@ -68,10 +68,10 @@ export class NumberRow {
     if (this.slider !== null) {
       const place = String(placeOf(value, this.range));
       if (this.slider.value !== place) this.slider.value = place;
-      this.slider.setAttribute("aria-valuetext", `${fieldText(value, this.unit)} ${prettyUnit(this.unit.unit)}`);
+      write(this.slider, null, { "aria-valuetext": `${fieldText(value, this.unit)} ${prettyUnit(this.unit.unit)}` });
     }
-    if (!isFocused(this.field)) this.field.value = fieldText(value, this.unit);
-    for (const end of ["low", "high"] as const) if (!isFocused(this.ends[end])) this.ends[end].value = fieldText(this.range[end], this.unit);
+    writeField(this.field, fieldText(value, this.unit));
+    for (const end of ["low", "high"] as const) writeField(this.ends[end], fieldText(this.range[end], this.unit));
     const changed = this.desk.isChanged(this.name);
     this.element.classList.toggle("changed", changed);
     this.reset.disabled = !changed;
@@ -194,6 +194,11 @@ export class NumberRow {
     });
     return select;
   }
+}
+
+/** What is being typed stays. */
+function writeField(field: HTMLInputElement, text: string): void {
+  if (field.value !== text && !isFocused(field)) field.value = text;
 }
 
 function isFocused(element: HTMLElement): boolean {

@@ -29,7 +29,9 @@ export class NumbersPanel implements Panel {
   private built = "";
   private readonly opened = new Set<string>(); // groups that a person has opened or that are open at first
   private readonly ends: (() => void)[] = [];
+  private readonly moved = new Set<string>(); // numbers to show anew
   private readonly showing = makeFrameTask(() => this.showValues());
+  private readonly showingMoved = makeFrameTask(() => this.showMoved());
 
   constructor(context: PlayerContext, desk: LiveDesk) {
     this.context = context;
@@ -47,6 +49,10 @@ export class NumbersPanel implements Panel {
 
   setRuns(): void {
     this.compare.setRuns();
+  }
+
+  wantedSeries(): string[] {
+    return this.compare.wantedSeries();
   }
 
   selectionChanged(): void {
@@ -68,6 +74,7 @@ export class NumbersPanel implements Panel {
 
   destroy(): void {
     this.showing.cancel();
+    this.showingMoved.cancel();
     for (const end of this.ends) end();
     for (const row of this.rows.values()) row.destroy();
     this.compare.destroy();
@@ -96,7 +103,11 @@ export class NumbersPanel implements Panel {
       else this.showing.request();
     } else if (news.kind === "refused") this.rows.get(news.name)?.refuse(news.message);
     else if (news.kind === "values") {
-      this.showing.request();
+      if (news.name === "") this.showing.request();
+      else {
+        this.moved.add(news.name);
+        this.showingMoved.request();
+      }
       if (news.name !== "") this.follow(news.name);
     } else if (news.kind === "runs") this.compare.setRuns();
   }
@@ -181,6 +192,17 @@ export class NumbersPanel implements Panel {
   private showValues(): void {
     for (const row of this.rows.values()) row.show();
     for (const { group, count } of this.folds.values()) this.showCount(group, count);
+    this.compare.showChanges();
+  }
+
+  /** The same for the numbers that were moved alone: a drag is to cost little. */
+  private showMoved(): void {
+    for (const name of this.moved) {
+      this.rows.get(name)?.show();
+      const fold = this.folds.get(this.desk.find(name)?.group || "parameters");
+      if (fold !== undefined) this.showCount(fold.group, fold.count);
+    }
+    this.moved.clear();
     this.compare.showChanges();
   }
 }

@@ -1,7 +1,7 @@
 // The response curve under a slider: drawn in its range, clicked to set the number, the least one marked.
 
 import type { PlayerContext } from "../panel";
-import { button, make } from "../ui/elements";
+import { button, make, write } from "../ui/elements";
 import { makeFrameTask } from "../ui/frame_task";
 import { formatNumber, prettyUnit, withPrefix } from "../ui/numbers";
 import { type LiveDesk, errorWords } from "./live_desk";
@@ -48,9 +48,13 @@ export class ResponseView {
   private readonly select = make("select", { "aria-label": "Quantity of the response curve" });
   private readonly leastButton: HTMLButtonElement;
   private readonly ends: (() => void)[] = [];
+  private readonly now = draw("line", { class: "now", y1: 2, y2: HEIGHT - 2 });
+  private width = 0; // as it was drawn last
   private readonly drawing = makeFrameTask(() => this.draw());
+  private readonly moving = makeFrameTask(() => this.showNow());
   private waiting: ReturnType<typeof setTimeout> | null = null;
   private optionKey = "";
+  private drawnRange: NumberRange | null = null;
 
   constructor(context: PlayerContext, desk: LiveDesk, topic: ResponseTopic, name: string, range: () => NumberRange) {
     this.context = context;
@@ -83,6 +87,7 @@ export class ResponseView {
   destroy(): void {
     if (this.waiting !== null) clearTimeout(this.waiting);
     this.drawing.cancel();
+    this.moving.cancel();
     for (const end of this.ends) end();
     if (this.data !== null && !this.data.done) void this.desk.ask("response_stop", { name: this.name }).catch(() => {});
     this.element.remove();
@@ -115,7 +120,8 @@ export class ResponseView {
   /** Another number was moved: the curve no longer holds. */
   private valuesChanged(name: string): void {
     if (this.data !== null && name !== this.name) this.data.stale = true;
-    this.drawing.request();
+    if (name === this.name) this.moving.request();
+    else this.drawing.request();
   }
 
   private showChoices(): void {
@@ -171,9 +177,11 @@ export class ResponseView {
     const { data } = this;
     if (width < 20 || data === null) return;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    this.width = width;
     const range = this.range();
-    const x = (value: number): number => SIDE + (placeOf(value, range) / SLIDER_STEPS) * (width - 2 * SIDE);
-    const shown = data.points.length >= 3 || this.previous === null ? data : this.previous;
+    this.drawnRange = range;
+    const x = (value: number): number => placeX(value, range, width);
+    const shown = this.shown!;
     const results = shown.points.map((point) => point.result);
     const [low, high] = room(Math.min(...results), Math.max(...results));
     const y = scaleOf(low, high, HEIGHT - 14, 8);
@@ -188,12 +196,27 @@ export class ResponseView {
     for (const each of shown.failed) parts.push(cross(x(each.value), HEIGHT - 8, `${this.valueWords(each.value)}: ${each.message}`));
     const { least } = shown;
     if (least !== null) parts.push(titled(draw("circle", { class: "least", cx: x(least.value), cy: y(least.result), r: 5 }), `least: ${this.pointWords(least.value, least.result)}`));
-    const now = this.desk.value(this.name);
-    parts.push(draw("line", { class: "now", x1: x(now), x2: x(now), y1: 2, y2: HEIGHT - 2 }));
-    this.svg.replaceChildren(...parts);
+    this.svg.replaceChildren(...parts, this.now);
     this.svg.classList.toggle("stale", data.stale || shown !== data);
     this.leastButton.disabled = least === null;
+    this.showNow();
+  }
+
+  /** The line at the present value, and what the curve says there: all that changes while the slider moves. */
+  private showNow(): void {
+    const { shown } = this;
+    if (shown === null || this.width === 0) return;
+    const range = this.range();
+    if (range.low !== this.drawnRange?.low || range.high !== this.drawnRange.high) return this.drawing.request();
+    const now = this.desk.value(this.name);
+    const place = placeX(now, range, this.width).toFixed(1);
+    write(this.now, null, { x1: place, x2: place });
     this.say(shown, now);
+  }
+
+  /** The curve that is drawn: the old one until the new one has a few points. */
+  private get shown(): ResponseData | null {
+    return this.data === null || this.data.points.length >= 3 || this.previous === null ? this.data : this.previous;
   }
 
   private say(shown: ResponseData, now: number): void {
@@ -204,8 +227,8 @@ export class ResponseView {
       ...(Number.isFinite(shown.at(now)) ? [`now ${withPrefix(shown.at(now), prettyUnit(this.unit))}`] : []),
       ...(failed.length > 0 ? [`✕ ${failed.length} failed (${failed[0]!.message})`] : []),
     ].join(" · ");
-    if (this.words.textContent !== words) this.words.textContent = words;
-    this.svg.setAttribute("aria-label", `${this.topic.of} over ${this.name}: ${words}`);
+    write(this.words, words);
+    write(this.svg, null, { "aria-label": `${this.topic.of} over ${this.name}: ${words}` });
   }
 
   private valueWords(value: number): string {
@@ -216,6 +239,10 @@ export class ResponseView {
   private pointWords(value: number, result: number): string {
     return `${withPrefix(result, prettyUnit(this.unit))} at ${this.valueWords(value)}`;
   }
+}
+
+function placeX(value: number, range: NumberRange, width: number): number {
+  return SIDE + (placeOf(value, range) / SLIDER_STEPS) * (width - 2 * SIDE);
 }
 
 function room(low: number, high: number): [number, number] {

@@ -31,6 +31,9 @@ export interface UpdateHeader {
   values: Record<string, number>;
   geometry: Partial<Pick<RunHeader, "bodies" | "joints" | "elements" | "frames" | "size" | "center">> | null;
   note: string;
+  /** The number of this run, and its rows of series: how many there are, and which were sent (null: the first ones). */
+  id: number;
+  rows: { of: number; at: number[] | null };
   series?: SeriesInfo[];
   loadNotes?: string[];
   start?: Record<string, number>;
@@ -40,6 +43,8 @@ export interface UpdateHeader {
 export interface LiveRun {
   document: RunDocument;
   arrays: Map<string, NumberArray>;
+  /** Its number on the server, if it has further series that were not sent; else null. */
+  lacking: number | null;
 }
 
 export function liveHeader(header: RunHeader): LiveHeader {
@@ -78,11 +83,33 @@ export function withValues(parameters: ParameterData[], values: Record<string, n
   return changed ? all : parameters;
 }
 
+function countRows(series: readonly SeriesInfo[]): number {
+  return series.reduce((most, { row, parts }) => Math.max(most, row + Math.max(1, parts.length)), 0);
+}
+
 /** Whether an answer has the rows of the series that the header knows. */
 export function fits(header: RunHeader, packet: Packet): boolean {
-  if (packet.header["series"] !== undefined) return true;
-  const rows = header.series.reduce((most, { row, parts }) => Math.max(most, row + Math.max(1, parts.length)), 0);
-  return (packet.arrays.get("series")?.length ?? 0) === rows * (packet.arrays.get("t")?.length ?? 0);
+  const { rows, series } = packet.header as unknown as UpdateHeader;
+  return series !== undefined || rows.of === countRows(header.series);
+}
+
+/** All rows of series from those that were sent; the others are not known. */
+export function spreadRows(packet: Packet): NumberArray | undefined {
+  const { rows } = packet.header as unknown as UpdateHeader;
+  const sent = packet.arrays.get("series");
+  if (sent === undefined) return undefined;
+  const n = packet.arrays.get("t")?.length ?? 0;
+  if (sent.length === rows.of * n && rows.at === null) return sent;
+  const all = new Float32Array(rows.of * n).fill(NaN);
+  if (rows.at === null) all.set(sent);
+  else rows.at.forEach((row, k) => all.set(sent.subarray(k * n, (k + 1) * n), row * n));
+  return all;
+}
+
+/** The series that give rows for names: of parts their whole. */
+export function seriesOf(run: RunDocument, names: readonly string[]): string[] {
+  const known = names.map((name) => (run.find(name) ? name : name.slice(0, name.lastIndexOf("."))));
+  return [...new Set(known.filter((name) => run.find(name)))];
 }
 
 /** Bodies and joints that a changed number moved; what the server did not send stays. */
@@ -96,7 +123,18 @@ export function updateRun(old: LiveRun, packet: Packet): LiveRun {
     parameters: withValues(known.parameters, update.values), badges: [], causes: [], bearings: [],
     ...(update.series ? { series: update.series } : {}), ...(update.loadNotes ? { loadNotes: update.loadNotes } : {}),
   };
-  return { document: new RunDocument(header, packet.arrays), arrays: packet.arrays };
+  const series = spreadRows(packet);
+  const arrays = series === undefined ? packet.arrays : new Map(packet.arrays).set("series", series);
+  const lacking = update.rows.at === null ? null : update.id;
+  return { document: new RunDocument(header, arrays), arrays, lacking };
+}
+
+/** The run with all its series. */
+export function withRows(old: LiveRun, packet: Packet): LiveRun {
+  const series = spreadRows({ header: packet.header, arrays: new Map(packet.arrays).set("t", old.document.t) });
+  if (series === undefined) return old;
+  const arrays = new Map(old.arrays).set("series", series);
+  return { document: new RunDocument(old.document.header, arrays), arrays, lacking: null };
 }
 
 /** The run with one more breakdown of a joint's load. */
@@ -107,7 +145,7 @@ export function withCauses(old: LiveRun, packet: Packet): LiveRun {
   const arrays = new Map(old.arrays).set(causes.array, array);
   const record: CausesData = { joint: causes.joint, by: causes.by, names: causes.names, array: causes.array };
   const others = old.document.header.causes.filter((each) => each.joint !== record.joint || each.by !== record.by);
-  return { document: new RunDocument({ ...old.document.header, causes: [...others, record] }, arrays), arrays };
+  return { ...old, document: new RunDocument({ ...old.document.header, causes: [...others, record] }, arrays), arrays };
 }
 
 /** The values that differ, in a few words: "mass 3.2, L 0.6". */

@@ -41,6 +41,10 @@ export class ChecksPanel implements Panel {
     this.updating.request();
   }
 
+  wantedSeries(): string[] {
+    return [];
+  }
+
   resized(): void {
     this.update();
   }

@@ -26,11 +26,3 @@ export function termValues(run: RunDocument, line: EquationData, scale: number, 
     return { value, share: scale > 0 && Number.isFinite(value) ? Math.max(-1, Math.min(1, value / scale)) : 0 };
   });
 }
-
-/** Left side less right side: what is left of the sum, which should vanish. */
-export function imbalance(line: EquationData, values: TermValue[]): number {
-  return line.terms.reduce((sum, term, k) => {
-    const value = values[k]!.value;
-    return Number.isFinite(value) ? sum + (term.side === "left" ? value : -value) : sum;
-  }, 0);
-}

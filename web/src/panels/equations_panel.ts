@@ -27,6 +27,7 @@ class EquationsPanel implements Panel {
   private shown: EquationsData | null = null;
   private signature = "";
   private lines: ShownLine[] = [];
+  private known: EquationsData | null = null;
   private symbols: { cell: HTMLElement; name: string }[] = [];
 
   constructor(context: PlayerContext) {
@@ -38,14 +39,23 @@ class EquationsPanel implements Panel {
   setRuns(): void {
     const data = this.context.main.header.equations;
     if (data === null) return;
-    const signature = JSON.stringify([data.note, data.lines.map((line) => line.mathml), data.symbols]);
-    if (signature !== this.signature) this.build(data);
-    this.signature = signature;
-    for (const each of this.lines) each.scale = lineScale(this.context.main, each.line);
-    this.update();
+    if (data !== this.known) {
+      const signature = JSON.stringify([data.note, data.lines.map((line) => line.mathml), data.symbols]);
+      if (signature !== this.signature) this.build(data);
+      this.signature = signature;
+      this.known = data;
+    }
+    this.showRun();
   }
 
   resized(): void {
+    this.showRun();
+  }
+
+  /** The values of the present run, if they are seen. */
+  private showRun(): void {
+    if (this.element.hidden) return;
+    for (const each of this.lines) each.scale = lineScale(this.context.main, each.line);
     this.update();
   }
 

@@ -58,6 +58,10 @@ export class JointPanel implements Panel {
     this.updating.request();
   }
 
+  wantedSeries(): string[] {
+    return [];
+  }
+
   resized(): void {
     this.update();
     for (const section of this.sections) section.resized();

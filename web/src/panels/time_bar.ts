@@ -2,7 +2,7 @@
 
 import { allSpeeds } from "./time_steps";
 import type { Panel, PlayerContext } from "../panel";
-import { make } from "../ui/elements";
+import { make, write } from "../ui/elements";
 import { makeFrameTask } from "../ui/frame_task";
 import { icon, iconButton, type IconName } from "../ui/icons";
 import { goToEvent, showHelp, stepFrame, stepSpeed, toggleLoop, toggleTheme } from "../ui/key_actions";
@@ -33,7 +33,8 @@ export class TimeBar implements Panel {
   private readonly eventButtons: HTMLButtonElement[];
   private readonly tracks: TimeTrack[] = [];
   private readonly strips: StripRows;
-  private width = 1;
+  private plays: boolean | null = null;
+  private width = 0; // of the slider; 0 until it is measured
   private badgeKey = "";
   private readonly ends: (() => void)[] = [];
   private readonly moving = makeFrameTask(() => this.showTime());
@@ -78,11 +79,16 @@ export class TimeBar implements Panel {
     this.updating.request();
   }
 
+  wantedSeries(): string[] {
+    return [];
+  }
+
   themeChanged(): void {
     this.updating.request();
   }
 
   resized(): void {
+    this.width = 0;
     this.updating.request();
   }
 
@@ -139,7 +145,7 @@ export class TimeBar implements Panel {
 
   private update(): void {
     const { clock, runs, main } = this.context;
-    this.width = Math.max(1, this.slider.clientWidth);
+    if (this.width === 0) this.width = Math.max(1, this.slider.clientWidth);
     while (this.tracks.length > runs.length) this.tracks.pop()!.element.remove();
     runs.forEach((run, k) => {
       if (this.tracks[k] === undefined) {
@@ -151,30 +157,26 @@ export class TimeBar implements Panel {
     });
     this.showLabels();
     const span = clock.to - clock.from;
-    this.whole.textContent = ` / ${formatNumber(clock.to, 5)} s`;
-    this.slider.setAttribute("aria-valuemin", String(clock.from));
-    this.slider.setAttribute("aria-valuemax", String(clock.to));
-    this.playing.replaceChildren(icon(clock.playing ? "pause" : "play"));
-    this.name(this.playing, clock.playing ? "Pause (space)" : "Play (space)");
-    this.looping.setAttribute("aria-pressed", String(clock.loop));
+    write(this.whole, ` / ${formatNumber(clock.to, 5)} s`);
+    write(this.slider, null, { "aria-valuemin": String(clock.from), "aria-valuemax": String(clock.to) });
+    if (clock.playing !== this.plays) this.playing.replaceChildren(icon(clock.playing ? "pause" : "play"));
+    this.plays = clock.playing;
+    const words = clock.playing ? "Pause (space)" : "Play (space)";
+    write(this.playing, null, { title: words, "aria-label": words });
+    write(this.looping, null, { "aria-pressed": String(clock.loop) });
     this.folding.hidden = this.strips.count === 0;
-    this.folding.setAttribute("aria-expanded", String(!this.strips.element.hidden));
+    write(this.folding, null, { "aria-expanded": String(!this.strips.element.hidden) });
     for (const each of this.eventButtons) each.hidden = !runs.some((run) => run.document.header.events.length > 0);
     const value = String(allSpeeds().find((speed) => Math.abs(speed - clock.speed) < 1e-6 * speed) ?? "");
     if (this.speed.value !== value) this.speed.value = value;
     this.side.hidden = this.strips.element.hidden;
     const failed = runs.filter((run) => hasFailed(run.document.header.run.status));
-    const words = failed.map((run) => `${runs.length > 1 ? `${run.label}: ` : ""}ended at ${formatNumber(run.document.header.run.to, 5)} s. ${run.document.header.run.message}`).join("\n");
-    this.ended.hidden = words === "";
-    if (this.ended.textContent !== words) this.ended.textContent = words;
+    const ending = failed.map((run) => `${runs.length > 1 ? `${run.label}: ` : ""}ended at ${formatNumber(run.document.header.run.to, 5)} s. ${run.document.header.run.message}`).join("\n");
+    this.ended.hidden = ending === "";
+    write(this.ended, ending);
     this.showBadges(main.header.badges);
     this.strips.update();
     if (span >= 0) this.showTime();
-  }
-
-  private name(element: HTMLElement, words: string): void {
-    element.title = words;
-    element.setAttribute("aria-label", words);
   }
 
   private showLabels(): void {
@@ -207,10 +209,11 @@ export class TimeBar implements Panel {
     const { clock } = this.context;
     const span = clock.to - clock.from;
     const text = `${formatTime(clock.t, span)} s`;
-    if (this.now.textContent !== text) this.now.textContent = text;
+    write(this.now, text);
     this.thumb.style.transform = `translateX(${(((clock.t - clock.from) / (span || 1)) * this.width).toFixed(1)}px)`;
-    this.slider.setAttribute("aria-valuenow", String(Number(clock.t.toPrecision(6))));
-    this.slider.setAttribute("aria-valuetext", `${formatNumber(clock.t)} s of ${formatNumber(clock.to)} s`);
+    write(this.slider, null, {
+      "aria-valuenow": String(Number(clock.t.toPrecision(6))), "aria-valuetext": `${formatNumber(clock.t)} s of ${formatNumber(clock.to)} s`,
+    });
     for (const track of this.tracks) track.showTime();
     this.strips.showTime();
   }

@@ -1,7 +1,7 @@
 // One run on the time bar: its span, the way already gone, ticks of its events, a red end if it failed.
 
 import type { PlayerContext, ShownRun } from "../panel";
-import { make } from "../ui/elements";
+import { make, write } from "../ui/elements";
 import { formatNumber } from "../ui/numbers";
 import { findTicks, hasFailed, sentences, type Tick } from "./time_steps";
 
@@ -43,15 +43,14 @@ export class TimeTrack {
       this.failed.style.left = place(header.run.to);
       this.failed.setAttribute("aria-label", this.endWords());
     }
-    this.group.setAttribute("aria-label", `Events of ${run.label}`);
+    write(this.group, null, { "aria-label": `Events of ${run.label}` });
     this.ticks = findTicks(header.events.filter((event) => event.kind !== "end"), clock.from, clock.to, width / TICK_ROOM);
     while (this.group.children.length > this.ticks.length) this.group.lastElementChild!.remove();
     while (this.group.children.length < this.ticks.length) this.group.append(this.makeTick(this.group.children.length));
     this.ticks.forEach((tick, k) => {
       const element = this.group.children[k] as HTMLElement;
       element.style.left = place(tick.time);
-      element.dataset["kind"] = tick.events[0]!.kind;
-      element.setAttribute("aria-label", sentences(tick.events));
+      write(element, null, { "data-kind": tick.events[0]!.kind, "aria-label": sentences(tick.events) });
     });
     this.showTime();
   }

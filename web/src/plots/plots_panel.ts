@@ -87,6 +87,10 @@ export class PlotsPanel implements Panel {
     this.update.request();
   }
 
+  wantedSeries(): string[] {
+    return this.choices.map((choice) => choice.name).filter((name) => this.context.main.find(name) !== undefined);
+  }
+
   themeChanged(): void {
     for (const block of this.blocks.values()) block.view.themeChanged();
     this.update.request();

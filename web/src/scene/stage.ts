@@ -1,6 +1,5 @@
 // The stage of the player: the 3D view, or the diagram of a model without bodies, or a sentence where there is no WebGL.
 
-import type { Scene } from "three";
 import type { Vec3 } from "../data/run_document";
 import type { Panel, PlayerContext } from "../panel";
 import { make } from "../ui/elements";
@@ -14,12 +13,15 @@ export interface Stage extends Panel {
   /** The 3D view, or null where a model has no bodies or the browser no WebGL. */
   readonly view: StageView | null;
   readonly canvas: HTMLCanvasElement | null;
-  readonly scene: Scene | null;
+  /** Something else than the run is shown: a mode that swings. */
+  taken: boolean;
   /** Where a point of the world is, in CSS pixels from the upper left corner of the canvas. */
   projectPoint(world: Vec3): { x: number; y: number; visible: boolean };
   setView(choice: ViewChoice): void;
   /** Draws the picture of a time at once. */
   renderNow(t: number): void;
+  /** Fewer pixels while numbers move, where the processor draws. */
+  setQuick(on: boolean): void;
   /** A picture of the present time in a size of its own, names included. */
   snapshot(width: number, height: number): Promise<Blob>;
   /** What is at a place of the canvas. */
@@ -30,6 +32,7 @@ class StagePanel implements Stage {
   readonly element = make("section", { "aria-label": "3D" });
   readonly title = "3D";
   view: StageView | null = null;
+  taken = false;
   private still: Panel | null = null;
   private readonly context: PlayerContext;
 
@@ -42,10 +45,6 @@ class StagePanel implements Stage {
     return this.view?.canvas ?? null;
   }
 
-  get scene(): Scene | null {
-    return this.view?.drawing.scene ?? null;
-  }
-
   projectPoint(world: Vec3): { x: number; y: number; visible: boolean } {
     return this.view?.projectPoint(world) ?? { x: NaN, y: NaN, visible: false };
   }
@@ -56,6 +55,18 @@ class StagePanel implements Stage {
 
   renderNow(t: number): void {
     this.view?.renderNow(t);
+  }
+
+  setQuick(on: boolean): void {
+    this.view?.setQuick(on);
+  }
+
+  drawNow(): void {
+    if (!this.taken) this.view?.renderNow(this.context.clock.t);
+  }
+
+  wantedSeries(): string[] | null {
+    return this.view === null ? null : [];
   }
 
   snapshot(width: number, height: number): Promise<Blob> {

@@ -18,12 +18,13 @@ import { Labels } from "./overlay/labels";
 import { LoadCard } from "./overlay/load_card";
 import { type Shown, type Staged, makeToolbar } from "./overlay/toolbar";
 import { NOTHING, type Pick, Picker } from "./picking";
-import { isSoftware } from "./gl/software";
+import { beginPicture, isSoftware } from "./gl/software";
 import { addHands } from "./stage_input";
 import { StageScene } from "./stage_scene";
 import { MANY } from "./symbols";
 
 const MOST_NAMES = 16; // joints that have their names at first
+const QUICK = 0.6; // of the pixels in each direction, while numbers move and the processor draws
 const REFRESH = 100; // ms between changes of the card while it plays
 
 export class StageView implements Panel, Staged {
@@ -50,6 +51,7 @@ export class StageView implements Panel, Staged {
   private time: number;
   private readonly drawingTask = makeFrameTask(() => this.draw());
   private readonly smooth = !isSoftware();
+  private quick = false; // fewer pixels
   private touched = false; // the camera was moved by hand
   private painting = false; // pictures in another size are made
   private lost = false;
@@ -148,6 +150,12 @@ export class StageView implements Panel, Staged {
   renderNow(t: number): void {
     this.time = t;
     this.draw();
+  }
+
+  setQuick(on: boolean): void {
+    if (this.smooth || on === this.quick) return;
+    this.quick = on;
+    if (!this.painting && this.setSize() && !on) this.invalidate();
   }
 
   pickAt(x: number, y: number): Pick {
@@ -276,7 +284,7 @@ export class StageView implements Panel, Staged {
   private setSize(): boolean {
     const { clientWidth: width, clientHeight: height } = this.surface;
     if (width < 2 || height < 2) return false;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1) * (this.quick ? QUICK : 1));
     this.renderer.setSize(width, height, false);
     this.rig.setSize(width, height);
     return true;
@@ -319,6 +327,7 @@ export class StageView implements Panel, Staged {
     this.drawingTask.cancel();
     if (this.painting) return;
     this.render();
+    beginPicture(this.renderer.getContext() as WebGL2RenderingContext);
     if (this.pointed !== "" && performance.now() - this.refreshed > REFRESH) this.showCard();
   }
 

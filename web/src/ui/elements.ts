@@ -15,3 +15,9 @@ export function button(symbol: string, words: string, action: () => void): HTMLB
   element.addEventListener("click", action);
   return element;
 }
+
+/** Writes text and attributes that differ from what is there: what is written again is laid out again. */
+export function write(element: Element, text: string | null, attributes: Record<string, string> = {}): void {
+  if (text !== null && element.textContent !== text) element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}

@@ -4,7 +4,7 @@ import { stretch, stretchUnit } from "../../src/live/complex_plane";
 import { eigenvalueOf, modeWords, readModes, stillRun, swingRun } from "../../src/live/mode_data";
 import { faultWords } from "../../src/live/model_banner";
 import { ResponseData, ownResponses, responseChoices, snapTo } from "../../src/live/response_data";
-import { changeWords, type LiveRun, fits, liveHeader, updateRun, withCauses } from "../../src/live/run_update";
+import { changeWords, type LiveRun, fits, liveHeader, seriesOf, updateRun, withCauses, withRows } from "../../src/live/run_update";
 import { valueNow } from "../../src/live/state_values";
 import { roundTicks } from "../../src/live/svg";
 import { packetBytes } from "../support/fake_socket";
@@ -14,10 +14,10 @@ const parameter = { name: "L", value: 1, unit: "m", words: "", low: null, high: 
 
 describe("a run with new numbers", () => {
   const document = syntheticRun({ header: { parameters: [parameter], causes: [{ joint: "joint0", by: "body", names: ["a"], array: "c" }] } });
-  const old: LiveRun = { document, arrays: new Map() };
+  const old: LiveRun = { document, arrays: new Map(), lacking: null };
   const update = {
     update: true, run: { ...document.header.run, to: 2 }, events: [{ time: 1, kind: "jump", component: "x", message: "m" }], strips: [],
-    peaks: [{ joint: "joint1", force: { value: 7, time: 0.5 }, moment: { value: 3, time: 0.2 } }], values: { L: 2 }, geometry: null, note: "",
+    peaks: [{ joint: "joint1", force: { value: 7, time: 0.5 }, moment: { value: 3, time: 0.2 } }], values: { L: 2 }, geometry: null, note: "", id: 5, rows: { of: 3, at: null as number[] | null },
   };
 
   it("has the new arrays, events, peaks and values; the rest stays", () => {
@@ -35,8 +35,25 @@ describe("a run with new numbers", () => {
   it("does not take an answer with other series than it knows", () => {
     const series = [{ name: "a", unit: "", words: "", group: "states" as const, parts: ["x", "y"], row: 1 }];
     const { header } = syntheticRun({ header: { series } });
-    const answer = (rows: number): boolean => fits(header, readPacket(packetBytes(update, { t: Float64Array.of(0, 1), series: new Float32Array(2 * rows) })));
+    const answer = (of: number): boolean => fits(header, readPacket(packetBytes({ ...update, rows: { of, at: [] } }, { t: Float64Array.of(0, 1) })));
     expect([answer(2), answer(3), answer(4)]).toEqual([false, true, false]);
+  });
+
+  it("does not know the rows that were not sent, until they come", () => {
+    const t = Float64Array.of(0, 1);
+    const packet = readPacket(packetBytes({ ...update, rows: { of: 3, at: [2, 0] } }, { t, series: Float32Array.of(5, 6, 1, 2) }));
+    const part = updateRun(old, packet);
+    expect([...part.document.series]).toEqual([1, 2, NaN, NaN, 5, 6]);
+    expect(part.lacking).toBe(5);
+    const whole = withRows(part, readPacket(packetBytes({ rows: { of: 3, at: null } }, { series: Float32Array.of(1, 2, 3, 4) })));
+    expect([...whole.document.series]).toEqual([1, 2, 3, 4, NaN, NaN]); // terms of equations are asked for where they are shown
+    expect(whole.lacking).toBe(null);
+    expect(whole.document.poses).toEqual(part.document.poses);
+  });
+
+  it("finds the series of names and of their parts", () => {
+    const series = [{ name: "a.q", unit: "", words: "", group: "states" as const, parts: ["x", "y"], row: 0 }];
+    expect(seriesOf(syntheticRun({ header: { series } }), ["a.q.y", "a.q", "b.q"])).toEqual(["a.q"]);
   });
 
   it("takes geometry that a number moved, with the new peaks", () => {

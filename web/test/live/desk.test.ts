@@ -24,7 +24,7 @@ describe("the desk", () => {
   });
   const answer = async (seq: number): Promise<void> => {
     const { header } = desk.run.document;
-    socket.answer(packetBytes({ seq, kind: "set", update: true, run: header.run, events: [], strips: [], peaks: [], values: {}, geometry: null, note: "" }, { t: Float64Array.of(0, 0.5, 1) }));
+    socket.answer(packetBytes({ seq, kind: "set", update: true, run: header.run, events: [], strips: [], peaks: [], values: {}, geometry: null, note: "", id: 1, rows: { of: header.series.length, at: null } }, { t: Float64Array.of(0, 0.5, 1) }));
     await new Promise((resolve) => setTimeout(resolve, 0));
   };
 

@@ -7,7 +7,7 @@ that a result is stored soon after its operands are computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from kinode.kernels.derivatives.motion_equations import UNKNOWNS, MotionEquation
 from kinode.kernels.derivatives.tape_sweeps import sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.multibody.snapshot import Snapshot
+
+WIDTH = 4  # directions that are computed at once: the numbers in a register of the processor
 
 
 class Differentiated:
@@ -45,10 +47,27 @@ class Differentiated:
 
 
 def derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> Array:
-    """The matrix of derivatives of all results by all directions."""
+    """The matrix of derivatives of all results by all directions; neighboring columns are computed at once."""
     results = Differentiated(snapshot, tape, options.of)
-    columns = [results.along(direction) for direction in unit_directions(snapshot.topology, tape, options)]
+    columns: list[list[Scalar]] = []
+    for group in neighbors(unit_directions(snapshot.topology, tape, options)):
+        rates = results.along(pack_directions(tape, group))
+        entries = [tape.lanes(rate, len(group)) if len(group) > 1 else [rate] for rate in rates]
+        columns += [[each[k] for each in entries] for k in range(len(group))]
     matrix = np.zeros((len(results.results), len(columns)), dtype=object)
     for k, column in enumerate(columns):
         matrix[:, k] = column
     return matrix
+
+
+def neighbors(directions: Sequence[Direction]) -> list[Sequence[Direction]]:
+    """The directions in groups that are computed together."""
+    return [directions[k : k + WIDTH] for k in range(0, len(directions), WIDTH)]
+
+
+def pack_directions(tape: Tape, group: Sequence[Direction]) -> Direction:
+    """Several directions as one, whose rates are vectors."""
+    if len(group) == 1:
+        return group[0]
+    indices = sorted({index for direction in group for index in direction})
+    return {index: tape.pack([direction.get(index, 0.0) for direction in group]) for index in indices}

@@ -54,23 +54,30 @@ class MotionEquations:
         self.n, constrained = snapshot.topology.n_u, snapshot.topology.constrained
         self.rows = snapshot.constraints.rows if constrained else []
         self.unknowns = tape.inputs(UNKNOWNS, self.n + len(self.rows))
-        given = snapshot.given
-        self.instant = snapshot.again(
+        self.instant = self._moving(-self.unknowns[self.n :] if constrained else None)
+
+    def _moving(self, multipliers: Array | None) -> Snapshot:
+        """The same instant with the unknowns as given accelerations."""
+        given = self.snapshot.given
+        return self.snapshot.again(
             Given(
                 effort=given.effort, wrenches=given.wrenches, u_dot=self.unknowns[: self.n], friction={},
-                multipliers=-self.unknowns[self.n :] if constrained else None, joint_states=given.joint_states,
+                multipliers=multipliers, joint_states=given.joint_states,
             )
         )  # fmt: skip
 
     @cached_property
     def residuals(self) -> list[Scalar]:
         """The left sides: inverse dynamics, then the accelerations of the constraint rows."""
-        x = self.unknowns
-        left = list(self.instant.inverse_effort)
-        if self.rows:
-            bias = self.snapshot.constraints.chosen(loop_constraints.bias)
-            left += [sum((a * x[j] for j, a in row.items()), 0.0) + c for row, c in zip(self.rows, bias, strict=True)]
-        return left
+        if not self.rows:
+            return list(self.instant.inverse_effort)
+        x, left = self.unknowns, list(self._moving(None).inverse_effort)
+        for row, nu in zip(self.rows, x[self.n :], strict=True):
+            for j, a in row.items():
+                left[j] = left[j] + a * nu
+        bias = self.snapshot.constraints.chosen(loop_constraints.bias)
+        rates = (sum((a * x[j] for j, a in row.items()), 0.0) for row in self.rows)
+        return [*left, *(rate + c for rate, c in zip(rates, bias, strict=True))]
 
     @cached_property
     def _nodes(self) -> list[Traced]:
@@ -100,8 +107,9 @@ class MotionEquations:
 
     def changes(self, seeds: Mapping[int, Scalar]) -> dict[int, Scalar]:
         """The rates of the unknowns, by index of their nodes, for rates of the inputs."""
-        rates = sweep_forward(self._nodes, seeds, self.values)
-        right = [-rates[r.index] if type(r) is Traced and r.index in rates else 0.0 for r in self.residuals]
+        opposite = {index: -rate for index, rate in seeds.items()}
+        rates = sweep_forward(self._nodes, opposite, self.values)
+        right = [rates.get(r.index, 0.0) if type(r) is Traced else 0.0 for r in self.residuals]
         solution = self._solve(right)
         return {node.index: x for node, x in zip(self.unknowns, solution, strict=True)}
 

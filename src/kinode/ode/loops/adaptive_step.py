@@ -1,12 +1,14 @@
-"""One step of an explicit Runge-Kutta method with error control.
+"""One step with error control: of explicit Runge-Kutta methods here, of implicit ones in implicit/.
 
 The state is projected onto its constraints at the end of a step. Events are found on the accepted step, with both of
-its ends and its dense output.
+its ends and its dense output. A method gives a function that tries a step of some length and returns its error
+(``take_step_by``); all else is common to the methods.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from kinode.ode.loops.dense_output import add, combine, table_row
 from kinode.ode.loops.event_search import find_event
@@ -55,7 +57,7 @@ def _error(run: RunMemory, h: float) -> float:
     return math.sqrt(first / run.model.n_continuous)
 
 
-def _close_end(run: RunMemory, t: float) -> float:
+def close_end(run: RunMemory, t: float) -> float:
     """Project the end of a step onto its constraints; returns how far that moves it, relative to the allowed distance.
 
     A solution within the tolerance is within the tolerance of the constraints. If the projection moves it much farther,
@@ -125,7 +127,7 @@ def _attempt(run: RunMemory, h: float) -> bool:
         t, k = step.t + nodes[s] * h, slope(run, s)
         combine(run, h, table_row(run, s), s, y)
         if s == last:
-            step.end_correction = _close_end(run, t)
+            step.end_correction = close_end(run, t)
         elif closed:
             project(run, t, y)
         rate(run, t, y, k)
@@ -147,6 +149,8 @@ def _accept(run: RunMemory, error: float, h: float, final: bool) -> None:
     step, counts, damping = run.step, run.counts, run.method.damping
     factor = 0.9 * max(error, 1e-10) ** (0.75 * damping - 1.0 / run.method.order) * step.previous_error**damping
     factor = min(10.0, max(0.2, factor))
+    if 1.0 < factor < run.newton.hold:
+        factor = 1.0
     if counts.rejected_in_a_row > 0:
         factor = min(factor, 1.0)
     # A step that was cut short says little about the next one.
@@ -160,7 +164,7 @@ def _accept(run: RunMemory, error: float, h: float, final: bool) -> None:
     counts.steps += 1
 
 
-def _reject(run: RunMemory, error: float, h: float, finite: bool) -> bool:
+def _reject(run: RunMemory, error: float, h: float) -> bool:
     """Reject the step and shorten the next try; False if values stay not finite."""
     step, counts = run.step, run.counts
     counts.rejected += 1
@@ -174,7 +178,7 @@ def _reject(run: RunMemory, error: float, h: float, finite: bool) -> bool:
         step.h = h * max(least, 0.9 * error ** (-1.0 / run.method.order))
         return True
     step.h = h * least
-    if finite:
+    if counts.failed < 0:  # slopes are finite, but not the error
         counts.failed = max(0, first_not_finite(run.state.y_new, run.model.n))
         step.failed_time = step.t + h
     if abs(step.t - step.nonfinite_since) > NONFINITE_SPAN * abs(step.t_end - step.t_start):
@@ -183,28 +187,38 @@ def _reject(run: RunMemory, error: float, h: float, finite: bool) -> bool:
     return counts.nonfinite_steps <= MAX_NONFINITE_STEPS  # steps too short to change a state would never end
 
 
-def _find_step(run: RunMemory) -> int:
-    """Try steps until one is accepted, with its end and slopes; or return why none can be."""
-    step, counts, max_step = run.step, run.counts, run.method.max_step
-    t, end = step.t, _step_end(run)
-    sign = 1.0 if end >= t else -1.0
-    while True:
-        h = sign * min(abs(step.h), max_step)
-        left = abs(end - t)
-        final = left <= 1.01 * abs(h) and left <= 1.000001 * max_step
-        if final:
-            h = end - t
-        elif abs(h) <= max(16.0 * _EPSILON * abs(t), step.least):
-            return Outcome.NOT_FINITE if counts.failed >= 0 else Outcome.STEP_TOO_SMALL
-        if counts.steps + counts.rejected >= run.method.max_steps:
-            return Outcome.TOO_MANY_STEPS
-        finite = _attempt(run, h)
-        error = max(_error(run, h), step.end_correction) if finite else math.nan
-        if error <= 1.0:
-            _accept(run, error, h, final)
-            return Outcome.DONE
-        if not _reject(run, error, h, finite):
-            return Outcome.NOT_FINITE
+def _try_explicit(run: RunMemory, h: float) -> float:
+    """Try a step of length h; returns its error relative to the tolerance, nan if a slope is not finite."""
+    return max(_error(run, h), run.step.end_correction) if _attempt(run, h) else math.nan
+
+
+def find_step_by(try_step: Callable[[RunMemory, float], float]) -> Callable[[RunMemory], int]:
+    """The search for a step that is accepted, with a function that tries one."""
+
+    def find_step(run: RunMemory) -> int:
+        """Try steps until one is accepted, with its end and slopes; or return why none can be."""
+        step, counts, max_step = run.step, run.counts, run.method.max_step
+        t, end = step.t, _step_end(run)
+        sign = 1.0 if end >= t else -1.0
+        while True:
+            h = sign * min(abs(step.h), max_step)
+            left = abs(end - t)
+            final = left <= 1.01 * abs(h) and left <= 1.000001 * max_step
+            if final:
+                h = end - t
+            elif abs(h) <= max(16.0 * _EPSILON * abs(t), step.least):
+                return Outcome.NOT_FINITE if counts.failed >= 0 else Outcome.STEP_TOO_SMALL
+            if counts.steps + counts.rejected >= run.method.max_steps:
+                return Outcome.TOO_MANY_STEPS
+            counts.failed = -1
+            error = try_step(run, h)
+            if error <= 1.0:
+                _accept(run, error, h, final)
+                return Outcome.DONE
+            if not _reject(run, error, h):
+                return Outcome.NOT_FINITE
+
+    return find_step
 
 
 def _find_middle(run: RunMemory) -> None:
@@ -215,37 +229,44 @@ def _find_middle(run: RunMemory) -> None:
         middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k[i] - k_last[i])
 
 
-def _step_to_event(run: RunMemory) -> int:
-    """One step, up to the first event in it; repeated shorter if a law or an event function may hide something."""
-    step, counts, refused = run.step, run.counts, 0
-    while True:
-        tried = step.h
-        code = _find_step(run)
-        if code != Outcome.DONE:
-            return code
-        counts.pending, counts.dense_ready = Pending.STEPPED, 0
-        share = 0.0
-        if run.bounds.count != 0:
-            prepare_bounds(run)
-            share = find_hidden(run)
-        if share == 0.0:
-            if run.events.count == 0:
-                return Outcome.DONE
-            _find_middle(run)
-            if find_event(run):
-                counts.pending = Pending.STEPPED_TO_EVENT
-                return Outcome.DONE
-            growth = find_growth(run)
-            if growth >= 1.0 or refused == MAX_REFUSALS:
-                step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
-                return Outcome.DONE
-            refused += 1
-            share = REFUSED_FACTOR
-            restore_values(run)
-        step.h = share * step.h_done
-        counts.pending = Pending.READY
-        counts.steps -= 1
-        counts.rejected += 1
+def step_to_event_by(
+    find_step: Callable[[RunMemory], int], find_middle: Callable[[RunMemory], None]
+) -> Callable[[RunMemory], int]:
+    """One step up to its first event, with functions that find a step and the state in its middle."""
+
+    def step_to_event(run: RunMemory) -> int:
+        """One step, up to the first event in it; repeated shorter if a law or an event function may hide something."""
+        step, counts, refused = run.step, run.counts, 0
+        while True:
+            tried = step.h
+            code = find_step(run)
+            if code != Outcome.DONE:
+                return code
+            counts.pending, counts.dense_ready = Pending.STEPPED, 0
+            share = 0.0
+            if run.bounds.count != 0:
+                prepare_bounds(run)
+                share = find_hidden(run)
+            if share == 0.0:
+                if run.events.count == 0:
+                    return Outcome.DONE
+                find_middle(run)
+                if find_event(run):
+                    counts.pending = Pending.STEPPED_TO_EVENT
+                    return Outcome.DONE
+                growth = find_growth(run)
+                if growth >= 1.0 or refused == MAX_REFUSALS:
+                    step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
+                    return Outcome.DONE
+                refused += 1
+                share = REFUSED_FACTOR
+                restore_values(run)
+            step.h = share * step.h_done
+            counts.pending = Pending.READY
+            counts.steps -= 1
+            counts.rejected += 1
+
+    return step_to_event
 
 
 def _stalls(run: RunMemory) -> bool:
@@ -259,23 +280,31 @@ def _stalls(run: RunMemory) -> bool:
     return advance < STALL_SHARE * abs(step.t_end - step.t_start)
 
 
-def take_adaptive_step(run: RunMemory) -> int:
-    """One accepted step, with its events and its pass of singular positions."""
-    step = run.step
-    if step.h == 0.0:
-        step.h = _first_step(run)
-    begin_monitor(run)
-    code = _step_to_event(run)
-    if code != Outcome.DONE:
-        return code
-    if run.bounds.count != 0:
-        finish_bounds(run)
-    if _stalls(run):
-        return Outcome.STALLED
-    if run.counts.pending == Pending.STEPPED_TO_EVENT:
-        # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
-        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
-        step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
-    elif run.model.projection != 0 and monitor_step(run):
-        return Outcome.NEAR_SINGULAR
-    return Outcome.DONE
+def take_step_by(step_to_event: Callable[[RunMemory], int]) -> Callable[[RunMemory], int]:
+    """One accepted step, with a function that takes it up to its first event."""
+
+    def take_step(run: RunMemory) -> int:
+        """One accepted step, with its events and its pass of singular positions."""
+        step = run.step
+        if step.h == 0.0:
+            step.h = _first_step(run)
+        begin_monitor(run)
+        code = step_to_event(run)
+        if code != Outcome.DONE:
+            return code
+        if run.bounds.count != 0:
+            finish_bounds(run)
+        if _stalls(run):
+            return Outcome.STALLED
+        if run.counts.pending == Pending.STEPPED_TO_EVENT:
+            # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
+            first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
+            step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
+        elif run.model.projection != 0 and monitor_step(run):
+            return Outcome.NEAR_SINGULAR
+        return Outcome.DONE
+
+    return take_step
+
+
+take_adaptive_step = take_step_by(step_to_event_by(find_step_by(_try_explicit), _find_middle))

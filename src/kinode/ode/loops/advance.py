@@ -14,6 +14,7 @@ from kinode.ode.loops.adaptive_step import take_adaptive_step
 from kinode.ode.loops.dense_output import end_slope, sample
 from kinode.ode.loops.event_handling import begin, handle_instant, is_instant, pass_break
 from kinode.ode.loops.fixed_step import GRID_TOLERANCE, take_fixed_step
+from kinode.ode.loops.implicit.radau_step import take_radau_step
 from kinode.ode.loops.loop_primitives import project, slope
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.loops.run_memory import RunMemory
@@ -174,3 +175,4 @@ def advance_by(take_step: Callable[[RunMemory], int]) -> Callable[[RunMemory], i
 advance_adaptive = advance_by(take_adaptive_step)
 advance_fixed = advance_by(take_fixed_step)
 advance_outside = advance_by(ask_for_step)
+advance_implicit = advance_by(take_radau_step)

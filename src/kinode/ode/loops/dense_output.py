@@ -61,12 +61,17 @@ def sample(run: RunMemory, t: float, out: Floats) -> None:
             rate(run, step.t + nodes[s] * h, run.state.y_stage, slope(run, s))
             counts.evaluations += 1
         counts.dense_ready = 1
-    theta = (t - step.t) / h
+    find_weights(run, (t - step.t) / h)
+    combine(run, h, method.weights, stages, out)
+    copy_discrete(run, out)
+
+
+def find_weights(run: RunMemory, theta: float) -> None:
+    """The weights of the slopes in the dense output, at a share of the step, in ``method.weights``."""
+    method, stages = run.method, run.method.stages
     weights, dense, top = method.weights, table_row(run, stages + 3), method.powers - 1
     for j in range(stages):
         w = dense[top * stages + j]
         for k in range(top - 1, -1, -1):
             w = dense[k * stages + j] + w * ((1.0 - theta) if k % 2 == 0 else theta)
         weights[j] = theta * w
-    combine(run, h, weights, stages, out)
-    copy_discrete(run, out)

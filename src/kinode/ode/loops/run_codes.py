@@ -77,3 +77,5 @@ class Stepping(IntEnum):
     """The user: all steps have one length, except those that end at events."""
     OUTSIDE = 2
     """An external solver, which also gives the state within its steps."""
+    IMPLICIT = 3
+    """Error control; each step solves equations (implicit/)."""

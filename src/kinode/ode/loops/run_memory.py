@@ -7,6 +7,7 @@ it may return to Python at any step and continue later with the same bits as wit
 from __future__ import annotations
 
 from kinode.jit.pointers import Floats, Ints, Struct, struct
+from kinode.ode.loops.implicit.newton_memory import NewtonMemory
 
 
 @struct
@@ -212,8 +213,8 @@ class ClockTicks(Struct):
     modes_depend: int
     """1 if event functions depend on states that clocks change."""
     base: int
-    """A base tick, and its time in s: those of the others follow from it."""
     base_time: float
+    """A base tick, and its time in s: those of the others follow from it."""
     first: int
     """The first base tick to come."""
     due: int
@@ -343,8 +344,8 @@ class ChatterCounts(Struct):
     """Counts of recent events, to detect chatter (chatter.py)."""
 
     cluster: int
-    """Instants with events since ``cluster_time``."""
     cluster_time: float
+    """Instants with events since that time."""
     idle: int
     """Events in a row that change modes only, since ``idle_time``."""
     idle_time: float
@@ -373,13 +374,11 @@ class SingularityMonitor(Struct):
     steepest: float
     """The largest magnitude of the time derivative so far."""
     slope: float
-    """Mean time derivative in the step before."""
     span: float
-    """Length of the step before in s."""
+    """Mean time derivative in the step before, and its length in s."""
     near_time: float
-    """Time of the smallest distance in the step."""
     near_share: float
-    """The smallest distance in the step, as a share of ``farthest``."""
+    """Time of the smallest distance in the step, and that distance as a share of ``farthest``."""
 
 
 @struct
@@ -398,3 +397,4 @@ class RunMemory(Struct):
     bounds: StepBounds
     chatter: ChatterCounts
     monitor: SingularityMonitor
+    newton: NewtonMemory

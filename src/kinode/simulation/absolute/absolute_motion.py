@@ -129,8 +129,8 @@ def compute_absolute_motion(
     if stop_when is not None:
         raise ArgumentError("stop_when: runs by newton_euler go on until their end; use formulation='recursive'")
     if METHODS[options.method].tableau is None:
-        explicit = [name for name, method in METHODS.items() if method.tableau is not None]
-        raise ArgumentError(f"method: runs by newton_euler take {', '.join(explicit)}, not '{options.method}'")
+        own = [name for name, method in METHODS.items() if method.tableau is not None]
+        raise ArgumentError(f"method: runs by newton_euler take {', '.join(own)}, not '{options.method}'")
     if not isinstance(options.atol, float):
         raise ArgumentError("atol: runs by newton_euler take one number, since their states are those of all bodies")
     check_start(dynamics, start, p, inputs)
@@ -159,7 +159,7 @@ def compute_absolute_motion(
     ending = _open_joint(dynamics.system, drift, _ending(solver, solution.ending, solution.t_end), options.step)
     history = StateHistory(
         solution.t, y[:-1], p, inputs, ending, solution.t_end, y[-1], solution.steps, solution.evaluations,
-        dynamics=dynamics,
+        dynamics=dynamics, method=options.method,
     )  # fmt: skip
     return history, drift
 

@@ -6,6 +6,7 @@ is kept at the times of its pictures, so that they are evaluated as they are.
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections.abc import Callable, Mapping
@@ -52,6 +53,8 @@ class ChosenRun:
     inputs: Mapping[str, float]
     run: Trajectory
     frames: RunFrames
+    number: int = field(default_factory=itertools.count(1).__next__)
+    """Tells runs apart; that of the same run with other quantities is the same."""
 
     @property
     def dynamics(self) -> Dynamics:

@@ -4,7 +4,8 @@
 kind            fields                                 answer
 ==============  =====================================  ==========================================================
 open                                                   the run (run_document.py), with ``live`` in its header
-set             values, start, until, reset            what has changed (page_data.py)
+set             values, start, until, reset, series    what has changed, with all series or those named
+rows            id                                     all series of one of the last runs
 series          names                                  quantities at the times of the pictures
 causes          joint, by                              who loads a joint
 response        name, low, high, of, points            a response curve begins; it comes by pushes
@@ -22,6 +23,7 @@ all.  Pushed are ``progress``, ``model`` (a new file, or more of the same), ``mo
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -45,6 +47,7 @@ from kinode.studio.shown_series import series_info
 from kinode.tasks.simulate import find_begin
 
 WAIT_SECONDS = 0.1
+MOST_RUNS = 8  # whose series can be asked for
 CHECKS = {"audit": audit_badge, "verify": verification_badge}
 
 
@@ -67,10 +70,11 @@ class LiveDesk:
         self._shown: tuple[PageData, ChosenRun] | None = None
         self._trouble: BaseException | None = None
         self._words = "reading the model"
+        self._last: deque[ChosenRun] = deque(maxlen=MOST_RUNS)
         answers: Mapping[str, Callable[[Job], Answer]] = {
-            "open": self.open, "set": self.set, "series": self.series, "causes": self.causes, "modes": self.modes,
-            "locus": self.locus, "branch": self.branch, "checks": self.checks, "response": self.response,
-            "response_stop": self.response_stop,
+            "open": self.open, "set": self.set, "rows": self.rows, "series": self.series, "causes": self.causes,
+            "modes": self.modes, "locus": self.locus, "branch": self.branch, "checks": self.checks,
+            "response": self.response, "response_stop": self.response_stop,
         }  # fmt: skip
         for kind, answer in answers.items():
             session.handle(kind, answer)
@@ -150,18 +154,31 @@ class LiveDesk:
 
     def set(self, job: Job) -> Answer:
         """A run with other values."""
+        wanted = job.fields.get("series")
+        if wanted is not None and not (isinstance(wanted, list) and all(isinstance(x, str) for x in wanted)):
+            raise ArgumentError(f"series: a list of names is expected, not {short(wanted)}")
         with self.responses.pausing():
             while True:
                 data, before = self.shown
                 fields, old = job.fields, None if job.fields.get("reset") else before.choice
                 choice = data.model.choice(fields.get("values"), fields.get("start"), fields.get("until"), old)
                 chosen = data.model.compute(choice, data.names, job.goes_on)
+                self._last.append(chosen)
                 with self._lock:
                     if self.shown[0] is not data:  # the file was changed meanwhile
                         continue
                     if job.goes_on():
                         self._shown = data, chosen
-                return data.update(chosen, before)
+                return data.update(chosen, wanted)
+
+    def rows(self, job: Job) -> Answer:
+        """All series of a run, of which "set" sent a few."""
+        number = job.fields.get("id")
+        for chosen in list(self._last):
+            if chosen.number == number:
+                rows, series = self.shown[0].rows(chosen)
+                return {"rows": rows}, {"series": series}
+        raise ArgumentError(f"id: there is no run {short(number)} any more")
 
     def series(self, job: Job) -> Answer:
         """Further quantities, at the times of the pictures."""

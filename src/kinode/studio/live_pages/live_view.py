@@ -114,7 +114,7 @@ class LiveView:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<LiveView: {self.url}>"
+        return f"<LiveView at port {self.server.port}; .url is its address, with the key to it>"
 
     # -- the model ---------------------------------------------------------------------------------
     def _begin(self, system: System) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.live.live_numbers import is_hidden
 from kinode.model.quantity_expressions import unit_of
 from kinode.results.load_summary import LOAD_ROUNDING
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.studio.diagram_data import DiagramRecord
 from kinode.studio.equation_data import EquationRecord
+from kinode.studio.kept_records import KeptRecords
 from kinode.studio.live_pages.changing_run import ChangingRun, Choice, ChosenRun
 from kinode.studio.run_document import DocumentParts, make_document, run_records
 from kinode.studio.scene_data import Plain, SceneData
@@ -51,7 +54,8 @@ class PageData:
         self._joints: dict[str, Plain] = {}  # as they were sent
         self._size = 1.0
         self._geometry: Plain = {}
-        self._still: set[str] = set()  # numbers that move no shape
+        self._kept: tuple[Dynamics, KeptRecords] | None = None
+        self._lock = threading.Lock()
 
     # -- the whole run -----------------------------------------------------------------------------
     def document(self, chosen: ChosenRun) -> Packed:
@@ -60,7 +64,8 @@ class PageData:
         made = make_document(chosen.run, chosen.frames, parts)
         self._joints = {record["name"]: record for record in made.header["joints"]}
         self._size = made.header["size"]
-        self._geometry = self._find_geometry(chosen)
+        with self._lock:
+            self._geometry = self._find_geometry(chosen)
         return {**made.header, "live": self.live_header(chosen)}, made.arrays
 
     def branch_document(self, chosen: ChosenRun, label: str) -> Packed:
@@ -90,9 +95,10 @@ class PageData:
         }
 
     # -- what has changed --------------------------------------------------------------------------
-    def update(self, chosen: ChosenRun, before: ChosenRun) -> Packed:
-        """The run after a number was set."""
+    def update(self, chosen: ChosenRun, names: Sequence[str] | None = None) -> Packed:
+        """The run after a number was set; of the series those with these names, or all."""
         frames = chosen.frames
+        rows, series = self.rows(chosen, names)
         header = {
             "update": True,
             **run_records(chosen.run, frames.t),
@@ -101,38 +107,42 @@ class PageData:
             "start": start_values(chosen),
             "until": chosen.choice.until,
             "loadNotes": list(frames.notes),
-            "geometry": self._find_moved(chosen, before),
+            "geometry": self._find_moved(chosen),
             "note": chosen.setting.message,
+            "id": chosen.number,
+            "rows": rows,
         }
         arrays: dict[str, Array] = {"t": np.asarray(frames.t, dtype=np.float64)}
         moving = bool(self.model.system.frames)
         arrays["poses"] = SceneData(chosen.run).with_moving_frames(frames) if moving else frames.poses
-        arrays["series"] = self._rows(frames)
+        arrays["series"] = series
         arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
         return header, arrays
 
-    def _rows(self, frames: RunFrames) -> Array:
-        """The series of an update; terms of equations are asked for where they are shown."""
-        if self.equations is None or not self.equations.infos:
-            return frames.quantities
-        missing = np.full((len(self.equations.infos), len(frames)), np.nan, dtype=np.float32)
-        return np.concatenate([frames.quantities, missing])
+    def rows(self, chosen: ChosenRun, names: Sequence[str] | None = None) -> tuple[Plain, Array]:
+        """The series with these names, or all: how many rows there are, which are sent (None: the first), and these.
 
-    def _find_moved(self, chosen: ChosenRun, before: ChosenRun) -> Plain | None:
-        """Shapes and places, if a number that was set moves any of them."""
-        old, new = before.choice.values, chosen.choice.values
-        changed = {name for name in {*old, *new} if old.get(name) != new.get(name)} - self._still
-        if not changed:
-            return None
-        geometry = self._find_geometry(chosen)
-        if _without_mass(geometry) == _without_mass(self._geometry):
-            self._still |= changed
-            return None
-        self._geometry = geometry
-        return geometry
+        Terms of equations come last and are never sent: they are asked for where they are shown.
+        """
+        frames = chosen.frames
+        of = len(frames.quantities) + (0 if self.equations is None else len(self.equations.infos))
+        if names is None:
+            return {"of": of, "at": None}, frames.quantities
+        at = [row for name in names if name in frames.columns for row in range(of)[frames.columns[name]]]
+        return {"of": of, "at": at}, frames.quantities[at]
+
+    def _find_moved(self, chosen: ChosenRun) -> Plain | None:
+        """Shapes and places, if any of them is another than was sent last."""
+        with self._lock:
+            geometry = self._find_geometry(chosen)
+            same = _without_mass(geometry) == _without_mass(self._geometry)
+            self._geometry = geometry
+        return None if same else geometry
 
     def _find_geometry(self, chosen: ChosenRun) -> Plain:
-        scene = SceneData(chosen.run, self._size)
+        if self._kept is None or self._kept[0] is not chosen.dynamics:
+            self._kept = chosen.dynamics, KeptRecords()
+        scene = SceneData(chosen.run, self._size, self._kept[1])
         places = {record["name"]: record for record in scene.joints()}
         joints = [{**record, **places.get(name, {})} for name, record in self._joints.items()]
         return {"bodies": scene.bodies, "frames": scene.frames, "elements": scene.elements, "joints": joints}

@@ -1,0 +1,154 @@
+"""Reads what a call of derivatives asks for: names of quantities, and what they are differentiated by.
+
+q, u, z          state; q in small motions along the speeds, so that a quaternion has three columns
+coordinates      the entries of q as they stand
+t                time
+effort           efforts added to the model's own laws
+u_dot            accelerations, where they are given
+p or parameters  all parameters; or one of them by its name
+inputs           all inputs; or one of them by its name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.dynamics.joint_reactions import is_shared
+from kinode.errors import ArgumentError
+from kinode.kernels.derivatives.derived_values import WORDS, shape_of
+from kinode.kernels.derivatives.directions import count_columns
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.model.base.fields import short, unknown
+from kinode.model.quantity_names import find_quantity
+from kinode.records import dataclass
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+
+Names = str | Iterable[str]
+ARRAYS = {"q": "q", "coordinates": "coordinates", "u": "u", "z": "z", "t": "t", "p": "p", "parameters": "p"}
+ARRAYS |= {"inputs": "inputs", "effort": "x", "u_dot": "x"}
+OF_ACCELERATIONS = ("u_dot", "rate")  # what has no derivative where accelerations are given
+BY_DEFAULT = ("q", "u", "effort")
+BY_DEFAULT_OF_MOTION = ("q", "u", "u_dot")
+
+
+@dataclass(frozen=True, eq=False)
+class DerivativeRequest:
+    """What is differentiated by what.
+
+    ``of`` and ``by`` are the names as they were given, with the shape of each.  ``of_motion`` says whether
+    accelerations are given; otherwise they follow from the model, with added efforts.
+    """
+
+    of: Mapping[str, tuple[int, ...]]
+    by: Mapping[str, tuple[int, ...]]
+    options: DerivativeOptions
+    of_motion: bool
+
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled function."""
+        return Kernel("derivatives_of_motion" if self.of_motion else "derivatives", self.options)
+
+    @property
+    def argument(self) -> str:
+        """The name of the argument after t, q and u."""
+        return "u_dot" if self.of_motion else "effort"
+
+    @cached_property
+    def rows(self) -> dict[str, slice]:
+        """The rows of the matrix that belong to each quantity."""
+        return _slices(self.of)
+
+    @cached_property
+    def columns(self) -> dict[str, slice]:
+        """The columns of the matrix that belong to each name in ``by``."""
+        return _slices(self.by)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix."""
+        return _size(self.of), _size(self.by)
+
+
+def _size(shapes: Mapping[str, tuple[int, ...]]) -> int:
+    return sum(int(np.prod(shape, dtype=int)) for shape in shapes.values())
+
+
+def _slices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, slice]:
+    slices: dict[str, slice] = {}
+    start = 0
+    for name, shape in shapes.items():
+        slices[name] = slice(start, start := start + int(np.prod(shape, dtype=int)))
+    return slices
+
+
+def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: bool = False) -> DerivativeRequest:
+    """What a call asks for; ``of_motion`` says whether accelerations are given besides."""
+    names = read_names("of", of)
+    of_motion = of_motion or "effort" in names or (by is not None and "u_dot" in read_names("by", by))
+    default = BY_DEFAULT_OF_MOTION if of_motion else BY_DEFAULT
+    words = default if by is None else read_names("by", by)
+    _check_words(names, words, of_motion)
+    shapes = {name: _read_quantity(dynamics, name) for name in names}
+    directions = {word: _read_direction(dynamics, word) for word in words}
+    options = DerivativeOptions(names, tuple(directions.values()))
+    topology = dynamics.arguments.topology
+    sizes = {
+        word: (count_columns(topology, array),) if position is None and word != "t" else ()
+        for word, (array, position) in directions.items()
+    }
+    return DerivativeRequest(shapes, sizes, options, of_motion)
+
+
+def read_names(argument: str, value: Names) -> tuple[str, ...]:
+    """One name or several, each once."""
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ArgumentError(f"{argument}: a name or several are expected, such as 'u_dot', not {short(value)}")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ArgumentError(f"{argument}: {twice} is named twice")
+    return names
+
+
+def _check_words(names: tuple[str, ...], words: tuple[str, ...], of_motion: bool) -> None:
+    """Refuse what does not go together: accelerations are given, or they follow from efforts."""
+    if not of_motion:
+        return
+    if "effort" in words:
+        raise ArgumentError("by: effort follows from given accelerations here; differentiate by u_dot")
+    for name in OF_ACCELERATIONS:
+        if name in names:
+            raise ArgumentError(f"of: {name} cannot be differentiated where accelerations are given")
+
+
+def _read_quantity(dynamics: Dynamics, name: str) -> tuple[int, ...]:
+    """The shape of what is differentiated."""
+    if name not in WORDS and is_shared(dynamics, find_quantity(dynamics.system, name)):
+        message = "is not determined by equilibrium alone here; how it is shared has no derivative"
+        raise ArgumentError(f"of: {name} {message}")
+    return shape_of(dynamics.arguments.topology, name)
+
+
+def _read_direction(dynamics: Dynamics, word: str) -> tuple[str, int | None]:
+    """The array of a name in ``by``, and the position in it; None for all of it."""
+    topology, live = dynamics.arguments.topology, dynamics.arguments.live_numbers
+    if word in ARRAYS:
+        return ARRAYS[word], 0 if word == "t" else None
+    if word in topology.inputs:
+        return "inputs", topology.inputs.index(word)
+    if word in live and live[word].structural:
+        raise ArgumentError(f"by: {word} is {live[word].reason}; there is no derivative by it")
+    name = live[word].parameter if word in live else word
+    if name in topology.parameters:
+        return "p", topology.parameters.index(name)
+    if name in dynamics.system.parameters:
+        raise ArgumentError(f"by: {word} is calculated from other parameters; differentiate by those")
+    known = [*ARRAYS, *topology.parameters, *topology.inputs, *live]
+    raise ArgumentError(unknown("by: no parameter or input is called", word, known))

@@ -1,0 +1,127 @@
+"""Calls of derivatives with weights or directions: gradients, second derivatives, rates of Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
+from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, Names, read_request
+from kinode.dynamics.derivative_calls.prepared_derivatives import write_into
+from kinode.errors import ArgumentError, Error
+from kinode.kernels.kernel_options import Kernel
+from kinode.model.base.fields import short
+from kinode.model.quantity_names import find_quantity
+from kinode.records import dataclass
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+
+
+@dataclass(frozen=True, eq=False)
+class CallPoint:
+    """The arguments of a call: state, added efforts or given accelerations, parameters and inputs."""
+
+    t: Any
+    q: Any
+    u: Any
+    x: Any
+    z: Any
+    p: Any
+    inputs: Any
+
+
+def _call(dynamics: Dynamics, kernel: Kernel, at: CallPoint, x: Array) -> Array:
+    point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, x)
+    return dynamics.kernels.call(kernel, point, x)
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Vectors side by side; where some have rows, all get as many."""
+    rows = {len(part) for part in parts if part.ndim == 2}
+    if len(rows) > 1:
+        raise ArgumentError(f"batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
+    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
+
+
+def _loads(dynamics: Dynamics, request: DerivativeRequest, at: CallPoint) -> Array:
+    n = dynamics.n_u
+    return dynamics.arguments.read_array(request.argument, at.x, n, None if request.of_motion else np.zeros(n))
+
+
+# -- gradients -------------------------------------------------------------------------------------
+def find_gradient(
+    dynamics: Dynamics, of: Names, by: Names | None, of_motion: bool, weights: Any, at: CallPoint, out: Any
+) -> Derivatives:
+    """The derivatives of one number, or of a weighted sum, by many."""
+    request = read_request(dynamics, of, by, of_motion)
+    size, columns = request.shape
+    if weights is None and size != 1:
+        names = ", ".join(request.of)
+        raise ArgumentError(f"weights: {names} has {size} entries, and a gradient is that of one number: give weights")
+    own = dynamics.arguments.read_array("weights", weights, size, np.ones(1))
+    name = "gradient_of_motion" if request.of_motion else "gradient"
+    x = _joined([_loads(dynamics, request, at), own])
+    if columns:
+        result = _call(dynamics, Kernel(name, request.options), at, x)
+    else:
+        result = np.zeros((*x.shape[:-1], 0))
+    result = result.reshape(*result.shape[:-1], 1, columns)
+    number = replace(request, of={", ".join(request.of): ()})
+    return Derivatives(result if out is None else write_into(out, result), number)
+
+
+# -- second derivatives ----------------------------------------------------------------------------
+def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoint) -> Array:
+    """The second derivatives of a quantity along two directions."""
+    then = along if then is None else then
+    words = tuple(dict.fromkeys([*_words("along", along), *_words("then", then)]))
+    request = read_request(dynamics, of, words)
+    if request.of_motion or len(request.of) != 1:
+        raise ArgumentError("of: one quantity that follows from the state is expected, such as 'u_dot'")
+    factors = [_factors(dynamics, request, name, values) for name, values in (("along", along), ("then", then))]
+    x = _joined([_loads(dynamics, request, at), *factors])
+    result = _call(dynamics, Kernel("second_derivatives", request.options), at, x)
+    (shape,) = request.of.values()
+    return result.reshape(*result.shape[:-1], *shape)
+
+
+def _words(name: str, direction: Any) -> list[str]:
+    if not isinstance(direction, Mapping) or not direction:
+        raise ArgumentError(f"{name}: a direction by name is expected, such as {{'q': [1, 0]}}, not {short(direction)}")
+    return list(direction)
+
+
+def _factors(dynamics: Dynamics, request: DerivativeRequest, name: str, direction: Mapping[str, Any]) -> Array:
+    """A direction as factors of all columns."""
+    parts = []
+    for word, shape in request.by.items():
+        size = request.columns[word].stop - request.columns[word].start
+        value = direction.get(word, np.zeros(size))
+        value = np.reshape(value, (1,)) if shape == () and np.ndim(value) == 0 else value
+        parts.append(dynamics.arguments.read_array(f"{name}: {word}", value, size))
+    return _joined(parts)
+
+
+# -- rates of Jacobians ----------------------------------------------------------------------------
+def find_jacobian_rate(dynamics: Dynamics, of: Any, at: CallPoint) -> tuple[Array, Array] | Array:
+    """J_dot u of a frame, angular and linear, or of a quantity that positions determine."""
+    if isinstance(of, str) and _is_quantity(dynamics, of):
+        if find_quantity(dynamics.system, of).needs != "position":
+            raise ArgumentError(f"of: {of} depends on speeds; J is that of a position")
+        return find_second(dynamics, of, {"q": at.u}, None, at)
+    kernel = Kernel("jacobian_rate", (dynamics.arguments.placed_frame_name(of),))
+    values = _call(dynamics, kernel, at, np.empty(0))
+    return values[..., :3], values[..., 3:]
+
+
+def _is_quantity(dynamics: Dynamics, name: str) -> bool:
+    try:
+        find_quantity(dynamics.system, name)
+    except Error:
+        return False
+    return True

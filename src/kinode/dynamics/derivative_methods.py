@@ -1,0 +1,218 @@
+"""The methods of ``Dynamics`` that differentiate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:  # most runs differentiate nothing
+    from kinode.dynamics.compiled_system import Dynamics
+    from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
+    from kinode.dynamics.derivative_calls.derivative_request import Names
+    from kinode.dynamics.derivative_calls.prepared_derivatives import DerivativeFunction
+
+RATE_BY = ("coordinates", "u", "z")
+
+
+class DerivativeMethods(ABC):
+    """What ``Dynamics`` differentiates; the tape gives every derivative exactly."""
+
+    @property
+    @abstractmethod
+    def kernels(self) -> Kernels:
+        """The compiled functions."""
+
+    @property
+    @abstractmethod
+    def topology(self) -> Topology:
+        """The structure of the system."""
+
+    @cached_property
+    def _prepared(self) -> dict[tuple[Any, ...], DerivativeFunction]:
+        return {}
+
+    def derivatives(
+        self, t: Any, q: Any, u: Any, *, of: Names = "u_dot", by: Names | None = None, effort: Any = None,
+        u_dot: Any = None, z: Any = None, p: Any = None, inputs: Any = None, out: Any = None,
+    ) -> Derivatives:  # fmt: skip
+        """Exact derivatives of accelerations, efforts, energies, reactions, poses or any quantity by name.
+
+        Parameters
+        ----------
+        t, q, u, z, p, inputs
+            As in ``acceleration``; 2-D ``q, u`` are a batch.
+        of : name or names, default "u_dot"
+            ``u_dot``, ``q_dot``, ``z_dot``, ``rate``, ``effort``, ``bias``, ``energy``, or names of quantities such as
+            ``"elbow.reaction.force"``.
+        by : name or names, optional
+            ``q`` (small motions along the speeds: a quaternion has three columns), ``coordinates`` (the entries of q as
+            they stand), ``u``, ``z``, ``t``, ``effort``, ``u_dot``, ``p`` or ``parameters``, ``inputs``, or the name of
+            one parameter or input.  By default q, u and effort; of inverse dynamics q, u and u_dot.
+        effort : array, optional
+            Efforts that add to the model's own laws, N or N m.
+        u_dot : array, optional
+            Accelerations in place of the model's own; needed for ``of="effort"``.
+        out : array, optional
+            Where the matrix of derivatives is written.
+
+        Returns
+        -------
+        Derivatives
+            ``["q"]`` is the block by q; ``matrix`` has all blocks.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> d = dynamics.derivatives(0.0, [0.1, 0.2], [0.0, 0.0], of="u_dot", by=("q", "effort"))
+        >>> d["q"].shape, d["effort"].shape
+        ((2, 2), (2, 2))
+        >>> M = dynamics.mass_matrix(0.0, [0.1, 0.2])
+        >>> bool(abs(d["effort"] @ M - np.eye(2)).max() < 1e-12)
+        True
+        """
+        from kinode.errors import ArgumentError
+
+        if effort is not None and u_dot is not None:
+            raise ArgumentError("effort, u_dot: accelerations are given, or efforts are, not both")
+        function = self._prepare(of, by, u_dot is not None)
+        if effort is not None and function.request.of_motion:
+            raise ArgumentError("effort: it follows from u_dot here; give that")
+        matrix = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, out)
+        return function.blocks(matrix)
+
+    def derivatives_of(self, of: Names = "u_dot", by: Names | None = None) -> DerivativeFunction:
+        """A function of derivatives for inner loops: ``f(t, q, u, effort, out=)`` gives the matrix.
+
+        Parameters
+        ----------
+        of, by
+            As in ``derivatives``.
+
+        Returns
+        -------
+        DerivativeFunction
+            With ``rows`` and ``columns``, the slices of the matrix by name.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> f = dynamics.derivatives_of("u_dot", by=("q", "u"))
+        >>> J = np.empty(f.shape)
+        >>> f(0.0, np.array([0.1, 0.2]), np.zeros(2), out=J) is J
+        True
+        >>> f.columns["u"]
+        slice(2, 4, None)
+        """
+        return self._prepare(of, by, of_motion=False)
+
+    def _prepare(self, of: Names, by: Names | None, of_motion: bool) -> DerivativeFunction:
+        from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
+        from kinode.dynamics.derivative_calls.prepared_derivatives import prepare
+
+        dynamics, names = cast("Dynamics", self), read_names("of", of)
+        words = None if by is None else read_names("by", by)
+        key = (self.kernels, names, words, of_motion)
+        if key not in self._prepared:
+            self._prepared[key] = prepare(dynamics, read_request(dynamics, names, words, of_motion))
+        return self._prepared[key]
+
+    def gradient(
+        self, t: Any, q: Any, u: Any, *, of: Names, by: Names | None = None, weights: Any = None, effort: Any = None,
+        u_dot: Any = None, z: Any = None, p: Any = None, inputs: Any = None, out: Any = None,
+    ) -> Derivatives:  # fmt: skip
+        """The derivatives of one number by many, in a few times the operations of the number itself.
+
+        Parameters
+        ----------
+        t, q, u, by, effort, u_dot, z, p, inputs, out
+            As in ``derivatives``.
+        of : name or names
+            A quantity of one entry; with ``weights`` any.
+        weights : array, optional
+            A factor for each entry: the number is the sum of all entries times their factors.
+
+        Returns
+        -------
+        Derivatives
+            ``["p"]`` is the gradient by all parameters.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> gradient = dynamics.gradient(0.0, [0.1, 0.2], [0.3, 0.0], of="system.energy", by=("q", "u", "p"))
+        >>> gradient["u"].shape
+        (2,)
+        """
+        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_gradient
+        from kinode.errors import ArgumentError
+
+        if effort is not None and u_dot is not None:
+            raise ArgumentError("effort, u_dot: accelerations are given, or efforts are, not both")
+        at = CallPoint(t, q, u, effort if u_dot is None else u_dot, z, p, inputs)
+        return find_gradient(cast("Dynamics", self), of, by, u_dot is not None, weights, at, out)
+
+    def second_derivatives(
+        self, t: Any, q: Any, u: Any, *, of: str = "u_dot", along: Mapping[str, Any],
+        then: Mapping[str, Any] | None = None, effort: Any = None, z: Any = None, p: Any = None, inputs: Any = None,
+    ) -> Array:  # fmt: skip
+        """Second derivatives of a quantity along given directions.
+
+        Parameters
+        ----------
+        t, q, u, of, effort, z, p, inputs
+            As in ``derivatives``; ``of`` is one name.
+        along : mapping
+            The first direction, by the words of ``by``: ``{"q": [1, 0], "u": [0, 1]}``.  Along q it has an entry for
+            each speed.
+        then : mapping, optional
+            The second direction; the first one again by default.
+
+        Returns
+        -------
+        array
+            The derivative along ``then`` of the derivative along ``along``, in the shape of the quantity.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> dynamics.second_derivatives(0.0, [0.0, 0.0], [0.0, 0.0], of="energy", along={"u": [1, 0]}).shape
+        (2,)
+        """
+        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_second
+
+        at = CallPoint(t, q, u, effort, z, p, inputs)
+        return find_second(cast("Dynamics", self), of, along, then, at)
+
+    def jacobian_rate(
+        self, of: Any, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> tuple[Array, Array] | Array:
+        """J_dot u: what the acceleration is while u_dot is zero.
+
+        Of a body or frame angular and linear, in world axes, as ``jacobian`` gives J.  Of the name of a quantity that
+        positions determine, such as ``"lower.position"``, the rate of its Jacobian times u.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> q, u = np.array([0.1, 0.2]), np.array([1.0, -0.5])
+        >>> angular, linear = dynamics.jacobian_rate("lower", 0.0, q, u)
+        >>> bool(abs(linear - dynamics.jacobian_rate("lower.position", 0.0, q, u)).max() < 1e-12)
+        True
+        """
+        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_jacobian_rate
+
+        return find_jacobian_rate(cast("Dynamics", self), of, CallPoint(t, q, u, None, z, p, inputs))
+
+    def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
+        """Jacobian of ``rate`` by the state [q, u, z]: ``derivatives`` of "rate", the entries of q as they stand."""
+        q, u, z = self.topology.layout.split(np.asarray(y, dtype=float))
+        function = self._prepare("rate", RATE_BY, of_motion=False)
+        return function.evaluate(t, q, u, None, z, p, inputs, None)

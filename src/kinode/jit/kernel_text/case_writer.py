@@ -1,0 +1,356 @@
+"""Writes the operations, loads and stores of one case of a program's block as LLVM text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from kinode.algebra.named_data import NamedData
+from kinode.algebra.trace import Traced, needed
+from kinode.jit import shared_routines
+from kinode.jit.ir_text import IrText, number, vector_type
+from kinode.jit.kernel_text.fused_products import find_fused
+from kinode.jit.kernel_text.wide_text import Wide, WideText
+from kinode.jit.program import TABLES, Program, Store
+
+LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
+LIBRARY |= {"atan2": 2, "pow": 2}
+SHARED = {"sin": "sincos", "cos": "sincos", "exp": "exp"}  # operations with a shared routine, by its name
+CALLS = frozenset({*LIBRARY, *TABLES})
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
+COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
+STORE_WEIGHT = 10  # operations that a store counts as: memory operations of one block cost the most
+
+
+class KernelWriter(Protocol):
+    """What a case needs of the kernel that it is part of."""
+
+    program: Program
+    packs: tuple[int, ...]
+    fuses: bool
+    line: IrText
+    written: set[str]
+
+    def begin_block(self) -> None:
+        """Begin another basic block."""
+
+    def add_table(self, llvm_type: str, entries: Iterable[str], key: Any = None) -> str:
+        """The name of a constant global table."""
+
+    def add_named(self, data: NamedData) -> str:
+        """The name of a global table that is filled when the code is loaded."""
+
+    def scale(self, array: str) -> int:
+        """Distance between neighboring entries of an array, in doubles."""
+
+    def base(self, array: str) -> str:
+        """Address of an array."""
+
+
+def join_lanes(stores: Iterable[Store]) -> list[Store]:
+    """The stores, with those of all entries of a vector into neighboring places as one store of the vector."""
+    joined: list[Store] = []
+    waiting: list[Store] = []
+    for store in stores:
+        view, position, value = store
+        if type(value) is Traced and value.op == "lane":
+            vector, k, width = value.args
+            follows = waiting and (view, position - k, vector) == (*waiting[0][:2], waiting[0][2].args[0])
+            if k == 0 or (follows and k == len(waiting)):
+                joined += waiting if k == 0 else []
+                waiting = [store] if k == 0 else [*waiting, store]
+                if len(waiting) == width:
+                    joined.append((view, waiting[0][1], vector))
+                    waiting = []
+                continue
+        joined += [*waiting, store]
+        waiting = []
+    return [*joined, *waiting]
+
+
+class CaseWriter:
+    """The operations of one case of one block."""
+
+    def __init__(self, writer: KernelWriter, bases: Mapping[str, tuple[str, str, int]]) -> None:
+        self.writer = writer
+        self.line = writer.line
+        self.bases = bases
+        self.values: dict[int, str] = {}
+        self.wide, self.wide_values = WideText(self.line), dict[int, Wide]()
+        self.spreads: dict[tuple[int, int], Wide] = {}
+        self.conditions: dict[int, str] = {}
+        self.fused: dict[int, int] = {}  # sums with a product, and which of their operands that is
+        self.products: frozenset[int] = frozenset()
+        self.called: dict[tuple[str, str], list[str]] = {}
+
+    def write(self, stores: Iterable[Store], longest_block: int | None = None) -> None:
+        """Write loads, operations and stores, in basic blocks of at most ``longest_block`` operations.
+
+        With blocks, a result is stored as soon as it is known if nothing reads its array here; the others come last.
+        """
+        stores = join_lanes(stores)
+        nodes = needed(value for _, _, value in stores)
+        if self.writer.fuses:
+            self.fused, self.products = find_fused(nodes, [value for _, _, value in stores])
+        early = {} if longest_block is None else self.find_early_stores(stores, nodes)
+        if self.writer.packs:
+            self.call_early(nodes)
+        size = 0  # of the basic block
+        for node in nodes:
+            self.evaluate(node)
+            for store in early.get(node.index, ()):
+                self.store(store)
+                size += STORE_WEIGHT
+            size = self.end_block(size + 1, longest_block)
+        done = {id(store) for several in early.values() for store in several}
+        late = [store for store in stores if id(store) not in done]
+        for _, _, value in late:
+            self.operand(value)  # all loads come first
+        for store in late:
+            self.store(store)
+            size = self.end_block(size + STORE_WEIGHT, longest_block)
+
+    def evaluate(self, node: Traced) -> None:
+        """Write an operation that is not there yet; inputs are loaded, and products fused, where they are used."""
+        if node.op != "input" and node.index not in self.values and node.index not in self.products:
+            self.values[node.index] = self.operation(node)
+
+    def end_block(self, size: int, longest: int | None) -> int:
+        """Begin another basic block if this one is long enough; returns the size of the one that goes on."""
+        if longest is not None and size >= longest:
+            self.writer.begin_block()
+            return 0
+        return size
+
+    def find_early_stores(self, stores: Sequence[Store], nodes: Sequence[Traced]) -> dict[int, list[Store]]:
+        """The stores that may be done as soon as their values are known, by the index of the value."""
+        read = {self.bases.get(node.args[0], node.args)[0] for node in nodes if node.op == "input"}
+        early: dict[int, list[Store]] = {}
+        if len({(view, position) for view, position, _ in stores}) < len(stores):
+            return early  # of several stores into one place the last counts
+        for store in stores:
+            view, _, value = store
+            if type(value) is Traced and value.op != "input" and self.bases.get(view, (view,))[0] not in read:
+                early.setdefault(value.index, []).append(store)
+        return early
+
+    def store(self, store: Store) -> None:
+        """Write one store; of a vector, into neighboring entries."""
+        view, position, value = store
+        wide = self.wide_values.get(value.index) if type(value) is Traced else None
+        llvm_type = self.line.type if wide is None else self.wide.type(wide.width)
+        for k, register in enumerate([self.operand(value)] if wide is None else wide.registers):
+            array, address = self.address(view, position + k)
+            if array in self.writer.program.constants:
+                raise ValueError(f"program {self.writer.program.name!r} stores into the constant {array!r}")
+            self.line.text.append(f"  store {llvm_type} {register}, ptr {address}, align 8")
+
+    def address(self, view: str, position: int) -> tuple[str, str]:
+        array, base, offset = self.bases.get(view, (view, "", 0))
+        base = base or self.writer.base(array)
+        shift = (position + offset) * self.writer.scale(array)
+        return array, self.line.put(f"getelementptr inbounds double, ptr {base}, i64 {shift}") if shift else base
+
+    def operand(self, value: Any) -> str:
+        """A value as an operand; an input is loaded where it is first used."""
+        if type(value) is not Traced:
+            return self.line.number(float(value))
+        operand = self.values.get(value.index)
+        if operand is None:
+            operand = self.values[value.index] = self.load(*value.args)
+        return operand
+
+    def load(self, view: str, position: int) -> str:
+        array, address = self.address(view, position)
+        line = self.line
+        invariant = "" if array in self.writer.written else ", !invariant.load !1"
+        if array not in self.writer.program.constants or line.lanes == 1:
+            return line.put(f"load {line.type}, ptr {address}, align 8{invariant}")
+        entry = line.put(f"load double, ptr {address}, align 8{invariant}")
+        entry = line.put(f"insertelement {line.type} undef, double {entry}, i32 0")
+        mask = f"<{line.lanes} x i32> zeroinitializer"
+        return line.put(f"shufflevector {line.type} {entry}, {line.type} undef, {mask}")
+
+    def operation(self, node: Traced) -> str:
+        """Write one operation, and return the name of its result; that of a vector is in ``wide_values``."""
+        op, line = node.op, self.line
+        if op == "lane":
+            return self.wide.entry(self.wide_values[node.args[0].index], node.args[1])
+        if op == "pack" or self.is_wide(node):
+            self.wide_values[node.index] = self.wide_operation(node)
+            return ""
+        if op in TABLES:
+            values, add = node.args[0], self.writer.add_table
+            named = isinstance(values, NamedData)
+            table = self.writer.add_named(values) if named else add("double", map(number, values), ("table", values))
+            name = getattr(shared_routines.names(line.lanes), op)
+            return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
+        if op == "where":
+            return self.choose(*node.args)
+        if node.index in self.fused:
+            return line.call("fma", *(self.signed(*factor) for factor in self.terms(node)))
+        args = [self.operand(arg) for arg in node.args]
+        if op in BINARY:
+            return line.operation(BINARY[op], args[0], args[1], flags="")
+        if op in SHARED:
+            return self.call(SHARED[op], args[0])[op == "cos"]
+        if op in COMPARE:
+            self.conditions[node.index] = self.compare(COMPARE[op], *args)
+            return self.select(self.conditions[node.index], line.number(1.0), line.number(0.0))
+        if op == "pow":
+            return self.power(*args)
+        if op in LIBRARY:
+            return line.each_lane(op, *args)
+        return self.simple(op, args)
+
+    def is_wide(self, node: Traced) -> bool:
+        """Whether an operand is a vector; of a fused sum, one of its three."""
+        args = [value for value, _ in self.terms(node)] if node.index in self.fused else node.args
+        return any(type(arg) is Traced and arg.index in self.wide_values for arg in args)
+
+    def terms(self, node: Traced) -> tuple[tuple[Any, bool], tuple[Any, bool], tuple[Any, bool]]:
+        """Of a sum with a product its two factors and the other term, each with whether its sign is turned."""
+        k = self.fused[node.index]
+        (a, b), other, difference = node.args[k].args, node.args[1 - k], node.op == "sub"
+        return (a, difference and k == 1), (b, False), (other, difference and k == 0)
+
+    def signed(self, value: Any, turned: bool) -> str:
+        """An operand, with its sign turned if that is wanted."""
+        if not turned:
+            return self.operand(value)
+        if type(value) is not Traced:
+            return self.line.number(-float(value))
+        return self.line.put(f"fneg {self.line.type} {self.operand(value)}")
+
+    def wide_operation(self, node: Traced) -> Wide:
+        """Write an operation on vectors; scalars among the operands count for every entry."""
+        op, args, known = node.op, node.args, self.wide_values
+        if op == "pack":
+            constants = [None if type(arg) is Traced else float(arg) for arg in args]
+            return self.wide.pack([self.operand(arg) for arg in args], constants)
+        if node.index in self.fused:
+            terms = self.terms(node)
+            width = next(known[x.index].width for x, _ in terms if type(x) is Traced and x.index in known)
+            wide = [(self.spread(x, width), turned) for x, turned in terms]
+            return self.wide.fma(*(self.wide.operation("fneg", x) if turned else x for x, turned in wide))
+        width = next(known[arg.index].width for arg in args if type(arg) is Traced and arg.index in known)
+        vectors = [self.spread(arg, width) for arg in (args[1:] if op == "where" else args)]
+        if op == "where":
+            return self.wide.select(self.condition(args[0]), *vectors)
+        return self.wide.operation(BINARY.get(op, "f" + op), *vectors)
+
+    def spread(self, value: Any, width: int) -> Wide:
+        """A vector, or a scalar in every entry of one; each is made once."""
+        if type(value) is not Traced:
+            return self.wide.spread(self.line.number(float(value)), float(value), width)
+        if value.index in self.wide_values:
+            return self.wide_values[value.index]
+        if (value.index, width) not in self.spreads:
+            self.spreads[value.index, width] = self.wide.spread(self.operand(value), None, width)
+        return self.spreads[value.index, width]
+
+    def simple(self, op: str, args: list[str]) -> str:
+        line = self.line
+        match op:
+            case "neg":
+                return line.put(f"fneg {line.type} {args[0]}")
+            case "inv":
+                return line.operation("fdiv", line.number(1.0), args[0])
+            case "sqrt" | "floor":
+                return line.call(op, args[0])
+            case "abs":
+                return line.call("fabs", args[0])
+            case "min" | "max":
+                return self.select(self.compare("olt" if op == "min" else "ogt", *args), *args)
+            case "sign":
+                zero, one = line.number(0.0), line.number(1.0)
+                above = self.select(self.compare("ogt", args[0], zero), one, zero)
+                below = self.select(self.compare("olt", args[0], zero), one, zero)
+                return line.operation("fsub", above, below)
+        raise ValueError(f"no machine code for the operation {op!r}")
+
+    def compare(self, how: str, a: str, b: str) -> str:
+        return self.line.put(f"fcmp {how} {self.line.type} {a}, {b}")
+
+    def select(self, condition: str, yes: str, no: str) -> str:
+        mask_type = vector_type(self.line.lanes, "i1")
+        return self.line.put(f"select {mask_type} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
+
+    def choose(self, test: Any, yes: Any, no: Any) -> str:
+        """One of two values, by a condition.
+
+        The code generator turns a comparison of single numbers into branches if several selections use it.  It never
+        does so with vectors, so single numbers are compared as vectors of two.
+        """
+        line, values = self.line, (self.operand(yes), self.operand(no))
+        if line.lanes != 1 or type(test) is not Traced or test.op not in COMPARE:
+            return self.select(self.condition(test), *values)
+        operands = (*(self.operand(arg) for arg in test.args), *values)
+        wide = vector_type(2)
+        a, b, yes, no = (line.put(f"insertelement {wide} undef, double {x}, i32 0") for x in operands)
+        mask = line.put(f"fcmp {COMPARE[test.op]} {wide} {a}, {b}")
+        selected = line.put(f"select {vector_type(2, 'i1')} {mask}, {wide} {yes}, {wide} {no}")
+        return line.put(f"extractelement {wide} {selected}, i32 0")
+
+    def condition(self, value: Any) -> str:
+        """Whether a value is not zero, lane by lane; the result of a comparison is used directly."""
+        comparison = self.conditions.get(value.index) if type(value) is Traced else None
+        return comparison or self.compare("une", self.operand(value), self.line.number(0.0))
+
+    def call(self, routine: str, x: str) -> list[str]:
+        """The results of a shared routine; it is called once for each argument."""
+        if (routine, x) not in self.called:
+            self.called[routine, x] = self.results(routine, self.line.lanes, x)
+        return self.called[routine, x]
+
+    def results(self, routine: str, lanes: int, x: str) -> list[str]:
+        """Write a call of a shared routine, and return the names of its results."""
+        line, wide, name = self.line, vector_type(lanes), getattr(shared_routines.names(lanes), routine)
+        if routine == "exp":
+            return [line.put(f"call {wide} @{name}({wide} {x})")]
+        pair_type = f"{{ {wide}, {wide} }}"
+        pair = line.put(f"call {pair_type} @{name}({wide} {x})")
+        return [line.put(f"extractvalue {pair_type} {pair}, {k}") for k in (0, 1)]
+
+    def call_early(self, nodes: Iterable[Traced]) -> None:
+        """Call the shared routines of arguments that need no call themselves: first of all, and several at a time.
+
+        At the beginning no register holds a value that a call would destroy.
+        """
+        early: set[int] = set()
+        arguments: dict[str, dict[int, Traced]] = {routine: {} for routine in SHARED.values()}
+        for node in nodes:
+            operands = [arg for arg in node.args if type(arg) is Traced]
+            if not all(arg.index in early for arg in operands):
+                continue
+            if node.op in SHARED:
+                arguments[SHARED[node.op]] |= {arg.index: arg for arg in operands}
+            elif node.op not in CALLS:
+                early.add(node.index)
+        for routine, nodes_by_index in arguments.items():
+            waiting, (narrow, wide) = list(nodes_by_index.values()), self.writer.packs
+            while len(waiting) > 1:
+                pack = wide if len(waiting) > narrow else narrow
+                self.call_packed(routine, waiting[:pack], pack)
+                waiting = waiting[pack:]
+
+    def call_packed(self, routine: str, arguments: Sequence[Traced], pack: int) -> None:
+        """Call a shared routine for several arguments at once, as one vector of ``pack`` lanes."""
+        line = self.line
+        for node in needed(arguments):
+            self.evaluate(node)
+        wide, vector, operands = vector_type(pack), "zeroinitializer", [self.operand(node) for node in arguments]
+        for i, operand in enumerate(operands):
+            vector = line.put(f"insertelement {wide} {vector}, double {operand}, i32 {i}")
+        vectors = self.results(routine, pack, vector)
+        for i, operand in enumerate(operands):
+            self.called[routine, operand] = [line.put(f"extractelement {wide} {x}, i32 {i}") for x in vectors]
+
+    def power(self, base: str, exponent: str) -> str:
+        """The power as ``FLOAT_FUNCTIONS`` defines it: plus infinity for an overflow or a division by zero."""
+        line = self.line
+        result = line.each_lane("pow", base, exponent)
+        is_minus_infinity = self.compare("oeq", result, line.number(float("-inf")))
+        corrected = self.select(is_minus_infinity, line.number(float("inf")), result)
+        infinite_base = self.compare("oeq", base, line.number(float("-inf")))
+        return self.select(infinite_base, result, corrected)

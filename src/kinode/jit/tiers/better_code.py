@@ -1,0 +1,145 @@
+"""Has code of high effort made beside the work, by a process of its own, and puts it in the place of the first code.
+
+Why a process: llvmlite lets one thread of a process into LLVM at a time, so a thread would hold up the next kernel; and
+a process may go on when its caller ends.  One is started for each process that needs it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+START = "import sys; sys.path.insert(0, {root!r}); from kinode.jit.tiers.compile_worker import main; main()"
+
+
+LONGEST_WAIT = 20.0  # s for an answer
+HANDING_OVER = 2.0  # s that an ending process waits at most, until the other has taken the text
+
+
+class Request(NamedTuple):
+    """What is to be compiled, where it is kept, and what is done with the code."""
+
+    text: str
+    level: int | None
+    entry: str | None
+    head: str
+    use: Callable[[bytes], None]
+    optimize: bool = False
+
+
+class BetterCode:
+    """A process that compiles, and two threads that talk with it."""
+
+    def __init__(self) -> None:
+        root = str(Path(__file__).resolve().parents[3])
+        command = [sys.executable, "-c", START.format(root=root)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        self._asked: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._sent: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._lock, self._ended = threading.Lock(), False
+        self._idle = threading.Condition()
+        self._open = self._unsent = 0
+        for work in (self._send, self._receive):
+            threading.Thread(target=work, name=f"kinode code{work.__name__}", daemon=True).start()
+        atexit.register(self.end)
+
+    def ask(self, request: Request) -> bool:
+        """Have something compiled; returns at once, False if the process has ended."""
+        if self._process.poll() is not None:
+            return False
+        with self._idle:
+            self._open += 1
+            self._unsent += 1
+        self._asked.put(request)
+        return True
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all is done; False if the time was over before."""
+        with self._idle:
+            return self._idle.wait_for(lambda: self._open == 0, seconds)
+
+    def end(self) -> None:
+        """Use no code from now on; the process ends by itself when all that was asked for is in the cache."""
+        with self._lock:
+            self._ended = True
+        with self._idle:
+            self._idle.wait_for(lambda: self._unsent == 0 or self._process.poll() is not None, HANDING_OVER)
+
+    def _send(self) -> None:
+        pipe = self._pipe(self._process.stdin)
+        with suppress(OSError):  # it is gone: the first code stays
+            while True:
+                request = self._asked.get()
+                self._sent.put(request)
+                text = request.text.encode()
+                about = {"length": len(text), **request._asdict()}
+                del about["text"], about["use"]
+                pipe.write(json.dumps(about).encode() + b"\n" + text)
+                pipe.flush()
+                with self._idle:
+                    self._unsent -= 1
+                    self._idle.notify_all()
+
+    def _receive(self) -> None:
+        pipe = self._pipe(self._process.stdout)
+        while len(size := pipe.read(8)) == 8:
+            code = pipe.read(int.from_bytes(size, "little"))
+            request = self._sent.get()
+            with self._lock:
+                if self._ended:
+                    return
+                request.use(code)
+            with self._idle:
+                self._open -= 1
+                self._idle.notify_all()
+
+    @staticmethod
+    def _pipe(pipe: IO[bytes] | None) -> Any:
+        assert pipe is not None
+        return pipe
+
+
+_known: list[BetterCode] = []
+_starting = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_known.clear)  # the threads stay with the parent
+
+
+def is_wanted() -> bool:
+    """Whether code comes in two tiers: not where that is turned off, nor where no Python can be started."""
+    return os.environ.get("KINODE_TIERS") != "0" and bool(sys.executable)
+
+
+def improve(request: Request) -> bool:
+    """Have better code made in the background; False where that cannot be."""
+    with _starting, suppress(OSError):
+        if not _known:
+            _known.append(BetterCode())
+        return _known[0].ask(request)
+    return False
+
+
+def compile_beside(text: str, optimize: bool = False) -> bytes:
+    """The code of a text, made by the other process while this thread waits; empty if that cannot be."""
+    answer: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    if not is_wanted() or not improve(Request(text, None, None, "", answer.put, optimize)):
+        return b""
+    with suppress(queue.Empty):
+        return answer.get(timeout=LONGEST_WAIT)
+    return b""
+
+
+def wait_for_better_code(seconds: float = 60.0) -> bool:
+    """Wait until all code of high effort is in use; for benchmarks, which measure what a user has after a while."""
+    return all(each.wait(seconds) for each in list(_known))

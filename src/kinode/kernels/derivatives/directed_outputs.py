@@ -1,0 +1,80 @@
+"""Kernels of derivatives that take weights or directions as arguments.
+
+The gradient of one number by many takes a sweep backward over its operations, and one over those of inverse dynamics:
+a few times the operations of the number itself, however many columns there are.  Second derivatives are forward sweeps
+over forward sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.trace import Tape, Traced, needed
+from kinode.kernels.derivatives.derivative_outputs import Differentiated
+from kinode.kernels.derivatives.derived_values import shape_of
+from kinode.kernels.derivatives.directions import along, count_columns, unit_directions
+from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_backward, sweep_forward
+from kinode.kernels.kernel_options import DerivativeOptions
+from kinode.multibody.given import Given
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
+
+
+def count_results(topology: Topology, options: DerivativeOptions) -> int:
+    """The number of entries of all that is differentiated."""
+    return sum(prod(shape_of(topology, name)) for name in options.of)
+
+
+def count_directions(topology: Topology, options: DerivativeOptions) -> int:
+    """The number of columns."""
+    return sum(count_columns(topology, word) if position is None else 1 for word, position in options.by)
+
+
+def count_weights(topology: Topology, options: DerivativeOptions) -> int:
+    """The argument of a gradient: efforts or accelerations, then a weight for each result."""
+    return topology.n_u + count_results(topology, options)
+
+
+def count_factors(topology: Topology, options: DerivativeOptions) -> int:
+    """The argument of second derivatives: efforts, then the factors of all columns in each of two directions."""
+    return topology.n_u + 2 * count_directions(topology, options)
+
+
+def gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
+    """The derivatives of the weighted sum of all results by each direction, by a sweep backward."""
+    of = Differentiated(snapshot, tape, options.of)
+    seeds: dict[int, Scalar] = {}
+    for result, weight in zip(of.results, x[snapshot.topology.n_u :], strict=True):
+        if type(result) is Traced:
+            seeds[result.index] = seeds.get(result.index, 0.0) + weight
+    found = sweep_backward(of.nodes, seeds, of.values)
+    if of.equations is not None:
+        own = of.equations.sensitivities([found.get(node.index, 0.0) for node in of.equations.unknowns])
+        found = {index: found.get(index, 0.0) + own.get(index, 0.0) for index in found.keys() | own.keys()}
+    directions = unit_directions(snapshot.topology, tape, options)
+    return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
+
+
+def second_derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
+    """The derivatives along a second direction of those along a first one."""
+    n, count = snapshot.topology.n_u, count_directions(snapshot.topology, options)
+    first = along(snapshot.topology, tape, options, x[n : n + count])
+    second = along(snapshot.topology, tape, options, x[n + count :])
+    rates = Differentiated(snapshot, tape, options.of).along(first)
+    return _rates_of(rates, second)
+
+
+def _rates_of(results: Sequence[Scalar], direction: dict[int, Scalar]) -> list[Scalar]:
+    """The derivatives of nodes along a direction."""
+    rates = sweep_forward(needed(results), direction, NO_VALUES)
+    return [rates.get(x.index, 0.0) if type(x) is Traced else 0.0 for x in results]
+
+
+def jacobian_rate(snapshot: Snapshot, options: tuple[str, ...]) -> Array:
+    """Angular and linear acceleration of a frame without accelerations of the state."""
+    still = Given(u_dot=np.zeros(snapshot.topology.n_u), friction={})
+    return np.concatenate(snapshot.again(still).acceleration(snapshot.system.find_frame(options[0])))

@@ -1,0 +1,1 @@
+"""Steps of implicit methods: Jacobian, linear equations, Newton iteration, error estimate."""

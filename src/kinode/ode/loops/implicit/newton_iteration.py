@@ -1,0 +1,183 @@
+"""The equations of one step of an implicit Runge-Kutta method, solved by simplified Newton iteration.
+
+The stage values Z, less the start of the step, satisfy Z = h A f(Z). With A^-1 = T L T^-1, Z = T W, L having one real
+eigenvalue and 2 x 2 blocks, the linear equations of an iteration fall apart into one real and several complex systems
+of the size of the state (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8):
+(L - h J) dW = h T^-1 f - L W. Iterations end when what is left is far below the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinode.jit.pointers import Floats, tail
+from kinode.ode.loops.dense_output import find_weights, table_row
+from kinode.ode.loops.implicit.shifted_equations import factor_shifted, solve_pair, solve_shifted
+from kinode.ode.loops.loop_primitives import first_not_finite, not_finite, rate, slope
+from kinode.ode.loops.run_memory import RunMemory
+
+SOLVED, DIVERGED, WITHOUT_VALUE = 0, 1, 2
+MAX_ITERATIONS = 12
+LEFT = 0.03  # error of the equations' solution, as a share of the tolerance
+ROUNDING = 2.0**-48  # relative: changes below it are rounding
+NOISE_SHARE = 32.0  # tolerances are at least so many times what rounding changes
+SLOWEST = 0.9  # contraction of an iteration that still counts as converging
+LEAST_LEFT_OVER = 0.01  # share of the first change that may be left after it: a law may jump where no stage was yet
+FARTHEST = 4.0  # steps: so far is the path of the last step extended to begin the iteration
+
+
+def factor_matrices(run: RunMemory, h: float) -> bool:
+    """Factor the matrices of a step of length h; False if one of them is singular."""
+    if not factor_shifted(run, h):
+        return False
+    _find_noise(run, h)
+    return True
+
+
+def _find_noise(run: RunMemory, h: float) -> None:
+    """How far rounding errors of the rate move the state in a step; those of the other sign would do the same."""
+    n, rounding, noise, sign = run.model.n_continuous, run.newton.rounding, run.newton.noise, 1.0
+    for i in range(n):
+        noise[i] = sign * h * rounding[i]
+        sign = -sign
+    solve_shifted(run, noise)
+    for i in range(n):
+        noise[i] = abs(noise[i])
+
+
+def find_scale(run: RunMemory) -> None:
+    """The tolerance of each entry of the state in the step."""
+    n, y, atol, rtol = run.model.n_continuous, run.state.y, run.method.atol, run.method.rtol
+    scale, noise = run.newton.scale, run.newton.noise
+    for i in range(n):
+        scale[i] = atol[i] + rtol * abs(y[i]) + NOISE_SHARE * noise[i]
+
+
+def row(run: RunMemory, rows: Floats, i: int) -> Floats:
+    """The vector of a stage."""
+    return tail(rows, i * run.model.n)
+
+
+def _combine(run: RunMemory, matrix: Floats, rows: Floats, factor: float, out: Floats) -> None:
+    """out_i = factor * sum_j matrix_ij rows_j, for all stages."""
+    n, s = run.model.n_continuous, run.newton.stages
+    for i in range(s):
+        target = row(run, out, i)
+        a, source = factor * matrix[i * s], row(run, rows, 0)
+        for k in range(n):
+            target[k] = a * source[k]
+        for j in range(1, s):
+            a, source = factor * matrix[i * s + j], row(run, rows, j)
+            if a != 0.0:
+                for k in range(n):
+                    target[k] += a * source[k]
+
+
+def begin_iteration(run: RunMemory, h: float) -> None:
+    """Begin with the path of the last step, extended, or with no change of the state; find the tolerances."""
+    newton, n, s, z = run.newton, run.model.n_continuous, run.newton.stages, run.newton.z
+    t, nodes = run.step.t, table_row(run, run.method.stages)
+    find_scale(run)
+    known = newton.path_span != 0.0 and abs(t + h - newton.path_time) <= FARTHEST * abs(newton.path_span)
+    for i in range(s * run.model.n):
+        z[i] = 0.0
+    if known:
+        weights = run.method.weights
+        begin = (t - newton.path_time) / newton.path_span
+        for i in range(-1, s):
+            share = begin if i < 0 else (t + nodes[i + 1] * h - newton.path_time) / newton.path_span
+            find_weights(run, share)
+            for j in range(1, s + 1):
+                a, k_j = newton.path_span * weights[j], slope(run, j)
+                if i < 0:  # the start of the step is the same in all of them
+                    for m in range(s):
+                        target = row(run, z, m)
+                        for k in range(n):
+                            target[k] -= a * k_j[k]
+                else:
+                    target = row(run, z, i)
+                    for k in range(n):
+                        target[k] += a * k_j[k]
+    _combine(run, newton.change_back, z, 1.0, newton.w)
+
+
+def _find_slopes(run: RunMemory, h: float) -> bool:
+    """The time derivatives at the stages; False at the first that is not finite (``counts.failed``)."""
+    newton, n, y, stage = run.newton, run.model.n_continuous, run.state.y, run.state.y_stage
+    nodes = table_row(run, run.method.stages)
+    for i in range(newton.stages):
+        z, f, t = row(run, newton.z, i), row(run, newton.f, i), run.step.t + nodes[i + 1] * h
+        for k in range(n):
+            stage[k] = y[k] + z[k]
+        rate(run, t, stage, f)
+        run.counts.evaluations += 1
+        if not_finite(run, f) != 0:
+            run.counts.failed = first_not_finite(f, n)
+            run.step.failed_time = t
+            return False
+    return True
+
+
+def _solve(run: RunMemory, h: float) -> None:
+    """The change of W in one iteration."""
+    newton, n, d = run.newton, run.model.n_continuous, run.newton.change_of_w
+    values = newton.eigenvalues
+    _combine(run, newton.change_back, newton.f, h, d)
+    first, w, a = row(run, d, 0), row(run, newton.w, 0), values[0]
+    for k in range(n):
+        first[k] -= a * w[k]
+    solve_shifted(run, first)
+    for j in range(newton.pairs):
+        re, im = row(run, d, 1 + 2 * j), row(run, d, 2 + 2 * j)
+        w_re, w_im = row(run, newton.w, 1 + 2 * j), row(run, newton.w, 2 + 2 * j)
+        a, b = values[1 + 2 * j], values[2 + 2 * j]
+        for k in range(n):
+            re[k] -= a * w_re[k] - b * w_im[k]
+            im[k] -= a * w_im[k] + b * w_re[k]
+        solve_pair(run, j, re, im)
+
+
+def _size(run: RunMemory) -> float:
+    """The change of W relative to the tolerance (root mean square)."""
+    newton, n, total = run.newton, run.model.n_continuous, 0.0
+    scale = newton.scale
+    for i in range(newton.stages):
+        d = row(run, newton.change_of_w, i)
+        for k in range(n):
+            total += (d[k] / scale[k]) * (d[k] / scale[k])
+    return math.sqrt(total / (n * newton.stages))
+
+
+def iterate(run: RunMemory, h: float) -> int:
+    """Solve the equations of a step of length h from the values in ``z`` and ``w``; SOLVED, or why they are not."""
+    newton, n = run.newton, run.model.n
+    w, d = newton.w, newton.change_of_w
+    rounding = ROUNDING / run.method.rtol
+    left_over = max(newton.left_over**0.8, LEAST_LEFT_OVER)
+    before = 0.0
+    newton.contraction = 0.0
+    for iteration in range(MAX_ITERATIONS):
+        if not _find_slopes(run, h):
+            return WITHOUT_VALUE
+        _solve(run, h)
+        newton.iterations += 1
+        size = _size(run)
+        if not math.isfinite(size):
+            return DIVERGED
+        if iteration > 0:
+            contraction = size / before if before > 0.0 else 0.0
+            newton.contraction = max(contraction, newton.contraction) if size > rounding else newton.contraction
+            if contraction >= SLOWEST and size > rounding:
+                return DIVERGED
+            left_over = contraction / (1.0 - min(contraction, SLOWEST))
+            left = left_over * size * min(contraction, 1.0) ** (MAX_ITERATIONS - 1 - iteration)
+            if left > LEFT and size > rounding:
+                return DIVERGED
+        before = size
+        for i in range(newton.stages * n):
+            w[i] += d[i]
+        _combine(run, newton.change, w, 1.0, newton.z)
+        if left_over * size <= LEFT or size <= rounding:
+            newton.left_over = left_over
+            return SOLVED
+    return DIVERGED

@@ -1,0 +1,117 @@
+"""The memory of implicit methods, a part of that of a run (run_memory.py)."""
+
+from __future__ import annotations
+
+from kinode.jit.pointers import Floats, Ints, Struct, struct
+
+
+@struct
+class JacobianColumns(Struct):
+    """The kernel of directional derivatives and its arguments, interleaved over its lanes."""
+
+    kernel: int
+    """Address of the kernel that gives the derivative of the rate along x; 0 for differences of the rate."""
+    lanes: int
+    n_q: int
+    n_u: int
+    time: Floats
+    y: Floats
+    p: Floats
+    inputs: Floats
+    x: Floats
+    work: Floats
+    out: Floats
+
+
+@struct
+class NewtonMemory(Struct):
+    """Coefficients, matrices and vectors of an implicit method. Matrices are stored column by column."""
+
+    columns: JacobianColumns
+    stages: int
+    pairs: int
+    """Pairs of complex eigenvalues of the coefficient matrix."""
+    change: Floats
+    """T: stage values from transformed ones, row by row."""
+    change_back: Floats
+    """Its inverse."""
+    slopes: Floats
+    """The inverse of the coefficient matrix: slopes of the stages from their values."""
+    eigenvalues: Floats
+    """Of that inverse: the real one, then real and imaginary part of one of each pair."""
+    hold: float
+    """A step grows only if it may be longer by this factor: a step as long as the last needs no new factors."""
+    ease: float
+    """The error estimate may be so many tolerances, since the solution is more accurate than the estimate."""
+    jacobian: Floats
+    pattern: Floats
+    """1 for each entry of the Jacobian that was not zero so far."""
+    n_eliminated: int
+    eliminated: Ints
+    """The states that are eliminated."""
+    row_starts: Ints
+    row_columns: Ints
+    """The columns of the entries in their rows, one row after the other; where each begins."""
+    part: Ints
+    """For each state: -1 if it is eliminated, else 0."""
+    parents: Ints
+    """For each state: another of its part of the model, or itself for the first."""
+    n_blocks: int
+    kept: Ints
+    """The states that remain, block by block."""
+    place: Ints
+    """For each state: its place among them."""
+    block_of: Ints
+    """For each place: its block."""
+    block_starts: Ints
+    """The first place of each block, and the number of places."""
+    block_entries: Ints
+    """The first entry of each block in ``direct``, and the number of entries."""
+    n_entries: int
+    """That number."""
+    direct: Floats
+    through: Floats
+    """Entries of the blocks: those of the Jacobian, and those through eliminated states."""
+    factors: Floats
+    """The blocks of the real matrix in factors, then real and imaginary part of each complex one."""
+    pivots: Ints
+    x: Floats
+    """Right side and solution of a block."""
+    z: Floats
+    """The stage values less the start of the step, one after the other."""
+    w: Floats
+    """The same, transformed."""
+    f: Floats
+    """The time derivatives at the stages."""
+    change_of_w: Floats
+    """Right side and solution of the linear equations."""
+    scale: Floats
+    """The tolerance of each entry of the state; not below what rounding changes."""
+    rounding: Floats
+    """The rounding error of each rate."""
+    noise: Floats
+    """The rounding error of each entry of the state in a step."""
+    jacobian_time: float
+    """Time of the Jacobian; nan for none."""
+    jacobian_wanted: int
+    """1 if the next step needs a new Jacobian."""
+    factored: float
+    """Length of the step for which the matrices are factored; 0 for none."""
+    contraction: float
+    """How much a Newton iteration shrinks the error, and with it the estimate of what is left."""
+    left_over: float
+    """Error after an iteration, as a multiple of its change."""
+    step_time: float
+    """Start of the present step."""
+    slope_before: Floats
+    """The slope with which the path of the step before ended."""
+    slope_known: int
+    """1 if it is known."""
+    jump_time: float
+    """Time at which the state or its slope jumped last."""
+    path_time: float
+    path_span: float
+    """Start and length of the step to which the slopes of the stages belong; no length for none."""
+    jacobians: int
+    factorizations: int
+    iterations: int

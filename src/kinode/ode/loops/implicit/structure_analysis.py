@@ -1,0 +1,102 @@
+"""The structure of the linear equations (c - h J) x = b of an implicit step: what is eliminated, and what falls apart.
+
+States whose rate depends on states of another kind alone, such as angles on speeds, are eliminated: their pivot is the
+number c. What remains are blocks without entries between them, one for each independent part of the model. In a
+mechanism every acceleration depends on every position, so that a block itself is full.
+
+The analysis needs the pattern of the Jacobian only. An entry belongs to the pattern once it was not zero; a new entry,
+for instance after a joint has begun to slide, leads to a new analysis.
+"""
+
+from __future__ import annotations
+
+from kinode.jit.pointers import Ints, tail
+from kinode.ode.loops.run_memory import RunMemory
+
+MOST_ENTRIES = 8  # of a row whose state is eliminated
+
+
+def note_pattern(run: RunMemory) -> None:
+    """Add the entries of the Jacobian to its pattern, and analyse it if there are new ones."""
+    newton, count = run.newton, run.model.n_continuous * run.model.n_continuous
+    jacobian, pattern, added = newton.jacobian, newton.pattern, newton.n_blocks == 0
+    for i in range(count):
+        if jacobian[i] != 0.0 and pattern[i] == 0.0:
+            pattern[i] = 1.0
+            added = True
+    if added:
+        _choose_eliminated(run)
+        _find_parts(run)
+        _find_blocks(run)
+
+
+def _choose_eliminated(run: RunMemory) -> None:
+    """Mark the states to eliminate (``part`` -1), and list the entries of their rows."""
+    newton, n = run.newton, run.model.n_continuous
+    pattern, part, starts, columns = newton.pattern, newton.part, newton.row_starts, newton.row_columns
+    for i in range(n):
+        part[i] = 0
+    chosen, listed = 0, 0
+    for i in range(n):
+        fine, entries = True, 0
+        for j in range(n):
+            if pattern[j * n + i] != 0.0:  # row i, column j
+                fine = fine and j != i and part[j] == 0
+                entries += 1
+            if pattern[i * n + j] != 0.0 and part[j] != 0:  # an eliminated row needs this state
+                fine = False
+        if fine and entries <= MOST_ENTRIES:
+            part[i] = -1
+            newton.eliminated[chosen] = i
+            starts[chosen] = listed
+            for j in range(n):
+                if pattern[j * n + i] != 0.0:
+                    columns[listed] = j
+                    listed += 1
+            chosen += 1
+    starts[chosen] = listed
+    newton.n_eliminated = chosen
+
+
+def _root(parents: Ints, i: int) -> int:
+    """The first state of the part that a state belongs to."""
+    while parents[i] != i:
+        i = parents[i]
+    return i
+
+
+def _find_parts(run: RunMemory) -> None:
+    """Join all states that are connected by an entry of the pattern."""
+    n, parents = run.model.n_continuous, run.newton.parents
+    for i in range(n):
+        parents[i] = i
+    for j in range(n):
+        column = tail(run.newton.pattern, j * n)
+        for i in range(n):
+            if column[i] != 0.0:
+                a, b = _root(parents, i), _root(parents, j)
+                parents[max(a, b)] = min(a, b)
+
+
+def _find_blocks(run: RunMemory) -> None:
+    """List the states that remain, block by block."""
+    newton, n, parents, part = run.newton, run.model.n_continuous, run.newton.parents, run.newton.part
+    placed, blocks, entries = 0, 0, 0
+    for root in range(n):
+        if parents[root] == root:
+            first = placed
+            for i in range(root, n):
+                if part[i] == 0 and _root(parents, i) == root:
+                    newton.kept[placed] = i
+                    newton.place[i] = placed
+                    placed += 1
+            if placed > first:
+                newton.block_starts[blocks] = first
+                newton.block_entries[blocks] = entries
+                entries += (placed - first) * (placed - first)
+                blocks += 1
+    newton.block_starts[blocks], newton.block_entries[blocks] = placed, entries
+    newton.n_blocks, newton.n_entries = blocks, entries
+    for k in range(blocks):
+        for at in range(newton.block_starts[k], newton.block_starts[k + 1]):
+            newton.block_of[at] = k

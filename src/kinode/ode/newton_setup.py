@@ -1,0 +1,66 @@
+"""Gives a run of an implicit method its coefficients and arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinode.jit.pointers import floats_of, ints_of
+from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.loop_run import LoopRun, provide_arrays
+from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
+from kinode.ode.radau_table import RadauTableau
+from kinode.ode.tableaus import Tableau
+
+INDICES = (
+    "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
+)  # fmt: skip
+"""Arrays of indices, of the size of the state."""
+HOLD = 1.2
+"""A step grows only if it may be longer by this factor."""
+EASE = 1.0
+"""Error estimate of a step that is just accepted, at a tolerance of 1, in tolerances."""
+
+
+def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) -> None:
+    """Give a run the coefficients of its implicit method, and its matrices and vectors."""
+    assert isinstance(table, RadauTableau), f"{table.name} is not an implicit method"
+    newton, model = run.memory.newton, run.memory.model
+    n, stages, pairs = model.n_continuous, len(table.eigenvalues), table.pairs
+    newton.stages, newton.pairs, newton.hold = stages, pairs, HOLD
+    newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
+    newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
+    newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
+    jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = provide_arrays(
+        *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 2 * n, n
+    )
+    newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
+    newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
+    newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)
+    newton.z, newton.w, newton.f, newton.change_of_w = map(floats_of, vectors)
+    newton.pivots = ints_of(np.zeros((1 + pairs) * model.n, dtype=np.int64))
+    newton.row_columns = ints_of(np.zeros(MOST_ENTRIES * n + 1, dtype=np.int64))
+    for name in INDICES:
+        setattr(newton, name, ints_of(np.zeros(n + 1, dtype=np.int64)))
+    newton.jacobian_time = newton.jump_time = newton.step_time = math.nan
+    newton.slope_before = floats_of(before)
+    newton.left_over = 1.0
+    _set_columns(run, kernel)
+
+
+def _set_columns(run: LoopRun, kernel: KernelSpec) -> None:
+    """Give a run the kernel of directional derivatives, and its arguments interleaved over the lanes."""
+    direction, columns = kernel.direction, run.memory.newton.columns
+    if direction is None:
+        return
+    lanes, n = direction.lanes, kernel.n_y
+    p, inputs = (np.repeat(values, lanes) for values in run.arguments)
+    columns.kernel, columns.lanes = direction.address, lanes
+    columns.n_q, columns.n_u = kernel.n_q, kernel.n_u
+    time, y, x, work, out, lane_p, lane_inputs = provide_arrays(
+        lanes, n * lanes, n * lanes, direction.n_work * lanes, n * lanes, p.size, inputs.size
+    )
+    lane_p[:], lane_inputs[:] = p, inputs
+    columns.time, columns.y, columns.x, columns.work, columns.out = map(floats_of, (time, y, x, work, out))
+    columns.p, columns.inputs = floats_of(lane_p), floats_of(lane_inputs)

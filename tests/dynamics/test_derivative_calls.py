@@ -1,0 +1,344 @@
+"""``dynamics.derivatives`` and what is prepared by ``derivatives_of``: blocks, batches, given arrays, errors."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import kinode as kn
+from kinode.errors import ArgumentError, LawError
+from loop_models import beam
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return kn.compile(kn.load("examples/double_pendulum.yaml"))
+
+
+@pytest.fixture(scope="module")
+def walker():
+    return kn.compile(kn.load("examples/walker.yaml"))
+
+
+Q, U, E = np.array([0.3, -0.7]), np.array([0.5, 1.1]), np.array([0.2, -0.4])
+
+
+def slope(function, x, step=1e-6):
+    """Central differences of a function of a vector, a column for each entry."""
+    return np.array([(function(x + step * e) - function(x - step * e)) / (2 * step) for e in np.eye(len(x))]).T
+
+
+def test_blocks_of_accelerations(pendulum):
+    d = pendulum.derivatives(0.1, Q, U, effort=E)
+    assert d.of == ("u_dot",) and d.by == ("q", "u", "effort")
+    near = {"rtol": 1e-7, "atol": 1e-7}
+    np.testing.assert_allclose(d["q"], slope(lambda q: pendulum.acceleration(0.1, q, U, effort=E), Q), **near)
+    np.testing.assert_allclose(d["u"], slope(lambda u: pendulum.acceleration(0.1, Q, u, effort=E), U), **near)
+    np.testing.assert_allclose(d["effort"], np.linalg.inv(pendulum.mass_matrix(0.1, Q)), rtol=1e-12)
+    assert d.matrix.shape == (2, 6)
+    assert repr(d) == "<Derivatives of u_dot by q, u, effort>"
+
+
+def test_blocks_are_views(pendulum):
+    d = pendulum.derivatives(0.1, Q, U)
+    assert np.shares_memory(d["u"], d.matrix)
+
+
+def test_blocks_of_inverse_dynamics(pendulum):
+    d = pendulum.derivatives(0.1, Q, U, of="effort", u_dot=E)
+    assert d.by == ("q", "u", "u_dot")
+    np.testing.assert_allclose(d["q"], slope(lambda q: pendulum.effort(0.1, q, U, E), Q), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(d["u_dot"], pendulum.mass_matrix(0.1, Q), rtol=1e-12)
+
+
+def test_shapes_follow_those_of_the_quantities(pendulum):
+    parameter = pendulum.topology.parameters[0]
+    names = ("lower.position", "lower.rotation", "system.energy", "energy", "elbow.reaction.force")
+    d = pendulum.derivatives(0.1, Q, U, of=names, by=("q", "u", "t", "p", parameter))
+    assert d["lower.position", "q"].shape == (3, 2)
+    assert d["lower.rotation", "u"].shape == (3, 3, 2)
+    assert d["system.energy", "q"].shape == (2,)
+    assert d["energy", "t"].shape == (2,)
+    assert d["lower.position", parameter].shape == (3,)
+    assert d["system.energy", parameter].shape == ()
+    assert d["q"].shape == (3 + 9 + 1 + 2 + 3, 2)
+    assert d["p"].shape == (18, 1)
+    single = pendulum.derivatives(0.1, Q, U, of="lower.position", by="q")
+    np.testing.assert_array_equal(single["q"], d["lower.position", "q"])
+    np.testing.assert_allclose(single["q"], pendulum.jacobian("lower", 0.1, Q)[1], atol=1e-13)
+    assert d.matrix.shape == (18, 2 + 2 + 1 + 1 + 1)
+
+
+def test_a_batch_is_the_single_states(walker):
+    rng = np.random.default_rng(0)
+    rows = 70
+    q, u, e = (
+        rng.uniform(-1, 1, (rows, walker.n_q)),
+        rng.uniform(-1, 1, (rows, walker.n_u)),
+        rng.normal(size=walker.n_u),
+    )
+    d = walker.derivatives(0.0, q, u, effort=e)
+    assert d["q"].shape == (rows, walker.n_u, walker.n_u)
+    for k in (0, 33, 69):
+        one = walker.derivatives(0.0, q[k], u[k], effort=e)
+        np.testing.assert_array_equal(d.matrix[k], one.matrix)
+    out = np.empty(d.matrix.shape)
+    assert walker.derivatives(0.0, q, u, effort=e, out=out).matrix is out
+    np.testing.assert_array_equal(out, d.matrix)
+    assert repr(d).endswith(f"{rows} times>")
+
+
+def test_a_prepared_function_gives_the_matrix(walker):
+    rng = np.random.default_rng(1)
+    q, u, e = rng.uniform(-1, 1, walker.n_q), rng.uniform(-1, 1, walker.n_u), rng.normal(size=walker.n_u)
+    f = walker.derivatives_of("u_dot", by=("q", "u", "effort"))
+    assert walker.derivatives_of("u_dot", by=["q", "u", "effort"]) is f
+    expected = walker.derivatives(0.0, q, u, effort=e).matrix
+    np.testing.assert_array_equal(f(0.0, q, u, e), expected)
+    np.testing.assert_array_equal(f(0.0, q, u, effort=e), expected)
+    np.testing.assert_array_equal(f(0, list(q), u, e), expected)
+    np.testing.assert_array_equal(f(0.0, q, u), walker.derivatives(0.0, q, u).matrix)
+    out = np.empty(f.shape)
+    assert f(0.0, q, u, e, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    assert f(0.0, np.array([q, q]), np.array([u, u]), e).shape == (2, *f.shape)
+    n = walker.n_u
+    assert f.columns == {"q": slice(0, n), "u": slice(n, 2 * n), "effort": slice(2 * n, 3 * n)}
+    assert f.rows == {"u_dot": slice(0, n)}
+    np.testing.assert_array_equal(f.blocks(out)["u"], expected[:, f.columns["u"]])
+    assert "matrix of derivatives" in f.__doc__
+
+
+def test_prepared_inverse_dynamics_needs_accelerations(pendulum):
+    f = pendulum.derivatives_of("effort")
+    np.testing.assert_array_equal(f(0.0, Q, U, E), pendulum.derivatives(0.0, Q, U, of="effort", u_dot=E).matrix)
+    with pytest.raises(ArgumentError, match="u_dot: needed"):
+        f(0.0, Q, U)
+    with pytest.raises(ArgumentError, match="u_dot is expected, once"):
+        f(0.0, Q, U, effort=E)
+
+
+def test_other_parameters_and_inputs(pendulum):
+    name = pendulum.topology.parameters[0]
+    value = 1.3 * pendulum.parameters[0]
+    d = pendulum.derivatives(0.0, Q, U, by=name, p={name: value})
+
+    def acceleration(x):
+        return pendulum.acceleration(0.0, Q, U, p={name: float(x[0])})
+
+    np.testing.assert_allclose(d[name], slope(acceleration, np.array([value]))[:, 0], rtol=1e-6)
+
+
+def test_live_numbers_are_parameters():
+    pendulum = kn.System("pendulum", gravity=(0, -9.81, 0))
+    bob = pendulum.body("bob", mass=2.0, com=(0, -0.5, 0))
+    pendulum.revolute("pivot", pendulum.world, bob)
+    dynamics = kn.compile(pendulum, live=["bob.com", "bob.mass"])
+    d = dynamics.derivatives(0.0, [0.1], [0.0], by=("bob.com.y", "bob.mass", "q"))
+    assert d["bob.com.y"][0] == pytest.approx(-9.81 * np.sin(0.1) / 0.25, rel=1e-12)  # u_dot = 9.81 sin q / y
+    assert d["bob.mass"][0] == pytest.approx(0.0, abs=1e-12)
+    assert d["q"][0, 0] == pytest.approx(-9.81 * np.cos(0.1) / 0.5, rel=1e-12)
+    with pytest.raises(ArgumentError, match=r"bob\.com\.x is .*; there is no derivative by it"):
+        dynamics.derivatives(0.0, [0.1], [0.0], by="bob.com.x")
+
+
+def test_a_loop_and_its_rate_jacobian():
+    dynamics = kn.compile(kn.load("examples/four_bar.yaml"))
+    state = dynamics.initial
+    J = dynamics.rate_jacobian(0.0, state.y)
+    np.testing.assert_allclose(J, slope(lambda y: dynamics.rate(0.0, y), state.y), rtol=1e-6, atol=1e-6)
+    d = dynamics.derivatives(0.0, state.q, state.u, of="rate", by=("coordinates", "u"))
+    np.testing.assert_array_equal(d.matrix, J)
+
+
+def test_rate_jacobian_of_a_batch_of_states(walker):
+    y = np.random.default_rng(0).uniform(-1, 1, (3, walker.n_q + walker.n_u))
+    J = walker.rate_jacobian(0.0, y)
+    np.testing.assert_array_equal(J[1], walker.rate_jacobian(0.0, y[1]))
+
+
+def test_modes_are_fitted_to_the_state_and_the_effort():
+    dynamics = kn.compile(kn.load("examples/brake_arm.yaml"))
+    state = dynamics.initial
+    e = np.array([3.0, -50.0])
+    z = dynamics.modes(0.0, state.q, state.u)
+    given = dynamics.derivatives(0.0, state.q, state.u, z=z)
+    np.testing.assert_array_equal(dynamics.derivatives(0.0, state.q, state.u).matrix, given.matrix)
+    f = dynamics.derivatives_of("u_dot", by="effort")
+    assert repr(f) == "<derivatives of u_dot by effort: f(t, q, u, effort)>"
+    block = f(0.0, state.q, state.u, e)
+    moved = slope(lambda x: dynamics.acceleration(0.0, state.q, state.u, effort=x), e)
+    np.testing.assert_allclose(block, moved, atol=1e-6)
+    assert block.any()
+
+
+def test_a_system_without_freedoms_has_empty_blocks():
+    dynamics = kn.compile(kn.load("examples/rlc.yaml"))
+    d = dynamics.derivatives(0.0, [], [], of=("rate", "u_dot"), by=("q", "z"), z=dynamics.initial.z)
+    assert d["u_dot", "q"].shape == (0, 0)
+    assert d["rate", "z"].shape == (2, 2)
+    assert dynamics.derivatives(0.0, [], []).matrix.shape == (0, 0)
+
+
+def test_a_copy_in_another_process_prepares_its_own(pendulum):
+    pendulum.derivatives_of("u_dot")
+    copy = pickle.loads(pickle.dumps(pendulum))
+    np.testing.assert_array_equal(copy.derivatives(0.0, Q, U).matrix, pendulum.derivatives(0.0, Q, U).matrix)
+
+
+WRONG = {
+    "of nothing": ({"of": ()}, "of: a name or several are expected"),
+    "of a number": ({"of": 3}, "of: a name or several are expected"),
+    "by twice": ({"by": ("q", "q")}, "by: q is named twice"),
+    "by unknown": ({"by": "effrt"}, "by: no parameter or input is called 'effrt'; did you mean effort"),
+    "both": ({"effort": E, "u_dot": E}, "accelerations are given, or efforts are, not both"),
+    "effort by effort": ({"of": "effort", "by": "effort", "u_dot": E}, "by: effort follows from given accelerations"),
+    "effort without motion": ({"of": "effort"}, "u_dot: needed and not given"),
+    "effort with effort": ({"of": "effort", "effort": E}, "effort: it follows from u_dot here"),
+    "given accelerations": ({"of": "u_dot", "u_dot": E}, "of: u_dot cannot be differentiated"),
+    "long effort": ({"effort": np.zeros(3)}, r"effort: shape \(2,\) or \(rows, 2\) is expected"),
+    "out of another shape": ({"out": np.zeros((6, 2))}, r"out: an array of floats of shape \(2, 6\) is expected"),
+    "out of integers": ({"out": np.zeros((2, 6), dtype=int)}, r"out: an array of floats of shape \(2, 6\) is expected"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_said(pendulum, case):
+    arguments, message = WRONG[case]
+    with pytest.raises(ArgumentError, match=message):
+        pendulum.derivatives(0.0, Q, U, **arguments)
+
+
+def test_an_unknown_quantity_is_refused(pendulum):
+    with pytest.raises(LawError, match="lowr"):
+        pendulum.derivatives(0.0, Q, U, of="lowr.position")
+
+
+def test_unknown_blocks_are_refused(pendulum):
+    d = pendulum.derivatives(0.0, Q, U)
+    with pytest.raises(ArgumentError, match="there is no block by 'z'"):
+        d["z"]
+    with pytest.raises(ArgumentError, match="there is no block of 'rate'"):
+        d["rate", "q"]
+
+
+def test_out_that_cannot_be_written_is_refused(pendulum):
+    out = np.zeros((2, 6))
+    out.flags.writeable = False
+    with pytest.raises(ArgumentError, match="out: an array that can be written to"):
+        pendulum.derivatives_of()(0.0, Q, U, out=out)
+
+
+def test_reactions_that_are_not_unique_have_no_derivative():
+    dynamics = kn.compile(beam("fixed", "fixed"))
+    name = next(iter(dynamics.system.joints))
+    with pytest.raises(ArgumentError, match="is not determined by equilibrium alone"):
+        dynamics.derivatives(0.0, dynamics.initial.q, dynamics.initial.u, of=f"{name}.reaction.force", by="t")
+
+
+# -- gradients, second derivatives, rates of Jacobians -----------------------------------------------
+SYSTEMS = ("double_pendulum", "walker", "quadcopter", "four_bar", "motor_axis", "brake_arm")
+
+
+def state_of(dynamics, seed=0):
+    rng = np.random.default_rng(seed)
+    start = dynamics.initial
+    q = start.q if dynamics.topology.constrained else start.q + 0.2 * rng.normal(size=dynamics.n_q)
+    for k in dynamics.topology.layout.quaternions:
+        q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+    return q, start.u + 0.3 * rng.normal(size=dynamics.n_u), rng.normal(size=dynamics.n_u), start.z
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_backward_is_forward(name):
+    dynamics = kn.compile(kn.load(f"examples/{name}.yaml"))
+    q, u, e, z = state_of(dynamics)
+    by = ("q", "coordinates", "u", "z", "t", "p", "inputs", "effort")
+    forward = dynamics.derivatives(0.2, q, u, of=("rate", "energy"), by=by, effort=e, z=z)
+    weights = np.random.default_rng(1).normal(size=len(forward.matrix))
+    backward = dynamics.gradient(0.2, q, u, of=("rate", "energy"), by=by, effort=e, z=z, weights=weights)
+    scale = abs(weights) @ abs(forward.matrix) + 1.0
+    assert (abs(backward.matrix[0] - weights @ forward.matrix) <= 1e-12 * scale).all()
+    assert backward["q"].shape == (dynamics.n_u,)
+
+
+def test_gradient_of_one_number(pendulum):
+    gradient = pendulum.gradient(0.0, Q, U, of="system.energy", by=("q", "u", "p"))
+    d = pendulum.derivatives(0.0, Q, U, of="system.energy", by=("q", "u", "p"))
+    np.testing.assert_allclose(gradient.matrix, d.matrix, rtol=1e-12, atol=1e-14)
+    assert gradient["u"] == pytest.approx(pendulum.mass_matrix(0.0, Q) @ U, rel=1e-12)
+    batch = pendulum.gradient(0.0, np.array([Q, U]), np.array([U, Q]), of="system.energy", by=("q", "u", "p"))
+    np.testing.assert_array_equal(batch.matrix[0], gradient.matrix)
+    out = np.empty((1, 5))
+    assert pendulum.gradient(0.0, Q, U, of="system.energy", by=("q", "u", "p"), out=out).matrix is out
+
+
+def test_gradient_of_given_motion(pendulum):
+    weights = np.array([0.3, -2.0])
+    gradient = pendulum.gradient(0.0, Q, U, of="effort", u_dot=E, weights=weights)
+    d = pendulum.derivatives(0.0, Q, U, of="effort", u_dot=E)
+    np.testing.assert_allclose(gradient.matrix[0], weights @ d.matrix, rtol=1e-12)
+    assert gradient["u_dot"].shape == (2,)
+
+
+def test_gradients_that_are_none(pendulum):
+    with pytest.raises(ArgumentError, match="weights: u_dot has 2 entries, and a gradient is that of one number"):
+        pendulum.gradient(0.0, Q, U, of="u_dot")
+    with pytest.raises(ArgumentError, match="weights: shape"):
+        pendulum.gradient(0.0, Q, U, of="u_dot", weights=[1.0, 2.0, 3.0])
+    with pytest.raises(ArgumentError, match="not both"):
+        pendulum.gradient(0.0, Q, U, of="system.energy", effort=E, u_dot=E)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "walker", "quadcopter", "four_bar", "motor_axis"])
+def test_second_derivatives_are_slopes_of_first_ones(name):
+    dynamics = kn.compile(kn.load(f"examples/{name}.yaml"))
+    q, u, e, z = state_of(dynamics)
+    rng = np.random.default_rng(3)
+    a, b, c = (rng.normal(size=dynamics.n_u) for _ in range(3))
+
+    def first(step):
+        moved = dynamics.topology.advance_q(q, step * c)
+        d = dynamics.derivatives(0.0, moved, u + step * a, effort=e, z=z, by=("q", "u"))
+        return d["q"] @ a + d["u"] @ b
+
+    steps = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+    expected = sum(weight * first(1e-3 * k) for k, weight in steps.items()) / 1e-3
+    found = dynamics.second_derivatives(0.0, q, u, effort=e, z=z, along={"q": a, "u": b}, then={"q": c, "u": a})
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8 * (1.0 + abs(expected).max()))
+
+
+def test_kinetic_energy_has_the_mass_matrix_as_its_second_derivatives(walker):
+    q, u, _, _ = state_of(walker)
+    M = walker.mass_matrix(0.0, q)
+    a, b = np.random.default_rng(0).normal(size=(2, walker.n_u))
+    found = walker.second_derivatives(0.0, q, u, of="energy", along={"u": a}, then={"u": b})
+    assert found[0] == pytest.approx(a @ M @ b, rel=1e-12)
+
+
+def test_directions_that_are_none(pendulum):
+    with pytest.raises(ArgumentError, match="along: a direction by name is expected"):
+        pendulum.second_derivatives(0.0, Q, U, along=[1.0, 0.0])
+    with pytest.raises(ArgumentError, match=r"along: q: shape \(2,\)"):
+        pendulum.second_derivatives(0.0, Q, U, along={"q": [1.0, 0.0, 0.0]})
+    with pytest.raises(ArgumentError, match="of: one quantity that follows from the state"):
+        pendulum.second_derivatives(0.0, Q, U, of="effort", along={"q": [1.0, 0.0]})
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "walker", "quadcopter"])
+def test_rate_of_a_jacobian(name):
+    dynamics = kn.compile(kn.load(f"examples/{name}.yaml"))
+    q, u, _, _ = state_of(dynamics)
+    body = list(dynamics.system.bodies)[-1]
+    angular, linear = dynamics.jacobian_rate(body, 0.0, q, u)
+
+    def velocity(step):
+        J_w, J_v = dynamics.jacobian(body, 0.0, dynamics.topology.advance_q(q, step * u))
+        return np.concatenate([J_w @ u, J_v @ u])
+
+    steps = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+    expected = sum(weight * velocity(1e-3 * k) for k, weight in steps.items()) / 1e-3
+    np.testing.assert_allclose(np.concatenate([angular, linear]), expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(dynamics.jacobian_rate(f"{body}.position", 0.0, q, u), linear, rtol=1e-9, atol=1e-11)
+    with pytest.raises(ArgumentError, match="depends on speeds"):
+        dynamics.jacobian_rate(f"{body}.velocity", 0.0, q, u)

@@ -1,0 +1,159 @@
+"""Code in two tiers: both give the same numbers, the exchange is safe under threads, the cache gets the better one."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinode as kn
+from kernels import call_lanes, straight
+from kinode.algebra.trace import Tape
+from kinode.jit import compiler, program_ir
+from kinode.jit.program import ARGUMENTS
+from kinode.jit.tiers import waiting_words
+from kinode.jit.tiers.better_code import wait_for_better_code
+from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode
+
+SOURCE = Path(kn.__file__).parents[1]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def random_program(seed, count=400):
+    """Sums and products at random, with products used once and several times."""
+    generator, tape = np.random.default_rng(seed), Tape()
+    known = [tape.input("q", k) for k in range(6)]
+    for _ in range(count):
+        a, b, c = (known[k] for k in generator.integers(max(0, len(known) - 12), len(known), 3))
+        kind = generator.integers(6)
+        known.append([a * b + c, c - a * b, a * b - c, a + b, 0.5 * a - 0.25, a * b][kind])
+        known[-1] = known[-1] if kind == 5 else 0.4 * known[-1]  # it stays finite
+    return straight([("out", k, value) for k, value in enumerate(known[-20:])], q=6, out=20)
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_level_gives_the_same_bits(monkeypatch, lanes, seed):
+    program = random_program(seed)
+    rows = {"q": np.random.default_rng(seed).uniform(-1, 1, (lanes, 6))}
+    found = []
+    for level in (0, 1, 2):
+        monkeypatch.setattr(compiler, "choose_level", lambda *_, level=level: level)
+        found.append(call_lanes(compiler.compile_program(program, lanes), rows).tobytes())
+    assert len(set(found)) == 1
+
+
+@pytest.mark.skipif(not compiler.host().fma, reason="this processor has no fused multiply-add")
+def test_products_are_fused_with_their_only_sum():
+    tape = Tape()
+    a, b, c = (tape.input("q", k) for k in range(3))
+    program = straight([("out", 0, a * b + c), ("out", 1, c - a * b), ("out", 2, a * b - 2.0)], q=3, out=3)
+    text = program_ir.write(program, 1, fuses=True)
+    assert text.count("call double @llvm.fma") == 0 and "fmul" in text  # a*b is used three times
+    alone = straight([("out", 0, c - a * b)], q=3, out=1)
+    assert "fmul" not in program_ir.write(alone, 1, fuses=True)
+    assert "fmul" in program_ir.write(alone, 1, fuses=False)
+    eps = 2.0**-30
+    rows = {"q": np.array([[1 + eps, 1 - eps, 1.0]])}
+    assert call_lanes(compiler.compile_program(alone, 1), rows)[0, 0] == eps**2  # zero if it were rounded in between
+
+
+def test_the_exchange_is_safe_under_threads():
+    machines = [
+        compiler.compile_program(straight([("out", 0, Tape().input("q", 0) + float(k))], q=1, out=1), 1) for k in (1, 2)
+    ]
+    places = [Addresses(machine.address, machine.batch_address) for machine in machines]
+    exchanged = ExchangedCode(places[0], machines[0].engine)
+    machine = replace(machines[0], address=exchanged.addresses.kernel, batch_address=exchanged.addresses.batch)
+    found, ended = set(), threading.Event()
+
+    def call():
+        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))(machine.address)
+        q, out = np.array([0.5]), np.zeros(1)
+        arrays = [{"q": q, "out": out}.get(name, q).ctypes.data for name in ARGUMENTS]
+        while not ended.is_set():
+            function(*arrays)
+            found.add(float(out[0]))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for k in range(2000):
+        exchanged.exchange(places[k % 2], machines[k % 2].engine)
+    time.sleep(0.05)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert found == {1.5, 2.5} and call_lanes(machine, {"q": np.array([[0.5]])})[0, 0] == 2.5
+
+
+@pytest.fixture
+def tiered(monkeypatch, tmp_path):
+    monkeypatch.setenv("KINODE_TIERS", "1")
+    monkeypatch.setenv("KINODE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiler, "TWO_TIER_LINES", 500)
+
+
+def test_better_code_takes_the_place_of_the_first(tiered):
+    program = random_program(5, 1500)
+    rows = {"q": np.random.default_rng(1).uniform(-1, 1, (1, 6))}
+    machine = compiler.build("test of tiers", 1, lambda: program)
+    first = call_lanes(machine, rows)
+    assert wait_for_better_code() and machine.engine.n_exchanges == 1
+    assert call_lanes(machine, rows).tobytes() == first.tobytes()
+    again = compiler.build("test of tiers", 1, lambda: pytest.fail("it is in the cache"))
+    assert not isinstance(again.engine, ExchangedCode) and call_lanes(again, rows).tobytes() == first.tobytes()
+
+
+def test_a_run_with_both_tiers_is_bit_for_bit_that_of_one(tiered, monkeypatch):
+    def run():
+        return kn.simulate(kn.compile(kn.load(EXAMPLES / "four_bar.yaml")), 0.5, progress=False)
+
+    both = run()
+    assert wait_for_better_code()
+    monkeypatch.setenv("KINODE_TIERS", "0")
+    monkeypatch.setenv("KINODE_CACHE", "0")
+    alone = run()
+    assert both.q.tobytes() == alone.q.tobytes() and both.u.tobytes() == alone.u.tobytes()
+
+
+@pytest.mark.slow
+def test_the_better_code_is_kept_though_the_process_ends(tmp_path):
+    model = "d = kn.compile(kn.load('stewart_platform.yaml')); s = d.initial"
+    script = f"import kinode as kn; {model}; d.acceleration(s.t, s.q, s.u)"
+    environment = {**os.environ, "KINODE_TIERS": "1", "KINODE_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(SOURCE)}
+    subprocess.run([sys.executable, "-c", script], env=environment, cwd=EXAMPLES, check=True)
+    before = len(list((tmp_path / "kinode-kernels").iterdir()))
+    for _ in range(300):
+        if len(list((tmp_path / "kinode-kernels").iterdir())) > before:
+            return
+        time.sleep(0.1)
+    pytest.fail("the cache has not got the code")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("stream", "said"), [(Terminal(), "kinode: compiling u_dot of arm\n"), (io.StringIO(), "")])
+def test_a_terminal_is_told_what_is_compiled(monkeypatch, stream, said):
+    monkeypatch.setattr(waiting_words, "MOMENT", 0.01)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with waiting_words.waiting_words("u_dot of arm"):
+        time.sleep(0.1)
+    with waiting_words.waiting_words(""):
+        time.sleep(0.03)
+    monkeypatch.setattr(waiting_words, "MOMENT", 5.0)
+    with waiting_words.waiting_words("what is there at once"):
+        pass
+    assert stream.getvalue() == said
