@@ -14,8 +14,9 @@ import pinocchio as pin
 
 from dynamics import ROBOTS, bind, prepared
 from measure import Row, Side, call
-from models import pinocchio_model, robot, state
+from models import chain, pinocchio_model, robot, state
 
+CHAINS = {100: 2.0, 200: 4.0}  # links, and how many times as fast
 ASKED = {"UR5": (8.0, 5.0), "Talos": (4.0, 3.0)}  # accelerations, efforts
 
 
@@ -74,4 +75,8 @@ def rows() -> list[Row]:
             work = f"{label}: derivatives of {of} by q, u, {fourth}, one call from Python"
             path = robot(file)
             found.append(Row(work, name, bind(ours, path, of, fourth), bind(peer, path), ASKED[label][k]))
+    of, fourth, name, peer = kinds[0]
+    for n, asked in CHAINS.items():
+        work = f"chain of {n}: derivatives of {of} by q, u, {fourth}, one call from Python"
+        found.append(Row(work, name, bind(ours, chain(n), of, fourth), bind(peer, chain(n)), asked))
     return found

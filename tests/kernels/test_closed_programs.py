@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mechanisms import ring
+from mechanisms import four_bars, net, ring
 
 import kinode as kn
 from kinode.algebra.trace import count_operations
@@ -151,6 +151,12 @@ def test_a_ring_of_twenty_rods_is_loop_code():
     compare(topology, point, Kernel("projection"))
 
 
+def test_a_net_whose_loops_share_links(roll_everything):
+    topology, point = prepared(net(3, 3))
+    compare(topology, point, Kernel("rate"))
+    compare(topology, point, Kernel("projection"))
+
+
 @cache
 def operations(n, kind, name):
     program = rolled_programs.make_program(find_topology(ring(n, kind)), Kernel(name))
@@ -168,7 +174,8 @@ def test_code_of_a_ring_does_not_grow_with_its_length(name):
 def test_small_loops_stay_straight_line_code():
     for system in (ring(6), ring(20, "revolute"), kn.load(EXAMPLES / "stewart_platform.yaml"), carriage()):
         assert not tree_size.is_large(find_topology(system))
-    for system in (ring(10), ring(40, "revolute")):
+    assert not tree_size.is_large(find_topology(four_bars(60)))
+    for system in (ring(10), ring(40, "revolute"), net(8, 8)):
         assert tree_size.is_large(find_topology(system))
 
 

@@ -99,3 +99,23 @@ def ring(n, kind="spherical"):
         join(f"j{i}", rods[i - 1].at(1, 0, 0) if i else system.world, rod, guess=guess)
     join("close", rods[-1].at(1, 0, 0), system.world)
     return system
+
+
+def net(n, m):
+    """A hanging net of n x m squares of rods of 1 m, pinned where they meet and to the ground along the top."""
+    system = kn.System("net", gravity=(0, -G, 0))
+    down, J = -np.pi / 2, 1 / 12
+    hosts = {(i, 0): (system.world.at(i, 0, 0), 0.0) for i in range(n + 1)}
+
+    def rod(name, corner, angle, **given):
+        place, of_host = hosts[corner]
+        new = system.body(name, mass=1, com=(0.5, 0, 0), inertia=(J / 10, J, J))
+        system.revolute(f"{name}_near", place, new, guess=angle - of_host, **given)
+        return new
+
+    for j in range(1, m + 1):
+        for i in range(n + 1):
+            hosts[i, j] = rod(f"v{i}_{j}", (i, j - 1), down).at(1, 0, 0), down
+        for i in range(n):
+            system.revolute(f"h{i}_{j}_far", rod(f"h{i}_{j}", (i, j), 0.0).at(1, 0, 0), hosts[i + 1, j][0])
+    return system

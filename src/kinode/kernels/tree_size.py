@@ -8,10 +8,9 @@ from kinode.multibody.restraints.coupled_friction import has_friction
 from kinode.structure.topology import Topology
 
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
-
-
 ROLL_LOOPS_FROM = 150  # entries of half the mass matrix; smaller systems with constraints are straight-line code
 LINK_COST, SPEED_COST = 3, 6  # of loop code in a system with constraints, in entries of straight-line code
+SHARING = 30  # squares of the loops through a link, on average: from here on straight-line code compiles too long
 
 
 def is_large(topology: Topology) -> bool:
@@ -27,7 +26,7 @@ def _has_long_loops(topology: Topology) -> bool:
     Straight-line code grows with the entries of the mass matrix, loop code with the links.
     """
     cost = LINK_COST * len(topology.tree.nodes) + SPEED_COST * topology.n_u
-    return count_entries(topology) >= max(cost, ROLL_LOOPS_FROM)
+    return count_entries(topology) >= max(cost, ROLL_LOOPS_FROM) or _shares_links(topology)
 
 
 def count_entries(topology: Topology) -> int:
@@ -39,6 +38,18 @@ def count_entries(topology: Topology) -> int:
         carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
         entries += n * carried[-1]
     return entries
+
+
+def _shares_links(topology: Topology) -> bool:
+    """Whether many loops pass through the same links of a long tree, as in a net: its factors fill up."""
+    n = len(topology.tree.nodes)
+    if n < ROLL_FROM or len(topology.cuts) ** 2 < SHARING:
+        return False
+    through = dict.fromkeys((node.joint.name for node in topology.full.nodes), 0)
+    for cut in topology.cuts:
+        for name in topology.carriers(cut.joint.a.body) | topology.carriers(cut.joint.b.body):
+            through[name] += 1
+    return sum(count * count for count in through.values()) >= SHARING * n
 
 
 def _can_be_rolled(topology: Topology) -> bool:

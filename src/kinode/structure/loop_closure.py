@@ -26,6 +26,7 @@ WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last 
 LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
+MANY_ROWS = 150  # systems with more rows leave the linear algebra to LAPACK, and sample fewer positions
 
 RowFunction = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian
 Advance = Callable[[Array, Array], Array]  # coordinates after a step along the speeds
@@ -127,8 +128,9 @@ def _walk(
     rng, still, free = np.random.default_rng(0), np.zeros(n), np.ones(n, dtype=bool)
     at, G, last = q, start, still
     samples = []
-    for k in range(WALK_STEPS):
-        _, sizes, V = np.linalg.svd(G)
+    for k in range(WALK_STEPS if len(start) <= MANY_ROWS else WALK_STEPS // 2):
+        triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
+        _, sizes, V = np.linalg.svd(triangle)
         null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
         if not len(null):
             break
@@ -177,8 +179,12 @@ def _independent(G: Array, first: Array) -> list[int]:
     """An independent set of rows, by QR with column pivoting of the transpose; rows in the mask ``first`` come first.
 
     Rows of positions come before rows of speeds, since positions would drift without them.  SciPy has this algorithm,
-    but importing it takes a third of a second of a cold start.
+    but importing it takes a third of a second of a cold start, which pays where there are many rows.
     """
+    if len(G) > MANY_ROWS and first.all():
+        from scipy.linalg import qr
+
+        return [int(row) for row in qr(G.T, mode="r", pivoting=True)[-1][: find_rank(G)]]
     chosen: list[int] = []
     left = G.copy()
     for part in (np.flatnonzero(first), np.flatnonzero(~first)):
