@@ -25,3 +25,10 @@ def loop_models():
 def test_mechanisms_are_found(loop_models, name):
     assert name in loop_models.NAMES
     assert loop_models.find_mechanism(name).make().joints
+
+
+def test_stiff_systems_are_found(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    cases = importlib.import_module("stiff_models").find_cases()
+    assert [case.system.name for case in cases] == ["door", "soft_pins", "motor_axis"]
+    assert all(case.until > 0 for case in cases)
