@@ -160,7 +160,6 @@ class _Worker:
         self.pool = pool
         self.scratch = np.empty(1)
         self.scratch_address = np.zeros(1, dtype=np.int64)
-        self.asleep = False
         self.wake = threading.Event()
         threading.Thread(target=self._serve, name="kinode", daemon=True).start()
 
@@ -169,9 +168,7 @@ class _Worker:
         while True:
             control, scratch_address = self.pool.control.ctypes.data, self.scratch_address.ctypes.data
             seen = self.pool.poll(control, scratch_address, seen, POLLS_BEFORE_SLEEP)
-            self.asleep = True
             self.wake.wait()
-            self.asleep = False
             self.wake.clear()
 
 
@@ -208,7 +205,7 @@ class ThreadPool:
         self.control[NEXT : WORKERS + 1] = words
         self.ticket += 1
         for worker in self.workers[: threads - 1]:
-            if worker.asleep:
+            if not worker.wake.is_set():  # set for those who poll too: they may be about to sleep
                 worker.wake.set()
         self.run_pieces(control, self.scratch.ctypes.data, self.ticket)
 

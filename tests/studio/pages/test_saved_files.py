@@ -26,8 +26,13 @@ FILM = """async ([format, rate, to]) => {
   const pen = new OffscreenCanvas(320, 180).getContext("2d", { willReadFrequently: true });
   for (const t of [0.5 / rate, to - 0.5 / rate]) {
     await new Promise((go) => { video.onseeked = go; video.currentTime = t; });
-    pen.drawImage(video, 0, 0);
-    const film = pen.getImageData(0, 0, 320, 180).data;
+    let film;
+    do { // the picture may come a moment after it was announced
+      await new Promise((go) => setTimeout(go, 20));
+      pen.clearRect(0, 0, 320, 180);
+      pen.drawImage(video, 0, 0);
+      film = pen.getImageData(0, 0, 320, 180).data;
+    } while (film[3] === 0);
     const at = Math.floor(t * rate) / rate;
     pen.fillRect(0, 0, 320, 180);
     const painter = kinodePlayer.stage.view.painter(320, 180, false);
