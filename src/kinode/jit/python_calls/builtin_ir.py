@@ -6,6 +6,9 @@ wrapper is our own.  ``self`` of the built-in function is an array of 8-byte ent
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from kinode.jit.program import ARGUMENTS
 
 DOUBLE = 12  # NumPy's number of the type float64
@@ -24,12 +27,48 @@ DEFAULTS = len(FIELDS)  # index of the first default pointer, one for each argum
 ROLES = DEFAULTS + len(ARGUMENTS)  # index of the first pair (argument of the kernel, size)
 
 
-def _field(name: str, llvm_type: str = "ptr", end: str = "") -> str:
+def load_entry(fields: Sequence[str], name: str, llvm_type: str = "ptr", end: str = "") -> str:
     """Two lines that load an entry of the record into ``%name``, with an ``end`` where it is loaded twice."""
     return (
-        f"  %at_{name}{end} = getelementptr i64, ptr %record, i64 {FIELDS.index(name)}\n"
+        f"  %at_{name}{end} = getelementptr i64, ptr %record, i64 {fields.index(name)}\n"
         f"  %{name}{end} = load {llvm_type}, ptr %at_{name}{end}, align 8\n"
     )
+
+
+_field = partial(load_entry, FIELDS)
+
+
+def load_array(prefix: str = "", flags: int = PLAIN) -> str:
+    """Lines about an array, ``%object`` behind a prefix: ``%data``, ``%nd``, ``%dims``, and ``%usable_layout``.
+
+    That is whether it holds doubles in a layout with these flags; ``%double`` is NumPy's description of the type.
+    """
+    p = prefix
+    return f"""\
+  %at_{p}data = getelementptr i8, ptr %{p}object, i64 {DATA}
+  %{p}data = load ptr, ptr %at_{p}data, align 8
+  %at_{p}nd = getelementptr i8, ptr %{p}object, i64 {DATA + 8}
+  %{p}nd = load i32, ptr %at_{p}nd, align 8
+  %at_{p}dims = getelementptr i8, ptr %{p}object, i64 {DIMENSIONS}
+  %{p}dims = load ptr, ptr %at_{p}dims, align 8
+  %at_{p}description = getelementptr i8, ptr %{p}object, i64 {DESCRIPTION}
+  %{p}description = load ptr, ptr %at_{p}description, align 8
+  %at_{p}flags = getelementptr i8, ptr %{p}object, i64 {FLAGS}
+  %{p}flags = load i32, ptr %at_{p}flags, align 8
+  %{p}plain_flags = and i32 %{p}flags, {flags}
+  %{p}is_plain = icmp eq i32 %{p}plain_flags, {flags}
+  %{p}is_double = icmp eq ptr %{p}description, %double
+  %{p}usable_layout = and i1 %{p}is_plain, %{p}is_double
+"""
+
+
+def check_vector() -> str:
+    """Lines that go on to ``length`` with a vector of doubles, and to the fallback with anything else."""
+    return f"""\
+{load_array()}  %is_vector = icmp eq i32 %nd, 1
+  %is_usable = and i1 %is_vector, %usable_layout
+  br i1 %is_usable, label %length, label %to_fallback
+"""
 
 
 def _check_arguments() -> str:
@@ -91,24 +130,7 @@ array:
   %is_array = icmp eq ptr %type, %ndarray
   br i1 %is_array, label %fields, label %to_fallback
 fields:
-  %at_data = getelementptr i8, ptr %object, i64 {DATA}
-  %data = load ptr, ptr %at_data, align 8
-  %at_nd = getelementptr i8, ptr %object, i64 {DATA + 8}
-  %nd = load i32, ptr %at_nd, align 8
-  %at_description = getelementptr i8, ptr %object, i64 {DESCRIPTION}
-  %description = load ptr, ptr %at_description, align 8
-  %at_flags = getelementptr i8, ptr %object, i64 {FLAGS}
-  %flags = load i32, ptr %at_flags, align 8
-  %plain_flags = and i32 %flags, {PLAIN}
-  %is_plain = icmp eq i32 %plain_flags, {PLAIN}
-  %is_vector = icmp eq i32 %nd, 1
-  %is_double = icmp eq ptr %description, %double
-  %plain_vector = and i1 %is_plain, %is_vector
-  %is_usable = and i1 %plain_vector, %is_double
-  br i1 %is_usable, label %length, label %to_fallback
-length:
-  %at_dims = getelementptr i8, ptr %object, i64 {DIMENSIONS}
-  %dims = load ptr, ptr %at_dims, align 8
+{check_vector()}length:
   %size = load i64, ptr %dims, align 8
   %at_required = getelementptr i64, ptr %at_slot, i64 1
   %required = load i64, ptr %at_required, align 8
@@ -139,23 +161,11 @@ out_type:
   %out_is_array = icmp eq ptr %out_class, %ndarray
   br i1 %out_is_array, label %out_fields, label %to_fallback
 out_fields:
-  %at_out_nd = getelementptr i8, ptr %out_object, i64 {DATA + 8}
-  %out_nd = load i32, ptr %at_out_nd, align 8
-  %at_out_description = getelementptr i8, ptr %out_object, i64 {DESCRIPTION}
-  %out_description = load ptr, ptr %at_out_description, align 8
-  %at_out_flags = getelementptr i8, ptr %out_object, i64 {FLAGS}
-  %out_flags = load i32, ptr %at_out_flags, align 8
-  %out_plain_flags = and i32 %out_flags, {PLAIN | WRITEABLE}
-  %out_is_plain = icmp eq i32 %out_plain_flags, {PLAIN | WRITEABLE}
-  %out_is_double = icmp eq ptr %out_description, %double
-{_field("dimensions", "i64")}  %nd_out = trunc i64 %dimensions to i32
+{load_array("out_", PLAIN | WRITEABLE)}{_field("dimensions", "i64")}  %nd_out = trunc i64 %dimensions to i32
   %out_nd_fits = icmp eq i32 %out_nd, %nd_out
-  %out_plain_double = and i1 %out_is_plain, %out_is_double
-  %out_usable = and i1 %out_plain_double, %out_nd_fits
+  %out_usable = and i1 %out_usable_layout, %out_nd_fits
   br i1 %out_usable, label %out_shape, label %to_fallback
 out_shape:
-  %at_out_dims = getelementptr i8, ptr %out_object, i64 {DIMENSIONS}
-  %out_dims = load ptr, ptr %at_out_dims, align 8
   %out_rows = load i64, ptr %out_dims, align 8
   %last = sub i64 %dimensions, 1
   %at_out_columns = getelementptr i64, ptr %out_dims, i64 %last

@@ -7,19 +7,16 @@ arguments: other arguments before the loop is called, and other codes of the loo
 
 from __future__ import annotations
 
-from kinode.jit.python_calls.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, FLAGS, PLAIN
+from functools import partial
+
+from kinode.jit.python_calls.builtin_ir import DATA, check_vector, load_entry
 
 STEP_FIELDS: tuple[str, ...] = ("loop", "memory", "inputs", "size", "fallback", "resume", "none", "ndarray", "double")
 STEP_FIELDS += ("vectorcall", "incref")
 """The entries of the record, of eight bytes each, in this order."""
 
 
-def _load(name: str, llvm_type: str = "ptr") -> str:
-    """Two lines that load an entry of the record into ``%name``."""
-    return (
-        f"  %at_{name} = getelementptr i64, ptr %record, i64 {STEP_FIELDS.index(name)}\n"
-        f"  %{name} = load {llvm_type}, ptr %at_{name}, align 8\n"
-    )
+_load = partial(load_entry, STEP_FIELDS)
 
 
 def _take_array() -> str:
@@ -32,24 +29,7 @@ array:
   %is_array = icmp eq ptr %type, %ndarray
   br i1 %is_array, label %fields, label %to_fallback
 fields:
-  %at_data = getelementptr i8, ptr %object, i64 {DATA}
-  %data = load ptr, ptr %at_data, align 8
-  %at_nd = getelementptr i8, ptr %object, i64 {DATA + 8}
-  %nd = load i32, ptr %at_nd, align 8
-  %at_description = getelementptr i8, ptr %object, i64 {DESCRIPTION}
-  %description = load ptr, ptr %at_description, align 8
-  %at_flags = getelementptr i8, ptr %object, i64 {FLAGS}
-  %flags = load i32, ptr %at_flags, align 8
-  %plain_flags = and i32 %flags, {PLAIN}
-  %is_plain = icmp eq i32 %plain_flags, {PLAIN}
-  %is_vector = icmp eq i32 %nd, 1
-  %is_double = icmp eq ptr %description, %double
-  %plain_vector = and i1 %is_plain, %is_vector
-  %is_usable = and i1 %plain_vector, %is_double
-  br i1 %is_usable, label %length, label %to_fallback
-length:
-  %at_dims = getelementptr i8, ptr %object, i64 {DIMENSIONS}
-  %dims = load ptr, ptr %at_dims, align 8
+{check_vector()}length:
   %given = load i64, ptr %dims, align 8
   %fits = icmp eq i64 %given, %size
   %some = icmp sgt i64 %size, 0
@@ -98,9 +78,8 @@ return_none:
 {_load("none")}{_load("incref")}  call void %incref(ptr %none)
   ret ptr %none
 to_resume:
-  %at_resumed = getelementptr i64, ptr %record, i64 {STEP_FIELDS.index("vectorcall")}
-  %resumed_by = load ptr, ptr %at_resumed, align 8
-{_load("resume")}  %resumed = call ptr %resumed_by(ptr %resume, ptr null, i64 0, ptr null)
+{_load("vectorcall", end="_resume")}{_load("resume")}\
+  %resumed = call ptr %vectorcall_resume(ptr %resume, ptr null, i64 0, ptr null)
   ret ptr %resumed
 to_fallback:
 {_load("vectorcall")}{_load("fallback")}\
