@@ -20,7 +20,7 @@ from kernels import call_lanes, straight
 from kinode.algebra.trace import Tape
 from kinode.jit import compiler, program_ir
 from kinode.jit.program import ARGUMENTS
-from kinode.jit.tiers import waiting_words
+from kinode.jit.tiers import better_code, waiting_words
 from kinode.jit.tiers.better_code import wait_for_better_code
 from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode
 
@@ -112,6 +112,19 @@ def test_better_code_takes_the_place_of_the_first(tiered):
     assert call_lanes(machine, rows).tobytes() == first.tobytes()
     again = compiler.build("test of tiers", 1, lambda: pytest.fail("it is in the cache"))
     assert not isinstance(again.engine, ExchangedCode) and call_lanes(again, rows).tobytes() == first.tobytes()
+
+
+def test_where_the_other_process_ends_code_is_made_here(tiered):
+    assert better_code.compile_beside("define i64 @f() { ret i64 1 }")
+    process = better_code._known[0]
+    process.stop()
+    began = time.monotonic()
+    assert better_code.compile_beside("define i64 @f() { ret i64 1 }") == b""
+    assert time.monotonic() - began < 5.0 and not better_code.is_wanted()
+    machine = compiler.build("test of one tier", 1, lambda: random_program(5, 1500))
+    assert not isinstance(machine.engine, ExchangedCode)
+    better_code.stop_better_code()
+    assert better_code.is_wanted()
 
 
 def test_a_run_with_both_tiers_is_bit_for_bit_that_of_one(tiered, monkeypatch):

@@ -54,9 +54,19 @@ class BetterCode:
             threading.Thread(target=work, name=f"kinode code{work.__name__}", daemon=True).start()
         atexit.register(self.end)
 
+    @property
+    def lives(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End the process with what it is doing."""
+        self._process.kill()
+        self._process.wait()
+
     def ask(self, request: Request) -> bool:
         """Have something compiled; returns at once, False if the process has ended."""
-        if self._process.poll() is not None:
+        if not self.lives:
             return False
         with self._idle:
             self._open += 1
@@ -74,7 +84,7 @@ class BetterCode:
         with self._lock:
             self._ended = True
         with self._idle:
-            self._idle.wait_for(lambda: self._unsent == 0 or self._process.poll() is not None, HANDING_OVER)
+            self._idle.wait_for(lambda: self._unsent == 0 or not self.lives, HANDING_OVER)
 
     def _send(self) -> None:
         pipe = self._pipe(self._process.stdin)
@@ -93,16 +103,24 @@ class BetterCode:
 
     def _receive(self) -> None:
         pipe = self._pipe(self._process.stdout)
-        while len(size := pipe.read(8)) == 8:
-            code = pipe.read(int.from_bytes(size, "little"))
-            request = self._sent.get()
-            with self._lock:
-                if self._ended:
-                    return
+        while len(head := pipe.read(8)) == 8:
+            size = int.from_bytes(head, "little")
+            code = pipe.read(size)
+            self._finish(self._sent.get(), code if len(code) == size else b"")
+        self._process.wait()  # it has ended: what is left will not be made
+        for left in (self._sent, self._asked):
+            with suppress(queue.Empty):
+                while True:
+                    self._finish(left.get_nowait(), b"")
+
+    def _finish(self, request: Request, code: bytes) -> None:
+        """Use the code of a request; empty if there is none."""
+        with self._lock:
+            if not self._ended:
                 request.use(code)
-            with self._idle:
-                self._open -= 1
-                self._idle.notify_all()
+        with self._idle:
+            self._open -= 1
+            self._idle.notify_all()
 
     @staticmethod
     def _pipe(pipe: IO[bytes] | None) -> Any:
@@ -117,8 +135,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_wanted() -> bool:
-    """Whether code comes in two tiers: not where that is turned off, nor where no Python can be started."""
-    return os.environ.get("KINODE_TIERS") != "0" and bool(sys.executable)
+    """Whether code comes in two tiers: not where that is turned off, nor where no other process can make it."""
+    return os.environ.get("KINODE_TIERS") != "0" and bool(sys.executable) and all(each.lives for each in _known)
 
 
 def improve(request: Request) -> bool:
@@ -138,6 +156,12 @@ def compile_beside(text: str, optimize: bool = False) -> bytes:
     with suppress(queue.Empty):
         return answer.get(timeout=LONGEST_WAIT)
     return b""
+
+
+def stop_better_code() -> None:
+    """End the process that compiles; the next code that is wanted starts another."""
+    while _known:
+        _known.pop().stop()
 
 
 def wait_for_better_code(seconds: float = 60.0) -> bool:
