@@ -37,8 +37,24 @@ COMPILED_TOGETHER = (
 """Groups of loops that are compiled together, since they are used together."""
 _ENGINES: list[Any] = []  # keeps the machine code in memory
 _LOAD_LOCK = threading.Lock()
-_LOADED: dict[str, Loop] = {}
 _PREPARED: set[str] = set()  # loops whose loading was started in the background
+
+
+class CompiledLoop:
+    """The machine code at an address as a function of a record; it releases Python's lock."""
+
+    __slots__ = ("_call", "address")
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+
+    def __call__(self, record: Struct) -> int:
+        code: int = self._call(ctypes.addressof(record))
+        return code
+
+
+_LOADED: dict[str, CompiledLoop] = {}
 
 
 @remember
@@ -65,7 +81,7 @@ def find_source(name: str) -> Loop:
 
 def load_loops(
     source: str | None, names: tuple[str, ...], find: Callable[[str], Loop], *, beside: bool = False
-) -> dict[str, Loop]:
+) -> dict[str, CompiledLoop]:
     """The machine code of loops, compiled together or from the cache.
 
     Parameters
@@ -88,28 +104,10 @@ def load_loops(
 
     engine = compiler.load_object(compiler.keep(source and f"loop {names[0]} {source}", make, "the integrator"))
     _ENGINES.append(engine)
-    return {name: loop_at(engine.get_function_address(PREFIX + name)) for name in names}
+    return {name: CompiledLoop(engine.get_function_address(PREFIX + name)) for name in names}
 
 
-def loop_at(address: int) -> Loop:
-    """The machine code at an address as a function of a record; it releases Python's lock."""
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-
-    def loop(record: Struct) -> int:
-        code: int = call(ctypes.addressof(record))
-        return code
-
-    loop.__dict__["address"] = address
-    return loop
-
-
-def address_of(loop: Loop) -> int:
-    """The address of a compiled loop."""
-    address: int = loop.__dict__["address"]
-    return address
-
-
-def loop(name: str, *, beside: bool = False) -> Loop:
+def loop(name: str, *, beside: bool = False) -> CompiledLoop:
     """The compiled loop of that name, a function of its record (loops/run_memory.py)."""
     with _LOAD_LOCK:
         if name not in _LOADED:

@@ -10,7 +10,7 @@ from typing import Any
 from kinode.jit import compiler
 from kinode.jit.pointers import Struct
 from kinode.jit.thread_team import processors
-from kinode.ode.compiled_loops import loop_at
+from kinode.ode.compiled_loops import CompiledLoop
 
 _ENGINES: list[Any] = []  # keeps the machine code in memory
 
@@ -27,7 +27,7 @@ def load_loop(source: Callable[[Any], int]) -> Callable[[Struct], int]:
 
     engine = compiler.load_object(compiler.keep(f"loop {source.__module__}.{source.__name__}", compile_loop))
     _ENGINES.append(engine)
-    return loop_at(engine.get_function_address(symbol))
+    return CompiledLoop(engine.get_function_address(symbol))
 
 
 def in_threads(work: Callable[[int, int], None], count: int, least: int) -> None:

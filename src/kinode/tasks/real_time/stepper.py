@@ -81,9 +81,7 @@ class Stepper:
         self._begin(state)
         loop = compiled_loops.loop(self._loop_name())
         self._advance = loop
-        self.step = make_step(
-            compiled_loops.address_of(loop), self._memory, self.inputs, self._step_by, self._resume, STEP_DOC
-        )
+        self.step = make_step(loop.address, self._memory, self.inputs, self._step_by, self._resume, STEP_DOC)
 
     def _begin(self, state: State) -> None:
         """Lay out the memory for a start."""

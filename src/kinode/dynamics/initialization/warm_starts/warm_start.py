@@ -24,7 +24,7 @@ from kinode.dynamics.initialization.warm_starts.row_plans import PlannedRows, pl
 from kinode.jit.pointers import floats_of
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.joints.joint import Joint
-from kinode.ode.compiled_loops import Loop, load_loops
+from kinode.ode.compiled_loops import CompiledLoop, load_loops
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 
@@ -38,7 +38,7 @@ LARGEST = 200  # rows: of more, elimination of full rows takes longer than NumPy
 
 
 @remember
-def _loops() -> dict[str, Loop]:
+def _loops() -> dict[str, CompiledLoop]:
     names = ("follow_position", "solve_speeds_there")
     return load_loops("warm start", names, lambda name: getattr(newton_loop, name))
 
