@@ -169,6 +169,15 @@ def test_a_number_that_moves_no_shape_now_may_do_so_later():
         assert page.ask("set", values={"a": 1.4})[0]["geometry"]["bodies"][0]["com"][0] == 1.4
 
 
+def test_each_page_is_sent_the_shapes_that_it_has_not(open_page):
+    page, _, _ = open_page("excavator")
+    other, _, _ = open_page("excavator")
+    assert page.ask("set", values={"boom_length": 6.5})[0]["geometry"] is not None
+    assert page.ask("set", values={"bucket.mass": 801.0})[0]["geometry"] is None
+    header, _ = other.ask("set", values={"bucket.mass": 802.0})
+    assert header["values"]["boom_length"] == 6.5 and header["geometry"] is not None
+
+
 def test_series_that_nobody_sees_are_sent_when_they_are_asked_for(open_page):
     page, opened, _ = open_page("excavator")
     infos = {x["name"]: x for x in opened["series"]}

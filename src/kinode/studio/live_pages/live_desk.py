@@ -38,7 +38,7 @@ from kinode.studio.live_pages.branch_start import change_state
 from kinode.studio.live_pages.changing_run import ChosenRun, rows_of
 from kinode.studio.live_pages.message import describe_error
 from kinode.studio.live_pages.mode_answers import answer_locus, answer_modes
-from kinode.studio.live_pages.page_data import PageData
+from kinode.studio.live_pages.page_data import PageData, looks_alike
 from kinode.studio.live_pages.response_pushes import ResponseBoard
 from kinode.studio.live_pages.session import Answer, Client, Job, Session
 from kinode.studio.run_document import audit_badge, verification_badge
@@ -47,6 +47,7 @@ from kinode.studio.shown_series import series_info
 from kinode.tasks.simulate import find_begin
 
 WAIT_SECONDS = 0.1
+GEOMETRY = "geometry"  # what a page remembers: the shapes that it was sent
 MOST_RUNS = 8  # whose series can be asked for
 CHECKS = {"audit": audit_badge, "verify": verification_badge}
 
@@ -130,6 +131,8 @@ class LiveDesk:
         if self.session.clients:
             data, chosen = self.shown
             header, arrays = data.document(chosen)
+            for client in self.session.clients:
+                client.memory[GEOMETRY] = data.geometry(chosen)
             self.session.push({**header, "kind": "model", "cause": cause}, arrays)
 
     def close(self) -> None:
@@ -148,6 +151,7 @@ class LiveDesk:
                 return {}
         data, chosen = self.shown
         header, arrays = data.document(chosen)
+        job.client.memory[GEOMETRY] = data.geometry(chosen)
         if self._trouble is not None:
             header["live"]["trouble"] = describe_error(self._trouble)
         return header, arrays
@@ -169,7 +173,17 @@ class LiveDesk:
                         continue
                     if job.goes_on():
                         self._shown = data, chosen
-                return data.update(chosen, wanted)
+                return data.update(chosen, wanted, self._find_moved(job, data, chosen))
+
+    @staticmethod
+    def _find_moved(job: Job, data: PageData, chosen: ChosenRun) -> Plain | None:
+        """Shapes and places, if this page has others."""
+        geometry, memory = data.geometry(chosen), job.client.memory
+        if GEOMETRY in memory and looks_alike(memory[GEOMETRY], geometry):
+            return None
+        if job.goes_on():  # else the answer is not sent
+            memory[GEOMETRY] = geometry
+        return geometry
 
     def rows(self, job: Job) -> Answer:
         """All series of a run, of which "set" sent a few."""

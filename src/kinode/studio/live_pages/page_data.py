@@ -23,7 +23,7 @@ from kinode.studio.scene_data import Plain, SceneData
 from kinode.studio.shown_series import shown_names
 
 Packed = tuple[Plain, dict[str, Array]]
-GEOMETRY = ("bodies", "frames", "elements", "joints")
+GEOMETRY = ("frames", "elements", "joints")
 
 
 class PageData:
@@ -53,7 +53,6 @@ class PageData:
         """The quantities that pictures are to hold."""
         self._joints: dict[str, Plain] = {}  # as they were sent
         self._size = 1.0
-        self._geometry: Plain = {}
         self._kept: tuple[Dynamics, KeptRecords] | None = None
         self._lock = threading.Lock()
 
@@ -64,8 +63,6 @@ class PageData:
         made = make_document(chosen.run, chosen.frames, parts)
         self._joints = {record["name"]: record for record in made.header["joints"]}
         self._size = made.header["size"]
-        with self._lock:
-            self._geometry = self._find_geometry(chosen)
         return {**made.header, "live": self.live_header(chosen)}, made.arrays
 
     def branch_document(self, chosen: ChosenRun, label: str) -> Packed:
@@ -95,8 +92,8 @@ class PageData:
         }
 
     # -- what has changed --------------------------------------------------------------------------
-    def update(self, chosen: ChosenRun, names: Sequence[str] | None = None) -> Packed:
-        """The run after a number was set; of the series those with these names, or all."""
+    def update(self, chosen: ChosenRun, names: Sequence[str] | None = None, geometry: Plain | None = None) -> Packed:
+        """The run after a number was set, with its shapes where they are given; of the series those named, or all."""
         frames = chosen.frames
         rows, series = self.rows(chosen, names)
         header = {
@@ -107,7 +104,7 @@ class PageData:
             "start": start_values(chosen),
             "until": chosen.choice.until,
             "loadNotes": list(frames.notes),
-            "geometry": self._find_moved(chosen),
+            "geometry": geometry,
             "note": chosen.setting.message,
             "id": chosen.number,
             "rows": rows,
@@ -131,26 +128,21 @@ class PageData:
         at = [row for name in names if name in frames.columns for row in range(of)[frames.columns[name]]]
         return {"of": of, "at": at}, frames.quantities[at]
 
-    def _find_moved(self, chosen: ChosenRun) -> Plain | None:
-        """Shapes and places, if any of them is another than was sent last."""
+    def geometry(self, chosen: ChosenRun) -> Plain:
+        """Shapes and places of a run."""
         with self._lock:
-            geometry = self._find_geometry(chosen)
-            same = _without_mass(geometry) == _without_mass(self._geometry)
-            self._geometry = geometry
-        return None if same else geometry
-
-    def _find_geometry(self, chosen: ChosenRun) -> Plain:
-        if self._kept is None or self._kept[0] is not chosen.dynamics:
-            self._kept = chosen.dynamics, KeptRecords()
-        scene = SceneData(chosen.run, self._size, self._kept[1])
-        places = {record["name"]: record for record in scene.joints()}
-        joints = [{**record, **places.get(name, {})} for name, record in self._joints.items()]
-        return {"bodies": scene.bodies, "frames": scene.frames, "elements": scene.elements, "joints": joints}
+            if self._kept is None or self._kept[0] is not chosen.dynamics:
+                self._kept = chosen.dynamics, KeptRecords()
+            scene = SceneData(chosen.run, self._size, self._kept[1])
+            places = {record["name"]: record for record in scene.joints()}
+            joints = [{**record, **places.get(name, {})} for name, record in self._joints.items()]
+            return {"bodies": scene.bodies, "frames": scene.frames, "elements": scene.elements, "joints": joints}
 
 
-def _without_mass(geometry: Mapping[str, Any]) -> list[Any]:
-    bodies = [{**body, "mass": 0.0} for body in geometry.get("bodies", [])]
-    return [bodies, *(geometry.get(part) for part in GEOMETRY[1:])]
+def looks_alike(one: Plain, other: Plain) -> bool:
+    """Whether two geometries are drawn alike: masses do not show."""
+    bodies = ([{**body, "mass": 0.0} for body in each["bodies"]] for each in (one, other))
+    return all(one[part] == other[part] for part in GEOMETRY) and next(bodies) == next(bodies)
 
 
 def find_peaks(frames: RunFrames, joints: Mapping[str, Plain]) -> list[Plain]:
