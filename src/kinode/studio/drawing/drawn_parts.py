@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import find_symbol
@@ -63,7 +64,7 @@ class DrawnCircuit:
         for port in ports_of(type(model)):
             if port.name in box.ports or port.name in fields or (port.name == "3" and several and _has_freedoms(box)):
                 continue
-            if port.kind == INFORMATION and not port.out and box.role == "part" and not _is_open(model, port.name):
+            if port.kind == INFORMATION and not port.out and not _is_open(model, port.name):
                 continue
             box.ports[port.name] = Port(port.name, port.kind, out=port.out)
 
@@ -120,9 +121,12 @@ def _has_freedoms(box: Box) -> bool:
 
 
 def _is_open(model: Component, name: str) -> bool:
-    """Whether a law is a plain number, in whose place a signal may be put."""
+    """Whether a signal may be put into a law: in the place of a number, or of nothing where no law is given yet."""
     value = getattr(model, model.specs()[name][0].name)
-    return isinstance(value, float) or value is None
+    if value is not None:
+        return isinstance(value, float)
+    laws = [getattr(model, field.name) for field, spec in model.specs().values() if spec.shape == "law"]
+    return not any(isinstance(law, Expression) for law in laws)
 
 
 def _reading_field(model: Component, source: str) -> str:

@@ -75,7 +75,8 @@ def ports_of(cls: type[Component]) -> list[Port]:
         return [Port("body", VECTOR)]
     if issubclass(cls, Joint):
         ports = [Port("1", VECTOR, side="left"), Port("2", VECTOR, side="right")]
-        return [*ports, Port("3", ENERGY if cls.n_u == 1 else VECTOR, side="bottom")] if cls.n_u else ports
+        freedoms = len(cls.coordinates)
+        return [*ports, Port("3", ENERGY if freedoms == 1 else VECTOR, side="bottom")] if freedoms else ports
     domains = cls.ports() if issubclass(cls, Part) else {}
     for name, (_, spec) in cls.specs().items():
         if spec.shape == "frame":
@@ -90,8 +91,13 @@ def ports_of(cls: type[Component]) -> list[Port]:
 
 
 def takes_signal(cls: type[Component], name: str, spec: Spec) -> bool:
-    """Whether a field is drawn as a port for information: a law that has to be given."""
-    return spec.shape in ("law", "input_laws") and cls.specs()[name][0].default is dataclasses.MISSING
+    """Whether a field is drawn as a port for information: the law of a source or a ratio, what a controller reads."""
+    if spec.shape not in ("law", "input_laws"):
+        return False
+    default = cls.specs()[name][0].default
+    if issubclass(cls, Part):
+        return default is dataclasses.MISSING and (cls.is_source or spec.dimension in (None, "dimensionless"))
+    return find_role(cls) == "signal" and (default is dataclasses.MISSING or default is None)
 
 
 def port_domain(cls: type[Component], name: str) -> str:
