@@ -107,7 +107,9 @@ def _words(domain: str) -> str:
     declared = DOMAINS.get(domain)
     if declared is None:
         return f"Parts of the domain {domain}."
-    return declared.doc or f"{declared.potential} across, {declared.flow} through; {declared.reference} is the reference."
+    return (
+        declared.doc or f"{declared.potential} across, {declared.flow} through; {declared.reference} is the reference."
+    )
 
 
 def _keywords(kind: str, cls: type[Component]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from kinode.studio.drawing.kind_boxes import find_class, make_box, ports_of
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port
 
 REFERENCES = ("world", "gnd")
+KINDLESS = {"bodies": "body", "signals": "signal", "inputs": "input", "parameters": "parameter"}
 FREE_PORT = "body"  # of a body: where the next joint is connected
 
 
@@ -82,7 +83,7 @@ class DrawnCircuit:
     # -- broken parts ------------------------------------------------------------------------------
     def _add_broken(self, part: BrokenPart) -> None:
         try:
-            cls = find_class(part.kind or part.section, part.section, self.system.kinds)
+            cls = find_class(part.kind or KINDLESS.get(part.section, ""), part.section, self.system.kinds)
         except KeyError:
             box = Box(part.name, "part", part.kind, find_symbol("box").with_name(part.kind or "?"), part.name)
         else:

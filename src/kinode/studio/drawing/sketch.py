@@ -140,7 +140,7 @@ class Sketcher:
             "reference": self._reference(box, port),
             "out": port.out,
             "open": not joined and not is_connected(model, port),
-            "field": [int(word) if word.isdigit() else word for word in field.split(".")] if field else [],
+            "field": field.split(".") if field else [],
         }
 
     def _domain(self, box: Box, port: Port) -> str:
