@@ -35,12 +35,12 @@ def find_class(kind: str, section: str = "", kinds: Mapping[str, type[Component]
         return kinds[kind]
     if kind in SMALL:
         return SMALL[kind]
-    registries = {"joints": JOINTS, "constraints": CONSTRAINTS, "elements": ELEMENTS}
-    searched = [registries[section]] if section in registries else list(registries.values())
-    for registry in searched:
+    registries: dict[str, Mapping[str, type[Component]]] = {
+        "joints": JOINTS, "constraints": CONSTRAINTS, "elements": ELEMENTS,
+    }  # fmt: skip
+    for registry in [registries[section]] if section in registries else registries.values():
         if kind in registry:
-            found: type[Component] = registry[kind]
-            return found
+            return registry[kind]
     raise KeyError(kind)
 
 
