@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
+STANDARD_COUNTS = {name: len(table.axes) for name, table in STANDARD.items()}  # arguments of each property
 C = TypeVar("C", bound=Component)
 
 
@@ -136,6 +136,8 @@ class ComponentStore:
 
     def call_counts(self) -> dict[str, int]:
         """How many arguments each of these takes."""
+        if not self._section("tables"):
+            return dict(STANDARD_COUNTS)
         return {name: len(table.axes) for name, table in self.callable_tables.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -199,7 +201,7 @@ class ComponentStore:
         self._sections, self._prefixes, self.declared = {}, set(), {}
         self.motion_sources, self._applied = {}, None
         for component in components:
-            owned = replace(component, system=self) if isinstance(component, Body) else component
+            owned = component.owned_by(self) if isinstance(component, Body) else component
             self.add_component(owned)
 
     def decomposed(self, sequences: Mapping[str, str] | None = None) -> System:

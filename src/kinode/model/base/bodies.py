@@ -194,6 +194,12 @@ class Body(Component):
         given = {key: value for key, value in self.given().items() if key not in shown}
         return f"Body({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in (shown | given).items())])})"
 
+    def owned_by(self, system: Any) -> Body:
+        """The same body in another system."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, system=system)
+        return twin
+
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:
         """Mass, first moment and tensor about the body's origin, in its axes."""
         entries, about = self.inertia, self.about
@@ -224,6 +230,10 @@ class Body(Component):
         if not self.physical:
             return
         entries, about = self.inertia, self.about
+        if about == "com":
+            xx, yy, zz, xy, xz, yz = moments = [float(nominal(x)) for x in entries]
+            if _is_possible(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), max(map(abs, moments))):
+                return
         J = inertia_matrix([float(nominal(x)) for x in entries]).astype(float)
         c = np.array([float(nominal(x)) for x in self.center_of_mass])
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.

@@ -108,7 +108,8 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
-_FIELDS: dict[type[Any], tuple[list[tuple[str, Any]], list[str]]] = {}
+_FIELDS: dict[type[Any], tuple[dict[str, Any], list[str]]] = {}
+_REQUIRED: dict[type[Component], tuple[str, ...]] = {}
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
 
@@ -122,12 +123,12 @@ def record(cls: type[T]) -> type[T]:
     return dataclass(init=False, repr=False, eq=False)(cls)
 
 
-def _fields_of(cls: type[Any]) -> tuple[list[tuple[str, Any]], list[str]]:
+def _fields_of(cls: type[Any]) -> tuple[dict[str, Any], list[str]]:
     """The names of a class's fields with their defaults, and the names of the positional ones; they do not change."""
     known = _FIELDS.get(cls)
     if known is None:
         fields = dataclasses.fields(cls)
-        defaults = [(field.name, field.default) for field in fields]
+        defaults = {field.name: field.default for field in fields}
         known = _FIELDS[cls] = defaults, [field.name for field in fields if not field.kw_only]
     return known
 
@@ -150,15 +151,15 @@ class Component:
 
     def __init__(self, *values: Any, **named: Any) -> None:
         defaults, positional = _fields_of(type(self))
-        put = object.__setattr__
         named.update(zip(positional, values, strict=False))
-        for name, default in defaults:
-            value = named.pop(name, default)
+        fields = defaults | named
+        if len(fields) > len(defaults):
+            wrong = next(name for name in named if name not in defaults)
+            raise TypeError(f"{type(self).__name__} has no field {wrong!r}")
+        for name, value in fields.items():
             if value is dataclasses.MISSING:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-            put(self, name, value)
-        if named:
-            raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
+        self.__dict__.update(fields)  # past its own refusal
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")
@@ -198,9 +199,18 @@ class Component:
         return declared_specs
 
     @classmethod
+    def required_fields(cls) -> tuple[str, ...]:
+        """The names of the declared fields that must be given."""
+        required = _REQUIRED.get(cls)
+        if required is None:
+            specs = cls.specs().items()
+            required = _REQUIRED[cls] = tuple(n for n, (field, _) in specs if field.default is dataclasses.MISSING)
+        return required
+
+    @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
         """The positional fields of its shortcut: what it is connected to, then other required ones."""
-        needed = [name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING]
+        needed = cls.required_fields()
         connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
         return tuple(dict.fromkeys((*cls.leading_fields, *connected, *needed)))
 
@@ -291,13 +301,15 @@ class Component:
             return law
         return law.rename(lambda name: f"{self.name}.{name}" if name in local else name)
 
-    def given(self) -> dict[str, Any]:
-        """The fields that differ from their defaults."""
-        return {
-            name: getattr(self, field.name)
-            for name, (field, _) in self.specs().items()
-            if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
-        }
+    def given(self, *, aside: bool = True) -> dict[str, Any]:
+        """The fields that differ from their defaults; without ``aside`` those alone that are in the equations."""
+        given: dict[str, Any] = {}
+        for name, (field, spec) in self.specs().items():
+            value = getattr(self, field.name)
+            if value is not field.default and (aside or not spec.aside):
+                if field.default is dataclasses.MISSING or value != field.default:
+                    given[name] = value
+        return given
 
     def constants(self) -> Iterable[Any]:
         """The values of the fields that make up geometry and inertia."""
@@ -309,13 +321,26 @@ class Component:
         """Every expression in the component, with the name of its field."""
         for name, (field, _) in self.specs().items():
             value = getattr(self, field.name)
-            if value is not None and type(value) is not float:
+            if value is not None and type(value) not in PLAIN and not is_plain_tuple(value):
                 yield from ((name, e) for e in find_expressions(value))
+
+
+PLAIN = frozenset({float, str, bool, type(None)})  # types of values without expressions
+
+
+def is_plain_tuple(value: Any) -> bool:
+    """Whether a value is a tuple of numbers, texts and nothing else."""
+    if type(value) is not tuple:
+        return False
+    for item in value:
+        if type(item) not in PLAIN:
+            return False
+    return True
 
 
 def find_expressions(value: Any) -> Iterable[Expression]:
     """The expressions inside a value, however nested."""
-    if value is None or type(value) in (float, str):
+    if type(value) in PLAIN or is_plain_tuple(value):
         return
     if isinstance(value, Expression):
         yield value
@@ -328,7 +353,9 @@ def find_expressions(value: Any) -> Iterable[Expression]:
                 yield from find_expressions(item)
     elif dataclasses.is_dataclass(value):
         for name in value.__dataclass_fields__:
-            yield from find_expressions(getattr(value, name))
+            item = getattr(value, name)
+            if type(item) not in PLAIN:
+                yield from find_expressions(item)
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
