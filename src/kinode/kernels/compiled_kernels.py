@@ -18,6 +18,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.undefined_rows import check_rows
 from kinode.multibody.composition import Composition
+from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -87,9 +88,10 @@ class Kernels:
                 if self.topology.unmoved is not None:
                     raise self.topology.unmoved
                 self._check_forward()
-            key = f"{kernel}\n{self.fingerprint}"
             words = f"{kernel.name} of {self.topology.system.name}"
-            code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data, words)
+            with paused_collection():
+                key = f"{kernel}\n{self.fingerprint}"
+                code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data, words)
             self._machines[kernel, lanes] = code
         return code
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
-STANDARD_COUNTS = {name: len(table.axes) for name, table in STANDARD.items()}  # arguments of each property
+STANDARD_COUNTS = MappingProxyType({name: len(table.axes) for name, table in STANDARD.items()})  # arguments of each
 C = TypeVar("C", bound=Component)
 
 
@@ -134,10 +135,10 @@ class ComponentStore:
         """What laws can call by name: the tables, and the properties of standard air."""
         return {**STANDARD, **self.tables}
 
-    def call_counts(self) -> dict[str, int]:
+    def call_counts(self) -> Mapping[str, int]:
         """How many arguments each of these takes."""
         if not self._section("tables"):
-            return dict(STANDARD_COUNTS)
+            return STANDARD_COUNTS
         return {name: len(table.axes) for name, table in self.callable_tables.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -165,7 +166,7 @@ class ComponentStore:
             raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
         if name in self._prefixes:
             raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
-        for prefix in _prefixes(name):
+        for prefix in _prefixes(name) if "." in name else ():
             if prefix in RESERVED or prefix in self.components:
                 sort = "" if prefix in RESERVED else self.components[prefix].sort()
                 what = f"{article(sort)} {sort}" if sort else "reserved"

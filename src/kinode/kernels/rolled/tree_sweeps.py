@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache as remember
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,9 +154,10 @@ def lay_out(
         **plan.views,
     }
     positions: dict[str, np.ndarray] = {}
+    share_slots = remember(lambda outward: _share_slots(plan.parents, outward))
     for tree_pass in passes:
         for name, size in tree_pass.gives.items():
-            slots = np.arange(n + 1) if name in lasting else _share_slots(plan.parents, tree_pass.outward)
+            slots = np.arange(n + 1) if name in lasting else share_slots(tree_pass.outward)
             positions[name] = free + size * slots.astype(np.int64)  # the world last, as index -1
             free += size * (int(slots.max()) + 1)
             views[f"own.{name}"] = ("work", positions[name][:-1])

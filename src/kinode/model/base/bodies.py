@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -50,6 +51,8 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
     def entry(item: Any) -> Value:
         return reader.number(item, "inertia", name)
 
+    if type(raw) is tuple and len(raw) in (3, 6) and all(type(x) is float and isfinite(x) for x in raw):
+        return cast("Inertia", raw if len(raw) == 6 else (*raw, 0.0, 0.0, 0.0))
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
     if isinstance(raw, LoneMoment):

@@ -306,9 +306,10 @@ class Component:
         given: dict[str, Any] = {}
         for name, (field, spec) in self.specs().items():
             value = getattr(self, field.name)
-            if value is not field.default and (aside or not spec.aside):
-                if field.default is dataclasses.MISSING or value != field.default:
-                    given[name] = value
+            if value is field.default or (spec.aside and not aside):
+                continue
+            if field.default is dataclasses.MISSING or value != field.default:
+                given[name] = value
         return given
 
     def constants(self) -> Iterable[Any]:
@@ -330,12 +331,7 @@ PLAIN = frozenset({float, str, bool, type(None)})  # types of values without exp
 
 def is_plain_tuple(value: Any) -> bool:
     """Whether a value is a tuple of numbers, texts and nothing else."""
-    if type(value) is not tuple:
-        return False
-    for item in value:
-        if type(item) not in PLAIN:
-            return False
-    return True
+    return type(value) is tuple and PLAIN.issuperset(map(type, value))
 
 
 def find_expressions(value: Any) -> Iterable[Expression]:
@@ -354,7 +350,7 @@ def find_expressions(value: Any) -> Iterable[Expression]:
     elif dataclasses.is_dataclass(value):
         for name in value.__dataclass_fields__:
             item = getattr(value, name)
-            if type(item) not in PLAIN:
+            if type(item) not in PLAIN and not is_plain_tuple(item):
                 yield from find_expressions(item)
 
 
