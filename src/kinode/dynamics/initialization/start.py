@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinode.algebra.dense_threads import one_thread
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
@@ -107,7 +108,8 @@ class Start:
     def closure(self) -> Closure:
         """Rank and independent rows of the constraints; an AssemblyError where no closed position is known."""
         if self._closure is None:
-            return self._find_closure(self.initial, None, None)
+            with one_thread():
+                return self._find_closure(self.initial, None, None)
         return self._closure
 
     @property
@@ -268,6 +270,12 @@ class Start:
         return q, np.concatenate([EMPTY, *(joints[name].u(q[q_of[name]]) for name in names)])
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        if not self.open_topology.constrained:
+            return self._solve_state(values, t, p, inputs)
+        with one_thread():
+            return self._solve_state(values, t, p, inputs)
+
+    def _solve_state(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         topology = self.open_topology
         q, u = self._follow(values, t, p, inputs) or self._assemble(values, t, p, inputs)
         state = State(t, q, u, values.z)
