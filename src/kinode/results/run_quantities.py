@@ -18,8 +18,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.left_out_loads import left_out_of
-from kinode.dynamics.named_quantities import evaluate_names
-from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
@@ -34,7 +32,8 @@ from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
+    from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch
     from kinode.results.run_circuit import RunCircuit
 
 
@@ -213,6 +212,8 @@ class RunQuantities:
                 self._known[name] = stored
                 missing.remove(name)
         if missing:
+            from kinode.dynamics.named_quantities import evaluate_names
+
             computed = evaluate_names(self.dynamics, tuple(missing), self.states, self.shared)
             for name, value in computed.items():
                 array = self._continuous(find_quantity(self.system, name), value)
@@ -227,11 +228,15 @@ class RunQuantities:
     @property
     def states(self) -> StateBatch:
         """The states as one record."""
+        from kinode.dynamics.redundant_reactions import StateBatch
+
         return StateBatch(**self.arguments)
 
     def shared(self, part: str = "total", hold: Support = None) -> ReactionSharing:
         """How redundant reactions are shared among the load-bearing joints and constraints."""
         if (part, hold) not in self._shared:
+            from kinode.dynamics.redundant_reactions import share
+
             self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
         return self._shared[part, hold]
 
@@ -244,6 +249,8 @@ class RunQuantities:
 
     @cached_property
     def _analyses(self) -> Analyses:
+        from kinode.dynamics.redundant_reactions import Analyses
+
         return Analyses(self.dynamics, self.states, len(self))
 
     def _continuous(self, name: QuantityName, value: Array) -> Array:

@@ -9,12 +9,12 @@ rows come from QR with column pivoting.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.model.system import joint_frame
+from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
 CLOSED = 1e-13  # of the characteristic length, or rad: iterations end at this closure error

@@ -10,7 +10,6 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kinode.algebra.scalars import Array
@@ -25,6 +24,7 @@ from kinode.model.system_checks import laws_of
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
 from kinode.simulation.call_site import caller_depth

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root, Sampler
 from kinode.model.base.lock import Lock
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
@@ -119,7 +119,7 @@ def record(cls: type[T]) -> type[T]:
     A dataclass without generated methods: ``Component`` has them once for all, since writing and compiling
     them for every class is a good part of the time that it takes to import kinode.
     """
-    return dataclass(init=False, repr=False, eq=False)(cls)
+    return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
 
 def _fields_of(cls: type[Any]) -> tuple[list[tuple[str, Any]], list[str]]:
