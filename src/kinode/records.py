@@ -61,7 +61,7 @@ class _LaterInit:
         init = self.cls.__dict__["__init__"]
         if init is self:  # another thread may have been faster
             init = _write_init(self.cls, self.fields, self.frozen)
-            self.cls.__init__ = init  # type: ignore[misc]
+            self.cls.__init__ = init
         bound: Callable[..., None] = init.__get__(record, owner)
         return bound
 

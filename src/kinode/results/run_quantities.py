@@ -18,6 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.left_out_loads import left_out_of
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
@@ -33,7 +34,7 @@ from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
 
 if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
-    from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch
+    from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing
     from kinode.results.run_circuit import RunCircuit
 
 
@@ -57,6 +58,7 @@ class RunQuantities:
         self.begin: State | None = None  # where it was integrated from, before the clocks tick for the first time
         self._known: dict[str, Array] = {}
         self._expressions: dict[str, QuantityExpression | None] = {}
+        self._analyses: Analyses | None = None
         self._shared: dict[tuple[str, Support], ReactionSharing] = {}
 
     @classmethod
@@ -228,15 +230,14 @@ class RunQuantities:
     @property
     def states(self) -> StateBatch:
         """The states as one record."""
-        from kinode.dynamics.redundant_reactions import StateBatch
-
         return StateBatch(**self.arguments)
 
     def shared(self, part: str = "total", hold: Support = None) -> ReactionSharing:
         """How redundant reactions are shared among the load-bearing joints and constraints."""
         if (part, hold) not in self._shared:
-            from kinode.dynamics.redundant_reactions import share
+            from kinode.dynamics.redundant_reactions import Analyses, share
 
+            self._analyses = self._analyses or Analyses(self.dynamics, self.states, len(self))
             self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
         return self._shared[part, hold]
 
@@ -246,12 +247,6 @@ class RunQuantities:
         from kinode.results.run_circuit import RunCircuit
 
         return RunCircuit(self)
-
-    @cached_property
-    def _analyses(self) -> Analyses:
-        from kinode.dynamics.redundant_reactions import Analyses
-
-        return Analyses(self.dynamics, self.states, len(self))
 
     def _continuous(self, name: QuantityName, value: Array) -> Array:
         """The quantity; angles of a cut joint, known up to whole turns, are made continuous along the run."""
