@@ -32,7 +32,7 @@ from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.records import dataclass
-from kinode.simulation.event_functions import find_spec
+from kinode.simulation.event_functions import find_event_kernels, find_spec
 from kinode.simulation.law_bounds.watched_laws import find_bounds
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
@@ -165,6 +165,13 @@ def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> No
             raise ModelError(message, component=name, field=field)
 
 
+def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
+    """The kernels that every run of a system needs."""
+    loops = ["projection"] if dynamics.topology.constrained else []
+    events = [] if dynamics.topology.events is None else find_event_kernels(dynamics.topology.events)
+    return [Kernel(name) for name in ("rate", *loops, *events)]
+
+
 class Solver:
     """Integrates a system with given parameters, inputs and options, from any state to any time."""
 
@@ -186,6 +193,7 @@ class Solver:
         """Take the kernels of a compiled system."""
         self.dynamics, self.length = dynamics, self._watch_length(dynamics)
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
+        dynamics.kernels.prepare(_find_kernels(dynamics))
         rate = dynamics.kernels.machine(Kernel("rate"))
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
         work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
