@@ -34,10 +34,9 @@ def kernels_of(topology):
 def numbers(topology, program):
     """What compiled code gives at some points."""
     machine = compiler.compile_program(program, 1)
-    rng, found = np.random.default_rng(0), []
-    for _ in range(3):
-        found.append(kernel_call.run(machine, {k: rng.uniform(0.1, 1.0, n) for k, n in machine.sizes.items()}))
-    return np.concatenate(found)
+    rng = np.random.default_rng(0)
+    points = [{k: rng.uniform(0.1, 1.0, n) for k, n in machine.sizes.items()} for _ in range(3)]
+    return np.concatenate([kernel_call.run(machine, point) for point in points])
 
 
 @pytest.mark.parametrize("name", MODELS)
