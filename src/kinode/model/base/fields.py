@@ -307,15 +307,21 @@ class Component:
 
     def expressions(self) -> Iterable[tuple[str, Expression]]:
         """Every expression in the component, with the name of its field."""
-        for name, (field, _) in self.specs().items():
-            value = getattr(self, field.name)
-            if value is not None and type(value) is not float:
-                yield from ((name, e) for e in find_expressions(value))
+        known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
+        if known is None:  # they are asked for many times, and a record is not changed
+            values = ((name, getattr(self, field.name)) for name, (field, _) in self.specs().items())
+            known = tuple((name, e) for name, value in values for e in find_expressions(value))
+            object.__setattr__(self, EXPRESSIONS, known)
+        return known
+
+
+EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they were asked for
+PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
 
 
 def find_expressions(value: Any) -> Iterable[Expression]:
     """The expressions inside a value, however nested."""
-    if value is None or type(value) in (float, str):
+    if type(value) in PLAIN_TYPES:
         return
     if isinstance(value, Expression):
         yield value
