@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache as remember
 from functools import cached_property
@@ -19,7 +19,7 @@ from kinode.jit import code_cache, program_ir, shared_routines
 from kinode.jit.kernel_text.case_writer import LIBRARY
 from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name, routine_symbol
 from kinode.jit.tiers import better_code
-from kinode.jit.tiers.pending_code import PendingCode, once
+from kinode.jit.tiers.pending_code import PendingCode, keeping_all, once
 from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.records import dataclass
 
@@ -182,6 +182,11 @@ def _provide_shared(lanes: int) -> Any:
     return engine
 
 
+def _provide_all(lanes: Iterable[int]) -> list[Any]:
+    """The engines that own the shared routines which code of these numbers of lanes calls."""
+    return [_provide_shared(count) for count in sorted({*lanes, choose_lanes()})]
+
+
 @once
 def _provide_routine(name: str) -> Any:
     """Register a function of the loop language, given by module and name, and return the engine that owns it."""
@@ -270,7 +275,7 @@ class _Draft(NamedTuple):
     about: dict[str, Any]
     text: str
     tiered: bool
-    code: PendingCode
+    code: PendingCode[bytes]
 
 
 def build(
@@ -289,9 +294,12 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     entries = [request.entry for request in requests]
     known = [None if entry is None else code_cache.load(entry) for entry in entries]
     drafts: list[_Draft | None] = []
-    for k, (request, found) in enumerate(zip(requests, known, strict=True)):
-        with waiting_words("" if found is not None else request.words):
-            drafts.append(None if found is not None else _draft(request, at_once=k + 1 == len(requests)))
+    if any(found is None for found in known):  # the routines that code calls are made beside the first program
+        PendingCode(lambda: _provide_all({request.lanes for request in requests}), at_once=False)
+    with keeping_all():
+        for k, (request, found) in enumerate(zip(requests, known, strict=True)):
+            with waiting_words("" if found is not None else request.words):
+                drafts.append(None if found is not None else _draft(request, at_once=k + 1 == len(requests)))
     machines = []
     for request, entry, found, draft in zip(requests, entries, known, drafts, strict=True):
         if draft is None:
@@ -309,8 +317,8 @@ def _draft(request: BuildRequest, at_once: bool) -> _Draft:
     sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
     routine = None if program.finish is None else program.finish.name
     about = {
-        "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"), "data": find_named(program),
-        "routine": routine,
+        "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
+        "data": find_named(program) if request.data else [], "routine": routine,
     }  # fmt: skip
     text = program_ir.write(replace(program, sizes=sizes), request.lanes, choose_lanes(), host().fma)
     tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
@@ -334,7 +342,7 @@ def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:
 def _load(about: Mapping[str, Any], code: bytes, lanes: int, data: Mapping[str, Sequence[float]] | None) -> Machine:
     """The kernel that a text describes, in memory."""
     name = about["name"]
-    shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
+    shared = _provide_all([lanes])
     if about["routine"] is not None:
         shared.append(_provide_routine(about["routine"]))
     engine = load_object(code)

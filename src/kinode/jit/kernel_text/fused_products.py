@@ -4,8 +4,8 @@ The text says which products are fused.  Left to the code generator, that would 
 of high effort would give different numbers.
 
 Of a sum of two products one is fused, and which one decides the last bit.  The tape orders operands by their age, which
-depends on what else was traced before.  So the choice follows from what the products are (``_Keys``): a kernel gives
-the same numbers whether it was traced alone or beside others.
+depends on what else was traced before.  So the choice follows from what the products are (``find_keys``): a kernel
+gives the same numbers whether it was traced alone or beside others.
 """
 
 from __future__ import annotations
@@ -18,35 +18,46 @@ from zlib import crc32
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import COMMUTATIVE, Traced
 
+MASK = (1 << 60) - 1
+
 
 def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int, int], frozenset[int]]:
     """Sums by index, each with which of its operands is the product; and the indices of these products."""
+    uses = _count_uses(nodes, stored)
+    wide = _find_wide(nodes)
+    keys: dict[int, int] = {}
+    fused: dict[int, int] = {}
+    products: set[int] = set()
+    for node in nodes:
+        if node.op != "add" and node.op != "sub":
+            continue
+        best = -1
+        for k, arg in enumerate(node.args):
+            if type(arg) is not Traced or arg.op != "mul" or uses[arg.index] != 1:
+                continue
+            if wide and (arg.index in wide) != (node.index in wide):
+                continue
+            if best >= 0:
+                keys = keys or find_keys(nodes)
+            if best < 0 or abs(keys[arg.index]) < abs(keys[node.args[best].index]):
+                best = k
+        if best >= 0:
+            fused[node.index] = best
+            products.add(node.args[best].index)
+    return fused, frozenset(products)
+
+
+def _count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> dict[int, int]:
+    """How often each node is an operand or a result, by index."""
     uses: dict[int, int] = {}
-    for value in stored:
-        if type(value) is Traced:
-            uses[value.index] = uses.get(value.index, 0) + 1
+    for arg in stored:
+        if type(arg) is Traced:
+            uses[arg.index] = uses.get(arg.index, 0) + 1
     for node in nodes:
         for arg in node.args:
             if type(arg) is Traced:
                 uses[arg.index] = uses.get(arg.index, 0) + 1
-    wide = _find_wide(nodes)
-    keys = _Keys(nodes)
-    fused: dict[int, int] = {}
-    products: set[int] = set()
-    for node in nodes:
-        if node.op not in ("add", "sub"):
-            continue
-        is_wide = node.index in wide
-        found = [
-            k
-            for k, arg in enumerate(node.args)
-            if type(arg) is Traced and arg.op == "mul" and uses[arg.index] == 1 and (arg.index in wide) == is_wide
-        ]
-        if found:
-            k = found[0] if len(found) == 1 else min(found, key=lambda k: keys.of[node.args[k].index])
-            fused[node.index] = k
-            products.add(node.args[k].index)
-    return fused, frozenset(products)
+    return uses
 
 
 def _find_wide(nodes: Sequence[Traced]) -> set[int]:
@@ -68,54 +79,48 @@ def _number_of(name: str) -> int:
     return crc32(name.encode())
 
 
-class _Keys:
-    """A number for each node that tells what it computes, up to its sign.
+def _key_of(value: Any) -> int:
+    """The key of an operand that is no node: a number, or the numbers of a table."""
+    if isinstance(value, NamedData):
+        return _number_of(value.name) | 1
+    if isinstance(value, tuple):
+        return (hash(value) & MASK) | 1
+    key = (hash(abs(value)) & MASK) | 1
+    return -key if value < 0 else key
 
-    Two nodes of different tapes have the same number if they compute the same from the same inputs, whatever the order
-    of operands and the place of signs: ``a - b`` and ``-(b - a)`` are alike.  ``of`` has the numbers by index, and
-    ``negative`` the nodes that are the opposite of what their number stands for.
+
+def find_keys(nodes: Sequence[Traced]) -> dict[int, int]:
+    """A number for each node, by index, that tells what it computes; that of its opposite is the negative one.
+
+    Nodes of different tapes have the same number if they compute the same from the same inputs, whatever the order of
+    operands and the place of signs: ``a - b`` and ``-(b - a)`` are alike.
     """
-
-    def __init__(self, nodes: Sequence[Traced]) -> None:
-        self.of: dict[int, int] = {}
-        self.negative: set[int] = set()
-        for node in nodes:
-            self.of[node.index] = self._find(node)
-
-    def _find(self, node: Traced) -> int:
+    keys: dict[int, int] = {}
+    for node in nodes:
         op, args = node.op, node.args
         if op == "input":
-            return hash((_number_of(args[0]), args[1]))
-        if op in ("add", "sub", "mul"):
-            (a, minus_a), (b, minus_b) = self._signed(args[0]), self._signed(args[1])
-            if a > b:
-                a, b, minus_a, minus_b, swapped = b, a, minus_b, minus_a, True
-            else:
-                swapped = False
-            if op == "mul":
-                self._mark(node, minus_a != minus_b)
-                return hash((2, a, b))
+            keys[node.index] = (hash((_number_of(args[0]), args[1])) & MASK) | 1
+            continue
+        operands = [keys[arg.index] if type(arg) is Traced else _key_of(arg) for arg in args]
+        if op == "mul":
+            a, b = operands
+            sign = 1 if (a < 0) == (b < 0) else -1
+            a, b = abs(a), abs(b)
+            key = hash((2, a, b) if a < b else (2, b, a))
+        elif op == "add" or op == "sub":
+            a, b = operands
             if op == "sub":
-                minus_a, minus_b = (not minus_a, minus_b) if swapped else (minus_a, not minus_b)
-            self._mark(node, minus_a)
-            return hash((1, a, b, minus_a != minus_b))
-        if op in ("neg", "inv"):
-            key, minus = self._signed(args[0])
-            self._mark(node, minus != (op == "neg"))
-            return key if op == "neg" else hash((3, key))
-        keys = [key if not minus else ~key for key, minus in map(self._signed, args)]
-        return hash((_number_of(op), *(sorted(keys) if op in COMMUTATIVE else keys)))
-
-    def _mark(self, node: Traced, negative: bool) -> None:
-        if negative:
-            self.negative.add(node.index)
-
-    def _signed(self, value: Any) -> tuple[int, bool]:
-        """The number of an operand, and whether the operand is the opposite of it."""
-        if type(value) is Traced:
-            return self.of[value.index], value.index in self.negative
-        if isinstance(value, NamedData):
-            return _number_of(value.name), False
-        if isinstance(value, tuple):
-            return hash(value), False
-        return hash(abs(value)), value < 0
+                b = -b
+            if abs(a) > abs(b):
+                a, b = b, a
+            sign = 1 if a > 0 else -1
+            key = hash((1, abs(a), b * sign))
+        elif op == "neg":
+            keys[node.index] = -operands[0]
+            continue
+        elif op == "inv":
+            sign, key = (1 if operands[0] > 0 else -1), hash((3, abs(operands[0])))
+        else:
+            sign, key = 1, hash((_number_of(op), *(sorted(operands) if op in COMMUTATIVE else operands)))
+        keys[node.index] = sign * ((key & MASK) | 1)
+    return keys

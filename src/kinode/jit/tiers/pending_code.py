@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class PendingCode:
+class PendingCode(Generic[T]):
     """Code that is being made; ``at_once`` makes it before anything else."""
 
-    def __init__(self, make: Callable[[], bytes], at_once: bool) -> None:
-        self._make, self._code, self._error = make, b"", list[BaseException]()
+    def __init__(self, make: Callable[[], T], at_once: bool) -> None:
+        self._make, self._code, self._error = make, list[T](), list[BaseException]()
         self._thread = None if at_once else threading.Thread(target=self._work, name="kinode code", daemon=True)
         if self._thread is None:
             self._work()
@@ -24,17 +26,17 @@ class PendingCode:
 
     def _work(self) -> None:
         try:
-            self._code = self._make()
+            self._code.append(self._make())
         except BaseException as error:  # raised where the code is used
             self._error.append(error)
 
-    def wait(self) -> bytes:
+    def wait(self) -> T:
         """The code; what went wrong is raised here."""
         if self._thread is not None:
             self._thread.join()
         if self._error:
             raise self._error[0]
-        return self._code
+        return self._code[0]
 
 
 def once(function: Callable[P, T]) -> Callable[P, T]:
@@ -50,3 +52,15 @@ def once(function: Callable[P, T]) -> Callable[P, T]:
         return known[args]
 
     return call
+
+
+@contextmanager
+def keeping_all() -> Iterator[None]:
+    """A stretch without Python's search for unused objects: it would look through all operations again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
