@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 
-class Kind(Enum):
+class NodeKind(Enum):
     """What a node is."""
 
     SCALAR = "scalar"
@@ -35,10 +35,10 @@ class SpanNode:
 
     Attributes
     ----------
-    kind : Kind
+    kind : NodeKind
         Whether it is a scalar, a mapping, a list or an alias.
     start, end : int
-        Its span; an empty value has none, and stands where the mark before it ends.
+        Its span; an empty value of a mapping stands where its key ends.
     line, column : int
         Where it starts; lines count from 1, columns from 0.
     style : str
@@ -58,7 +58,7 @@ class SpanNode:
 
     __slots__ = ("anchor", "column", "end", "entries", "items", "kind", "line", "start", "style", "target", "value")
 
-    def __init__(self, kind: Kind, start: int, end: int, line: int, column: int, style: str) -> None:
+    def __init__(self, kind: NodeKind, start: int, end: int, line: int, column: int, style: str) -> None:
         self.kind, self.start, self.end, self.line, self.column, self.style = kind, start, end, line, column, style
         self.value: Any = None
         self.entries: dict[str, SpanEntry] = {}
@@ -80,9 +80,9 @@ class SpanNode:
         for step in path:
             if here is None:
                 return None
-            if here.kind is Kind.MAP and isinstance(step, str):
+            if here.kind is NodeKind.MAP and isinstance(step, str):
                 here = here.entries[step].node if step in here.entries else None
-            elif here.kind is Kind.LIST and isinstance(step, int):
+            elif here.kind is NodeKind.LIST and isinstance(step, int):
                 here = here.items[step] if 0 <= step < len(here.items) else None
             else:
                 return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kinode.errors import ModelError
-from kinode.formats.span_nodes import Kind, SpanEntry, SpanNode
+from kinode.formats.span_nodes import NodeKind, SpanEntry, SpanNode
 
 LARGEST_TEXT = 50_000_000
 DEEPEST = 60
@@ -124,12 +124,12 @@ def _plain(node: SpanNode, shared: dict[int, Any]) -> Any:
     if node.target is not None:
         return shared[id(node.target)]
     value: Any = node.value
-    if node.kind is Kind.MAP:
+    if node.kind is NodeKind.MAP:
         value = Map(node.line)
         for key, entry in node.entries.items():
             value.lines[key] = entry.line
             value[key] = _plain(entry.node, shared)
-    elif node.kind is Kind.LIST:
+    elif node.kind is NodeKind.LIST:
         value = List(node.line)
         value.lines = [item.line for item in node.items]
         value.extend([_plain(item, shared) for item in node.items])
@@ -186,7 +186,7 @@ class _Composer:
                     raise self.fail("a tag has no meaning here, and %TAG neither", event)
             elif kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"):
                 node = self.node(event, 0)
-        return node or SpanNode(Kind.SCALAR, 0, 0, 1, 0, "")
+        return node or SpanNode(NodeKind.SCALAR, 0, 0, 1, 0, "")
 
     def node(self, event: Any, depth: int) -> SpanNode:
         """The node that starts with this event."""
@@ -201,7 +201,7 @@ class _Composer:
         self.count += 1
         if kind == "ScalarEvent":
             self.check_text(event)
-            node = _placed(Kind.SCALAR, event, event.style or "")
+            node = _placed(NodeKind.SCALAR, event, event.style or "")
             node.value = event.value if node.style else self.plain_scalar(event)
         elif kind == "SequenceStartEvent":
             node = self.sequence(event, depth)
@@ -227,7 +227,7 @@ class _Composer:
         self.count += size
         if self.aliased > MOST_ALIASED:
             raise self.fail("its aliases stand for more values than a model can need", event)
-        node = _placed(Kind.ALIAS, event, "*")
+        node = _placed(NodeKind.ALIAS, event, "*")
         node.value, node.target = target.value, target
         return node
 
@@ -237,7 +237,7 @@ class _Composer:
             raise self.fail("holds a control character; text is made of letters, signs, spaces and line breaks", event)
 
     def sequence(self, start: Any, depth: int) -> SpanNode:
-        node = _placed(Kind.LIST, start, "[" if start.flow_style else "-")
+        node = _placed(NodeKind.LIST, start, "[" if start.flow_style else "-")
         for event in self.events:
             if type(event).__name__ == "SequenceEndEvent":
                 break
@@ -247,7 +247,7 @@ class _Composer:
         return node
 
     def mapping(self, start: Any, depth: int) -> SpanNode:
-        node = _placed(Kind.MAP, start, "{" if start.flow_style else ":")
+        node = _placed(NodeKind.MAP, start, "{" if start.flow_style else ":")
         previous: str | None = None
         for event in self.events:
             if type(event).__name__ == "MappingEndEvent":
@@ -263,6 +263,9 @@ class _Composer:
                 )  # fmt: skip
             mark, end = event.start_mark, event.end_mark.index
             value = self.node(next(self.events), depth + 1)
+            if value.start == value.end:  # the parser places it where the next token begins
+                value.start = value.end = end
+                value.line, value.column = mark.line + 1, mark.column
             node.entries[key] = SpanEntry(key, mark.index, end, mark.line + 1, mark.column, value)
             node.end = value.end
             previous = key
@@ -283,6 +286,6 @@ class _Composer:
         return str(event.value)
 
 
-def _placed(kind: Kind, event: Any, style: str) -> SpanNode:
+def _placed(kind: NodeKind, event: Any, style: str) -> SpanNode:
     start = event.start_mark
     return SpanNode(kind, start.index, event.end_mark.index, start.line + 1, start.column, style)
