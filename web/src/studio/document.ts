@@ -159,6 +159,11 @@ export class StudioDocument {
     else await this.open();
   }
 
+  /** Ends when all changes that were asked for until now have been answered. */
+  async settled(): Promise<void> {
+    await this.queue;
+  }
+
   // -- questions ------------------------------------------------------------------------------------------------------
   async inspect(name: string): Promise<Inspected> {
     await this.queue;
@@ -232,7 +237,8 @@ export class StudioDocument {
       this.problems = (message["problems"] as Problem[] | undefined) ?? [];
       this.checkedVersion = Number(message["version"]);
       this.tell({ kind: "problems" });
-    } else if (message["kind"] === "disk") this.tell({ kind: "disk", words: String(message["words"] ?? "") });
+    } else if (message["kind"] === "reopen") void this.open().catch(() => undefined);
+    else if (message["kind"] === "disk") this.tell({ kind: "disk", words: String(message["words"] ?? "") });
   }
 
   private hold(version: number, change: Change): void {

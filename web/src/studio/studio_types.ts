@@ -98,6 +98,7 @@ export interface SketchPort {
   domain: string;
   side: Side;
   at: Point;
+  offset?: number;
   reference: string; // "", "gnd", "world" ...
   out: boolean;
   open: boolean; // nothing is connected
@@ -116,6 +117,9 @@ export interface SketchBox {
   svg: string; // around the middle
   pinned: boolean;
   broken: string | null;
+  spine?: boolean; // the router keeps a channel beside it
+  upright?: boolean;
+  words?: { text: string; role: "label" | "value"; room: [left: number, top: number, right: number, bottom: number] }[];
   ports: SketchPort[];
 }
 
@@ -149,6 +153,8 @@ export interface CataloguePort {
   kind: LinkKind;
   domain: string;
   out?: boolean;
+  side?: Side;
+  at?: Point;
 }
 
 export interface CatalogueField {
@@ -157,6 +163,9 @@ export interface CatalogueField {
   default: string | null;
   unit: string | null;
   doc: string;
+  shape?: string; // "number", "port", "law", "vector", "frame" ...
+  dimension?: string;
+  choices?: string[];
 }
 
 export interface CatalogueKind {
@@ -165,7 +174,8 @@ export interface CatalogueKind {
   title: string;
   domain: string;
   words: string;
-  symbol: string;
+  symbol: string; // around its middle
+  size?: [width: number, height: number];
   ports: CataloguePort[];
   fields: CatalogueField[];
   keywords: string[];

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import stored from "../../fixtures/routes.json";
 import { Router } from "../../src/studio/canvas/router";
 import { floorDivide, roundHalfEven, type RoutedLines, type RoutePlan } from "../../src/studio/canvas/route_types";
 
@@ -8,8 +8,7 @@ interface Routed {
   lines: Record<string, RoutedLines>;
   crossings: number;
 }
-const file = new URL("../../fixtures/routes.json", import.meta.url);
-const routes = JSON.parse(readFileSync(file, "utf8")) as Record<string, Routed>;
+const routes = stored as unknown as Record<string, Routed>;
 
 describe("the router", () => {
   for (const [name, circuit] of Object.entries(routes)) {

@@ -1,8 +1,8 @@
 // What the router needs of a drawing: plain data, so that it goes to a worker as it is.
 
-export type Point = [number, number];
-export type Side = "left" | "right" | "top" | "bottom";
-export type LinkKind = "vector" | "energy" | "information";
+import type { LinkKind, Point, PortPlace, Side } from "../studio_types";
+
+export type { LinkKind, Point, Side };
 export type Room = [number, number, number, number]; // left, top, right, bottom
 
 export interface RoutedPort {
@@ -22,15 +22,10 @@ export interface RoutedBox {
   ports: RoutedPort[];
 }
 
-export interface RoutedEnd {
-  component: string;
-  port: string;
-}
-
 export interface RoutedLink {
   name: string;
   kind: LinkKind;
-  ends: RoutedEnd[];
+  ends: PortPlace[];
   waypoints: Point[];
 }
 

@@ -21,6 +21,8 @@ export class Router {
   cellsSeen = 0;
   /** States that one search may look at; beyond that its link is a simple line. */
   limit = Infinity;
+  /** When searches end, as performance.now() counts. */
+  until = Infinity;
   private readonly plan: RoutePlan;
   private readonly grid: RouteGrid;
   private readonly marks: LinkMarks;
@@ -232,7 +234,8 @@ export class Router {
         front.push(ahead(cell, heading), 0, state);
       }
     }
-    for (let looked = 0; front.size > 0 && looked < this.limit; looked++) {
+    const most = this.until === Infinity || performance.now() < this.until ? this.limit : 0;
+    for (let looked = 0; front.size > 0 && looked < most; looked++) {
       this.cellsSeen++;
       front.pop();
       const { cost: spent, state } = front;
@@ -285,10 +288,13 @@ export class Router {
     return cells.reverse();
   }
 
-  /** From the nearest cell straight to the goal: where it is walled in, or the search would take too long. */
+  /** From the nearest cell straight to the goal: where it is walled in. While dragging, with a right angle. */
   private simplePath(from: Set<number>, goal: number): number[] {
     const nearest = [...from].sort((a, b) => a - b).reduce((best, cell) => (this.distance(goal, new Set([cell])) < this.distance(goal, new Set([best])) ? cell : best));
-    return [nearest, goal];
+    if (this.limit === Infinity) return [nearest, goal];
+    const [a, b] = [this.grid.cell(nearest), this.grid.cell(goal)];
+    const corner = this.grid.number([a[0], b[1]]);
+    return [...new Set([nearest, corner, goal])];
   }
 
   // -- the spine --------------------------------------------------------------------------------------
