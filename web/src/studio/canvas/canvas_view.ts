@@ -142,15 +142,9 @@ class CanvasView implements StudioPart, KeyHost {
     const key = JSON.stringify(plan);
     if (key === this.routed) return;
     this.routed = key;
-    const stale = new Set([...this.model.links.values()].filter((link) => !this.fits(link.name)).map((link) => link.name));
+    const stale = new Set([...this.model.links.values()].filter((link) => !this.model.reaches(link.name)).map((link) => link.name));
     if (stale.size > 0) for (const [name, lines] of Object.entries(routeQuickly(plan, stale, this.model.lines))) this.model.lines.set(name, lines);
     this.routes.request(plan);
-  }
-
-  /** Whether the lines of a link end at its ports. */
-  private fits(name: string): boolean {
-    const corners = new Set(this.model.lines.get(name)?.path.flatMap((line) => [`${line[0]}`, `${line[line.length - 1]}`]) ?? []);
-    return corners.size > 0 && this.model.links.get(name)!.ends.every((end) => corners.has(`${this.model.portAt(end)}`));
   }
 
   private hearRoutes(answer: RouteAnswer): void {

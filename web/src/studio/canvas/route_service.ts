@@ -2,10 +2,11 @@
 
 import RouteWorker from "./route_worker?worker&inline";
 import { Router } from "./router";
-import type { Point, RouteAnswer, RoutedLines, RoutePlan } from "./route_types";
+import type { Point, Room, RouteAnswer, RoutedLines, RoutedLink, RoutePlan } from "./route_types";
 
 const QUICK_LIMIT = 6000; // states that the search of one link may look at while a part is dragged
 const QUICK_BUDGET = 9; // milliseconds for all of them
+const NEAR = 120; // around the ends of links that are dragged: what is farther away is not in their way
 const MOST_ENDS = 4; // links of more are drawn along while dragging, not routed
 
 export class RouteService {
@@ -70,17 +71,47 @@ export class RouteService {
   };
 }
 
-/** The lines of some links at once, around all that stays: those that take too long are simple lines. */
+/** The lines of some links at once, around all that is near and stays: those that take too long are simple lines. */
 export function routeQuickly(plan: RoutePlan, names: ReadonlySet<string>, lines: ReadonlyMap<string, RoutedLines>): Record<string, RoutedLines> {
-  const few = new Set(plan.links.filter((link) => names.has(link.name) && link.ends.length <= MOST_ENDS).map((link) => link.name));
+  const own = plan.links.filter((link) => names.has(link.name));
+  const few = own.filter((link) => link.ends.length <= MOST_ENDS);
+  const room = roomAround(plan, few);
+  const boxes = plan.boxes.filter((box) => meets(room, box.at[0] - box.size[0], box.at[1] - box.size[1], box.at[0] + box.size[0], box.at[1] + box.size[1]));
   const kept = new Map<string, Point[][]>();
-  for (const [name, each] of lines) if (!names.has(name)) kept.set(name, each.path);
-  const router = new Router(plan, [...kept.values()].flat(2));
+  const links = plan.links.filter((link) => {
+    if (names.has(link.name)) return link.ends.length <= MOST_ENDS;
+    const path = (lines.get(link.name)?.path ?? []).filter((line) => line.some((point, k) => k > 0 && meets(room, ...spanOf(line[k - 1]!, point))));
+    if (path.length > 0) kept.set(link.name, path);
+    return path.length > 0;
+  });
+  const router = new Router({ boxes, links }, few.length > 0 ? [[room[0], room[1]], [room[2], room[3]]] : []);
   router.limit = QUICK_LIMIT;
   router.until = performance.now() + QUICK_BUDGET;
-  const answer = router.routeSome(few, kept);
-  for (const link of plan.links) if (names.has(link.name) && !few.has(link.name)) answer[link.name] = spider(plan, link.name);
+  const answer = router.routeSome(new Set(few.map((link) => link.name)), kept);
+  for (const link of own) if (link.ends.length > MOST_ENDS) answer[link.name] = spider(plan, link.name);
   return answer;
+}
+
+/** Left, top, right and bottom of the ends of links, with room for detours. */
+function roomAround(plan: RoutePlan, links: readonly RoutedLink[]): Room {
+  const wanted = new Set(links.flatMap((link) => link.ends.map((end) => end.component)));
+  const room: Room = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const box of plan.boxes) {
+    if (!wanted.has(box.name)) continue;
+    for (const c of [0, 1] as const) {
+      room[c] = Math.min(room[c], box.at[c] - box.size[c] / 2 - NEAR);
+      room[c + 2] = Math.max(room[c + 2]!, box.at[c] + box.size[c] / 2 + NEAR);
+    }
+  }
+  return room;
+}
+
+function spanOf(a: Point, b: Point): Room {
+  return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
+}
+
+function meets(room: Room, left: number, top: number, right: number, bottom: number): boolean {
+  return left <= room[2] && right >= room[0] && top <= room[3] && bottom >= room[1];
 }
 
 /** Lines from the middle of all ends to each of them. */
