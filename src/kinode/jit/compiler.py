@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache as remember
 from functools import cached_property
@@ -169,22 +169,14 @@ def _provide_library() -> None:
 
 
 @once
-def _provide_shared(lanes: int) -> Any:
-    """Register the shared routines for a number of lanes by name, and return the engine that owns them."""
+def _provide_shared(routine: str, lanes: int) -> Any:
+    """Register a shared routine for a number of lanes by name, and return the engine that owns it."""
     import llvmlite.binding as binding
 
-    packed = lanes > 1 and lanes == choose_lanes()
-    engine = load_object(
-        keep(f"shared {lanes}", lambda: compile_text(shared_routines.shared(lanes, host().fma, packed)))
-    )
-    for name in (*shared_routines.names(lanes), *(shared_routines.names(2 * lanes)[:2] if packed else ())):
-        binding.add_symbol(name, engine.get_function_address(name))
+    name = getattr(shared_routines.names(lanes), routine)
+    engine = load_object(keep(name, lambda: compile_text(shared_routines.shared(routine, lanes, host().fma))))
+    binding.add_symbol(name, engine.get_function_address(name))
     return engine
-
-
-def _provide_all(lanes: Iterable[int]) -> list[Any]:
-    """The engines that own the shared routines which code of these numbers of lanes calls."""
-    return [_provide_shared(count) for count in sorted({*lanes, choose_lanes()})]
 
 
 @once
@@ -294,8 +286,8 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     entries = [request.entry for request in requests]
     known = [None if entry is None else code_cache.load(entry) for entry in entries]
     drafts: list[_Draft | None] = []
-    if any(found is None for found in known):  # the routines that code calls are made beside the first program
-        PendingCode(lambda: _provide_all({request.lanes for request in requests}), at_once=False)
+    if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
+        PendingCode(lambda: _provide_shared("batch", requests[0].lanes), at_once=False)
     with keeping_all():
         for k, (request, found) in enumerate(zip(requests, known, strict=True)):
             with waiting_words("" if found is not None else request.words):
@@ -316,11 +308,12 @@ def _draft(request: BuildRequest, at_once: bool) -> _Draft:
     program = request.make_program()
     sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
     routine = None if program.finish is None else program.finish.name
+    text = program_ir.write(replace(program, sizes=sizes), request.lanes, choose_lanes(), host().fma)
+    shared = shared_routines.find_used(text, {request.lanes, choose_lanes(), 2 * choose_lanes()})
     about = {
         "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
-        "data": find_named(program) if request.data else [], "routine": routine,
+        "data": find_named(program) if request.data else [], "routine": routine, "shared": shared,
     }  # fmt: skip
-    text = program_ir.write(replace(program, sizes=sizes), request.lanes, choose_lanes(), host().fma)
     tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
     level = 0 if tiered else choose_level(text, program.rare)
     return _Draft(about, text, tiered, PendingCode(lambda: compile_text(text, level), at_once))
@@ -342,7 +335,7 @@ def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:
 def _load(about: Mapping[str, Any], code: bytes, lanes: int, data: Mapping[str, Sequence[float]] | None) -> Machine:
     """The kernel that a text describes, in memory."""
     name = about["name"]
-    shared = _provide_all([lanes])
+    shared = [_provide_shared(routine, count) for routine, count in about["shared"]]
     if about["routine"] is not None:
         shared.append(_provide_routine(about["routine"]))
     engine = load_object(code)
