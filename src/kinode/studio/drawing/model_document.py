@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from kinode.errors import ArgumentError, Error
@@ -64,12 +64,14 @@ class ModelDocument:
     file : DocumentFile
     arrange : function, optional
         Says where parts stand that came by a gesture: of the new text, their names and the gesture.
+    version : int
+        Of the text as it is; where a page had another document before, one that is higher.
     """
 
-    def __init__(self, file: DocumentFile, arrange: Arrange | None = None) -> None:
+    def __init__(self, file: DocumentFile, arrange: Arrange | None = None, version: int = 0) -> None:
         self.file = file
         self.lock = threading.RLock()
-        self.text, self.view, self.version = file.saved, file.view, 0
+        self.text, self.view, self.version = file.saved, file.view, version
         self.conflict: str | None = None
         """The text on the disk, where it contradicts what was changed here."""
         self._arrange = arrange
@@ -100,11 +102,12 @@ class ModelDocument:
         with self.lock:
             plan = _GesturePlan(self, version)
             plan.take(gesture)
-            edits = plan.text.edits()
-            made = tuple(plan.made)
-            places = self._arrange(plan.text.text, made, gesture) if self._arrange is not None and made else {}
-            view = plan.view.moved(places) if places else plan.view
-            return self._step(edits, view, plan.words or "a change", made, plan.removed, plan.renamed, plan.tidied)
+            edits, made = plan.text.edits(), tuple(plan.made)
+            return self._step(edits, plan.view, plan.words, made, plan.removed, plan.renamed, plan.tidied)
+
+    def places_of(self, text: str, made: Sequence[str], gesture: Mapping[str, Any]) -> Mapping[str, Point]:
+        """Where parts stand that came by a gesture."""
+        return self._arrange(text, made, gesture) if self._arrange is not None and made else {}
 
     def replace(self, text: str, words: str) -> DocumentChange:
         """Make the text another, as one step of undo."""
@@ -198,10 +201,7 @@ class ModelDocument:
             return self.replace(theirs if take == "theirs" else self.text, words)
 
     def _saved_is(self, text: str) -> None:
-        self.file = DocumentFile(
-            self.file.path, self.file.place, text, self.file.view, self.file.mark, self.file.windows, self.file.words
-        )
-        self.conflict = None
+        self.file, self.conflict = replace(self.file, saved=text), None
 
     def save(self, places: Mapping[str, Point], path: Any = None) -> DocumentChange | None:
         """Write the file; what others have written to it since is merged first, and returned as a change.
@@ -257,6 +257,8 @@ class _GesturePlan:
             self.removed += plan.removed
             self.renamed |= plan.renamed
             self.view = self.view.renamed(plan.renamed) if plan.renamed else self.view
+            places = self.document.places_of(self.text.text, plan.made, gesture)
+            self.view = self.view.moved(places) if places else self.view
             self.words = plan.words
 
     def _take_all(self, gestures: Any) -> None:

@@ -66,8 +66,9 @@ class ShownModel:
         if not goes_on():
             return False
         self.complete.clear()
+        answered = self.desk.is_answered
         self.desk.show(data, chosen)
-        if before is not None:
+        if answered:
             self.desk.push_model(cause)
         if quick and long:
             self.complete.set()
