@@ -26,7 +26,7 @@ def examples(
     kinode examples pendulum
     kinode examples excavator --copy .
     """
-    from kinode.cli.examples import copy_examples, find_example, list_examples
+    from kinode.studio.example_files import copy_examples, find_example, list_examples
     from kinode.cli.terminal_tables import print_list
 
     if copy is not None:

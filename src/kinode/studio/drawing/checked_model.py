@@ -22,7 +22,7 @@ from kinode.studio.drawing.drawn_parts import BrokenPart
 from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.drawing.newest_work import GoesOn, NewestWork
 from kinode.studio.drawing.sketch import Sketcher
-from kinode.studio.drawing.view_file import ModelView, Point
+from kinode.studio.documents.view_file import ModelView, Point
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
 
@@ -103,6 +103,11 @@ class ModelChecker:
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
         return self._checks.wait(seconds) and self._runs.wait(seconds)
+
+    def reread(self) -> None:
+        """A file that the text names was changed: check it anew."""
+        with self._lock:
+            self._newest, self._ran = None, None
 
     def forget(self) -> None:
         """Another document comes."""

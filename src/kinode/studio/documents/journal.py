@@ -74,6 +74,60 @@ def read_journal(path: Path) -> JournalEntry | None:
     return entry if right else None
 
 
+class KeptText:
+    """What a killed server left of a document, until it is taken over or dropped.
+
+    The journal is put aside, so that the one of this server does not overwrite it.
+
+    Parameters
+    ----------
+    file : path, optional
+        The file of the document.
+    saved : str
+        Its text on the disk.
+    """
+
+    def __init__(self, file: Path | None, saved: str) -> None:
+        self.path = journal_path(file)
+        self._aside = self.path.with_name(f"{self.path.name}.old")
+        self.entry: JournalEntry | None = None
+        left = read_journal(self.path)
+        if left is not None and is_alive(left.process):  # another studio has this file open
+            self.path = self.path.with_name(f"{self.path.name}-{os.getpid()}")
+            return
+        if left is not None:
+            with contextlib.suppress(OSError):
+                os.replace(self.path, self._aside)
+        entry = read_journal(self._aside) or left
+        if entry is not None and entry.text == saved:
+            self.drop()
+        else:
+            self.entry = entry
+
+    def offer(self) -> dict[str, str] | None:
+        """What a page says of it; None if there is nothing."""
+        if self.entry is None:
+            return None
+        return {"when": self.entry.words, "words": f"Changes of {self.entry.words} were not saved."}
+
+    def drop(self) -> None:
+        """It is taken over, or not wanted."""
+        self.entry = None
+        with contextlib.suppress(OSError):
+            remove_journal(self._aside)
+
+
+def is_alive(process: int) -> bool:
+    """Whether another process of that number is there; where that cannot be asked, no."""
+    if os.name != "posix" or process <= 0 or process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
+
+
 class Journal:
     """Writes the journal of a document in a thread of its own.
 
@@ -136,7 +190,7 @@ class Journal:
 def _write(path: Path, entry: JournalEntry) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     data: Mapping[str, Any] = {
-        "text": entry.text, "base": entry.base, "when": entry.when, "view": entry.view, "process": entry.process,
+        "text": entry.text, "base": entry.base, "when": entry.when, "view": entry.view, "process": os.getpid(),
     }  # fmt: skip
     with naming_failures(path), replacing(path, mode=0o600) as stream:
         stream.write(json.dumps(data).encode())

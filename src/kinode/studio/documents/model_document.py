@@ -17,9 +17,9 @@ from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import Edit, EditedText, apply_edits, invert_edits, read_edits, rebase_edits
 from kinode.formats.yaml_text import LARGEST_TEXT
 from kinode.records import dataclass
-from kinode.studio.drawing.document_file import DocumentFile
-from kinode.studio.drawing.text_merge import find_edits, merge_texts
-from kinode.studio.drawing.view_file import ModelView, Point, read_point, read_points
+from kinode.studio.documents.document_file import DocumentFile
+from kinode.studio.documents.text_merge import find_edits, merge_texts
+from kinode.studio.documents.view_file import ModelView, Point, read_point, read_points
 
 MOST_STEPS = 2000
 MOST_VERSIONS = 400  # whose edits are known, so that an edit of an older text can be moved
@@ -218,6 +218,16 @@ class ModelDocument:
                 self.view = self.view.moved({name: at for name, at in places.items() if name not in self.view.places})
             self.file = self.file.written(self.text, self.view, path)
             return change
+
+    def restore(self, text: str, view: ModelView | None) -> DocumentChange:
+        """Take over a text and a view that were kept, as one step of undo."""
+        with self.lock:
+            return self._step(find_edits(self.text, text), self.view if view is None else view, "took over what was kept")
+
+    def forget_changes(self) -> None:
+        """Count what is not saved as not wanted."""
+        with self.lock:
+            self.file = replace(self.file, saved=self.text, view=self.view)
 
     def revert(self) -> DocumentChange:
         """Back to what is saved, as one step of undo."""

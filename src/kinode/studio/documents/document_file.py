@@ -15,7 +15,7 @@ from kinode.errors import ArgumentError, Error, ModelError, unreadable
 from kinode.formats.yaml_text import LARGEST_TEXT
 from kinode.importers import URDF
 from kinode.records import dataclass
-from kinode.studio.drawing.view_file import ENDING, ModelView, read_view, view_path, write_view
+from kinode.studio.documents.view_file import ENDING, ModelView, read_view, view_path, write_view
 
 MODELS = (".yaml", ".yml", ".json")
 MARK = "\ufeff"
