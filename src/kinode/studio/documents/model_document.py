@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from kinode.errors import ArgumentError, Error
+from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import Edit, EditedText, apply_edits, invert_edits, read_edits, rebase_edits
 from kinode.formats.yaml_text import LARGEST_TEXT
@@ -64,17 +65,22 @@ class ModelDocument:
     file : DocumentFile
     arrange : function, optional
         Says where parts stand that came by a gesture: of the new text, their names and the gesture.
+    check : function, optional
+        What a text means, where that is known already.
     version : int
         Of the text as it is; where a page had another document before, one that is higher.
     """
 
-    def __init__(self, file: DocumentFile, arrange: Arrange | None = None, version: int = 0) -> None:
+    def __init__(
+        self, file: DocumentFile, arrange: Arrange | None = None, check: Callable[[str], CheckedText] | None = None,
+        version: int = 0,
+    ) -> None:  # fmt: skip
         self.file = file
         self.lock = threading.RLock()
         self.text, self.view, self.version = file.saved, file.view, version
         self.conflict: str | None = None
         """The text on the disk, where it contradicts what was changed here."""
-        self._arrange = arrange
+        self._arrange, self._check = arrange, check
         self._undo: deque[DocumentStep] = deque(maxlen=MOST_STEPS)
         self._redo: list[DocumentStep] = []
         self._history: deque[tuple[int, list[Edit]]] = deque(maxlen=MOST_VERSIONS)
@@ -104,6 +110,10 @@ class ModelDocument:
             plan.take(gesture)
             edits, made = plan.text.edits(), tuple(plan.made)
             return self._step(edits, plan.view, plan.words, made, plan.removed, plan.renamed, plan.tidied)
+
+    def check(self, text: str) -> CheckedText | None:
+        """What a text means, where that is known already."""
+        return None if self._check is None else self._check(text)
 
     def places_of(self, text: str, made: Sequence[str], gesture: Mapping[str, Any]) -> Mapping[str, Point]:
         """Where parts stand that came by a gesture."""
@@ -222,7 +232,9 @@ class ModelDocument:
     def restore(self, text: str, view: ModelView | None) -> DocumentChange:
         """Take over a text and a view that were kept, as one step of undo."""
         with self.lock:
-            return self._step(find_edits(self.text, text), self.view if view is None else view, "took over what was kept")
+            return self._step(
+                find_edits(self.text, text), self.view if view is None else view, "took over what was kept"
+            )
 
     def forget_changes(self) -> None:
         """Count what is not saved as not wanted."""
@@ -261,7 +273,8 @@ class _GesturePlan:
         elif what in VIEW_GESTURES:
             self._take_view(what, gesture)
         else:
-            plan = plan_gesture(self.text.text, dict(gesture), self.document.file.place)
+            text = self.text.text
+            plan = plan_gesture(text, dict(gesture), self.document.file.place, self.document.check(text))
             self.text.apply(plan.edits)
             self.made += plan.made
             self.removed += plan.removed

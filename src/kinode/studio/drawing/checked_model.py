@@ -12,17 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kinode.errors import Error, ModelError
+from kinode.errors import ArgumentError, Error, ModelError
 from kinode.formats.editing.checked_text import CheckedText, Problem, check_text
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.formats.yaml_text import plain_value, read_spans
 from kinode.model.system import System
 from kinode.records import dataclass
+from kinode.studio.documents.view_file import ModelView, Point, read_point
 from kinode.studio.drawing.drawn_parts import BrokenPart
 from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.drawing.newest_work import GoesOn, NewestWork
 from kinode.studio.drawing.sketch import Sketcher
-from kinode.studio.documents.view_file import ModelView, Point
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
 
@@ -154,13 +154,13 @@ class ModelChecker:
 
     def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:
         """Where parts stand that came by a gesture: where they were dropped, in the order of the automatic layout."""
-        at = gesture.get("at")
+        at = read_at(gesture.get("at"))
         if gesture.get("do") == "duplicate" and len(made) == len(gesture.get("names", ())):
             return self._beside(made, gesture["names"], at, version.view)
-        if not _is_point(at):
+        if at is None:
             return {}
         if len(made) == 1:
-            return {made[0]: (float(at[0]), float(at[1]))}
+            return {made[0]: at}
         alone = Sketcher(check_text(version.text, version.place).system).positions()
         known = {name: alone[name] for name in made if name in alone} or {
             name: [SPACING * k, 0.0] for k, name in enumerate(made)
@@ -168,14 +168,14 @@ class ModelChecker:
         left, top = min(x for x, _ in known.values()), min(y for _, y in known.values())
         return {name: (at[0] + x - left, at[1] + y - top) for name, (x, y) in known.items()}
 
-    def _beside(self, made: Sequence[str], names: Sequence[str], at: Any, view: ModelView) -> dict[str, Point]:
+    def _beside(self, made: Sequence[str], names: Sequence[str], at: Point | None, view: ModelView) -> dict[str, Point]:
         """Copies stand to each other as what they were copied from."""
         places = {**self.standing, **view.places}
         known = {new: places[old] for new, old in zip(made, names) if old in places}
         if not known:
             return {}
         left, top = min(x for x, _ in known.values()), min(y for _, y in known.values())
-        dx, dy = (at[0] - left, at[1] - top) if _is_point(at) else (40.0, 40.0)
+        dx, dy = (40.0, 40.0) if at is None else (at[0] - left, at[1] - top)
         return {name: (x + dx, y + dy) for name, (x, y) in known.items()}
 
     # -- runs --------------------------------------------------------------------------------------
@@ -240,9 +240,15 @@ def write_problem(problem: Problem) -> Plain:
 
 def describe_problem(problem: Problem) -> ModelError:
     """A problem as an error of the model."""
-    where = {"component": problem.component or None, "field": problem.field or None, "line": problem.line}
-    return ModelError(problem.message, **where)
+    component, field = problem.component or None, problem.field or None
+    return ModelError(problem.message, component=component, field=field, line=problem.line)
 
 
-def _is_point(at: Any) -> bool:
-    return isinstance(at, list | tuple) and len(at) == 2 and all(isinstance(x, int | float) for x in at)
+def read_at(raw: Any) -> Point | None:
+    """Where something was dropped; None if that was not said."""
+    if raw is None:
+        return None
+    try:
+        return read_point(raw, "at")
+    except Error as error:
+        raise ArgumentError(str(error)) from None

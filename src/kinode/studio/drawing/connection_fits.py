@@ -75,13 +75,13 @@ def _energy(box: Plain, port: Plain, other: Plain, target: Plain) -> str:
     one, two = port["domain"], target["domain"]
     if one and two and not set(one.split(", ")) & set(two.split(", ")):
         return f"{target['name']} of {other['name']} is {two}, and {port['name']} of {box['name']} is {one}"
-    if box["role"] == other["role"] == "KN" and "3" in (port["name"], target["name"]) and port["name"] == target["name"]:
+    if box["role"] == other["role"] == "KN" and port["name"] == target["name"] == "3":
         return "two joints are coupled by a gear or a shaft between them"
     return FITS
 
 
 def _explain_kinds(box: Plain, port: Plain, other: Plain, target: Plain) -> str:
-    words = {VECTOR: "joins bodies", ENERGY: f"carries power ({{}})", INFORMATION: "carries a signal"}
+    words = {VECTOR: "joins bodies", ENERGY: "carries power ({})", INFORMATION: "carries a signal"}
     one = words[port["kind"]].format(port["domain"] or "of a joint")
     two = words[target["kind"]].format(target["domain"] or "of a joint")
     return f"{port['name']} of {box['name']} {one}, and {target['name']} of {other['name']} {two}"

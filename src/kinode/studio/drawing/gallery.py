@@ -50,15 +50,12 @@ def find_example(name: object) -> Path:
 
 def find_models(folder: Path) -> list[str]:
     """The names of the models that lie in a folder, hidden ones and views left out."""
-    names = []
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix.lower() in MODELS)
     except OSError:
         return []
-    for path in files[:MOST_MODELS]:
-        if not path.name.startswith(".") and not path.name.lower().endswith(ENDING) and _is_model(path):
-            names.append(path.name)
-    return names
+    shown = (path for path in files if not path.name.startswith(".") and not path.name.lower().endswith(ENDING))
+    return [path.name for path in shown if _is_model(path)][:MOST_MODELS]
 
 
 def _is_model(path: Path) -> bool:

@@ -171,8 +171,8 @@ def _inspect_inner(system: System, sketch: Plain, name: str) -> Plain:
 
 def _inspect_whole(found: CheckedVersion, places: EntryPlaces) -> Plain:
     """What belongs to the whole: name, gravity, run settings; and the names of its parameters."""
-    text = {"name": "name", "shape": "text", "doc": "name of the model", "unit": "", "default": None}
-    fall = {
+    text: Plain = {"name": "name", "shape": "text", "doc": "name of the model", "unit": "", "default": None}
+    fall: Plain = {
         "name": "gravity", "shape": "vector", "doc": "acceleration of free fall in the world's axes",
         "unit": "m/s^2", "default": "[0, 0, -9.81]",
     }  # fmt: skip

@@ -31,20 +31,21 @@ from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
-from kinode.formats.editing.copied_text import copy_components
+from kinode.formats.editing.checked_text import CheckedText
+from kinode.studio.documents.copied_text import copy_components
+from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
+from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
+from kinode.studio.documents.model_document import DocumentChange, ModelDocument
+from kinode.studio.documents.view_file import ModelView, Point, parse_view, write_view
 from kinode.studio.drawing.catalogue import make_catalogue
 from kinode.studio.drawing.checked_model import CheckedVersion, ModelChecker, ModelVersion
 from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
-from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
 from kinode.studio.drawing.inspection import inspect_component
-from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.drawing.kind_boxes import Plain
-from kinode.studio.documents.model_document import DocumentChange, ModelDocument
-from kinode.studio.documents.view_file import ModelView, Point, parse_view, write_view
 from kinode.studio.live_pages.live_desk import LiveDesk
-from kinode.studio.live_pages.model_watch import ModelWatch
+from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
 
 TEXT_LANE = "document"
@@ -70,6 +71,7 @@ class StudioDesk:
         self._journal: Journal | None = None
         self._watch: ModelWatch | None = None
         self._trouble = ""
+        self._others: Stamp = ()
         changing: Mapping[str, Callable[[Job], Answer]] = {
             "gesture": self.gesture, "undo": self.undo, "redo": self.redo, "save": self.save, "revert": self.revert,
             "recover": self.recover, "disk": self.disk, "open_example": self.open_example,
@@ -89,7 +91,7 @@ class StudioDesk:
     # -- the document ------------------------------------------------------------------------------
     def _begin(self, file: DocumentFile, version: int = 0) -> None:
         """Take up a document: watch its file, keep its journal, check it."""
-        self.document = ModelDocument(file, self._arrange, version)
+        self.document = ModelDocument(file, self._arrange, self._check_now, version)
         self.live.file = file.name
         self._keep(file)
         self._check()
@@ -107,7 +109,13 @@ class StudioDesk:
         self.kept = KeptText(file.path, file.saved)
         self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
         if file.path is not None:
+            self._others = self._named_files()
             self._watch = ModelWatch(file.path, self._disk_changed).start()
+
+    def _named_files(self) -> Stamp:
+        """What tells versions of the files apart that the model names."""
+        path = self.document.file.path
+        return () if path is None else find_stamp(path)[1:]
 
     def _unsaved(self) -> JournalEntry | None:
         document = self.document
@@ -143,6 +151,10 @@ class StudioDesk:
     def _check(self) -> None:
         self.checker.ask(self.version())
 
+    def _check_now(self, text: str) -> CheckedText:
+        document = self.document
+        return self.checker.now(ModelVersion(document.version, text, document.view, document.file.place)).checked
+
     def _arrange(self, text: str, made: Sequence[str], gesture: Mapping[str, Any]) -> Mapping[str, Point]:
         document = self.document
         new = ModelVersion(document.version, text, document.view, document.file.place)
@@ -170,8 +182,11 @@ class StudioDesk:
             self.session.push({"kind": "disk", "words": str(error), "trouble": True})
             return
         if change is None:
-            self.checker.reread()
-            self._check()
+            others = self._named_files()
+            if others != self._others:
+                self._others = others
+                self.checker.reread()
+                self._check()
             return
         self._changed(change)
         conflict = self.document.conflict is not None
