@@ -127,6 +127,11 @@ class ModelLoader:
                 error = error.located(file=self.file_name, line=line)
             self.refuse(error.located(component=name))
 
+    def fault(self, error: ModelError, section: str | None = None) -> None:
+        """Refuse an error with its place, which is that of its component unless a section is named."""
+        with self.locating(section):
+            raise error
+
     def refuse(self, error: ModelError) -> None:
         """Raise an error that has its place."""
         raise error from None
@@ -240,8 +245,8 @@ class ModelLoader:
     def build_section(self, system: System, section: str) -> None:
         entries = self.data[section]
         if not isinstance(entries, Map):
-            with self.locating(section):
-                raise ModelError(f"{section} are a mapping of names, not {short(entries)}", component=section)
+            message = f"{section} are a mapping of names, not {short(entries)}"
+            self.fault(ModelError(message, component=section), section)
             return
         for name, entry in entries.items():
             if section == "joints" and self.needs_subsystem(entry):

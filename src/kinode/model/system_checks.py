@@ -53,8 +53,7 @@ def find_errors(system: System, whole: bool = True) -> Iterator[ModelError]:
         yield error
         return
     yield from find_network_errors(system, nodes, whole)
-    for error in find_law_errors(system):
-        yield locate_source(system, error)
+    yield from (locate_source(system, error) for error in find_law_errors(system))
     # constraints evaluate their laws
     yield from _errors_of(lambda constraint: constraint.check(system), system.constraints.values())
     yield from _errors_of(lambda element: element.check_in(system), system.elements.values())

@@ -165,8 +165,7 @@ class TolerantLoader(ModelLoader):
             words = {error.component or "", *WORD.findall(error.message)}
             if missing & words or any(word.partition(".")[0] in failed for word in words):
                 continue
-            with self.locating():
-                raise error
+            self.fault(error)
         self.failed = failed  # what the checks refuse is in the system
 
     def leave_out_unconnected(self, system: System) -> None:
@@ -176,8 +175,7 @@ class TolerantLoader(ModelLoader):
                 _ = system.nodes
                 break
             except ModelError as error:
-                with self.locating():
-                    raise
+                self.fault(error)
                 if error.component not in system.declared:
                     break
                 system.discard(error.component)
@@ -187,8 +185,7 @@ class TolerantLoader(ModelLoader):
                 if joint is not None and joint not in system.joints and component.name in system.declared:
                     message = unknown("no joint is called", joint, system.joints)
                     system.discard(component.name)
-                    with self.locating():
-                        raise ModelError(message, component=component.name, field=field.name)
+                    self.fault(ModelError(message, component=component.name, field=field.name))
 
 
 def _words_in(value: object) -> Iterator[str]:

@@ -56,7 +56,7 @@ class ModelDraft:
     def __init__(self, text: str, file: str | os.PathLike[str] | None = None, checked: CheckedText | None = None):
         self.edited = EditedText(text)
         self.file = file
-        self._checked = checked
+        self._checked, self._checked_text = checked, text
         self.places = read_places(text)
         if self.places.root.kind is not NodeKind.MAP:
             raise ArgumentError("the text is no model yet: a model is a mapping that starts with 'kinode: 1'")
@@ -70,8 +70,13 @@ class ModelDraft:
     def system(self) -> System:
         """The system of the text as it was at the beginning, as far as it could be built."""
         if self._checked is None:
-            self._checked = check_text(self.edited.first, self.file)
+            self._checked = check_text(self._checked_text, self.file)
         return self._checked.system
+
+    def restart(self) -> None:
+        """Let the present text be the one whose system is asked for."""
+        if self._checked_text != self.text:
+            self._checked, self._checked_text = None, self.text
 
     @property
     def root(self) -> SpanNode:

@@ -193,6 +193,8 @@ def remove_from_flow(text: str, spans: Sequence[tuple[int, int]], index: int) ->
         stop = end if comma is None else comma + 1
         while stop < spans[index + 1][0] and text[stop] in " \t":
             stop += 1
+        while stop < len(text) and text[stop] in "\r\n" and text[start - 1] in " \t":
+            start -= 1
         return [Edit(start, stop, "")]
     if index == 0:
         return [Edit(start, end, "")]

@@ -59,6 +59,8 @@ def format_value(typed: str, *, in_flow: bool, as_json: bool = False) -> str:
         return "[" + ", ".join(format_value(item, in_flow=True) for item in _split(text[1:-1])) + "]"
     if text[0] == "{" and text[-1] == "}":
         return "{" + ", ".join(_format_pair(item) for item in _split(text[1:-1])) + "}"
+    if text[0] in "[{":
+        raise ArgumentError(f"brackets or quotes do not match in {text!r:.80}")
     return write_scalar(text)
 
 
@@ -124,7 +126,10 @@ def _split(text: str) -> Iterator[str]:
 def _as_json(text: str) -> str:
     """The same in JSON, which quotes every text."""
     value = plain_value(read_spans(f"k: {format_value(text, in_flow=False)}"))["k"]
-    return json.dumps(_whole(value), ensure_ascii=False)
+    try:
+        return json.dumps(_whole(value), ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise ArgumentError(f"{text!r:.60} is no number that JSON can hold") from None
 
 
 def _whole(value: object) -> object:
