@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
-from kinode.expressions.units import UNITS
+from kinode.expressions.units import DIMENSIONS, UNITS
 from kinode.formats.model_loader import TOP
 from kinode.formats.yaml_fields import FIELDS
 from kinode.model.base.element import ELEMENTS
@@ -52,8 +52,7 @@ def complete_text(text: str, position: int, system: System) -> Plain:
     start = position - len(spot.word)
     if spot.key is not None and (unit := _UNIT.search(text[max(0, position - 60) : position])):
         word = unit.group(1) or ""
-        options, start = [_option(name, "unit") for name in sorted(UNITS)], position - len(word)
-        return _answer(start, word, options)
+        return _answer(position - len(word), word, _units(_dimension_of(spot, system)))
     return _answer(start, spot.word, options)
 
 
@@ -62,22 +61,36 @@ def complete_law(system: System, law: str, position: int) -> Plain:
     before = law[: min(position, len(law))]
     if unit := _UNIT.search(before):
         word = unit.group(1) or ""
-        return _answer(len(before) - len(word), word, [_option(name, "unit") for name in sorted(UNITS)])
+        return _answer(len(before) - len(word), word, _units(""))
     found = _WORD.search(before)
     word = found.group() if found else ""
     return _answer(len(before) - len(word), word, list(_law_words(system)))
 
 
 def _answer(start: int, word: str, options: Iterable[Plain]) -> Plain:
-    """Those that begin with what was typed first, then those that contain it."""
+    """Those that begin with what was typed first, then those that contain it; else in the order given."""
     low = word.lower()
-    begin = [x for x in options if x["label"].lower().startswith(low)]
-    others = [x for x in options if low in x["label"].lower() and not x["label"].lower().startswith(low)]
-    return {"from": start, "options": [*begin, *others][:MOST]}
+    fits = [x for x in options if low in x["label"].lower()]
+    fits.sort(key=lambda x: (not x["label"].startswith(word), not x["label"].lower().startswith(low)))
+    return {"from": start, "options": fits[:MOST]}
 
 
 def _option(label: str, detail: str = "", apply: str | None = None) -> Plain:
     return {"label": label, "detail": detail, "apply": label if apply is None else apply}
+
+
+def _units(dimension: str) -> list[Plain]:
+    """The units, those of a dimension first, plain ones before those with a prefix."""
+    wanted = DIMENSIONS[dimension].dimension if dimension in DIMENSIONS else None
+    own = DIMENSIONS[dimension].unit if wanted is not None else ""
+    ranked = sorted(UNITS, key=lambda name: (name != own, UNITS[name].dimension != wanted, len(name), name))
+    return [_option(name, "unit") for name in ranked]
+
+
+def _dimension_of(spot: Spot, system: System) -> str:
+    """The dimension of the field whose value is typed."""
+    rows = _rows_of(spot, system) if len(spot.path) == 2 else []
+    return next((str(row["dimension"]) for row in rows if row["name"] == spot.key), "")
 
 
 # -- where the cursor is ---------------------------------------------------------------------------
@@ -220,12 +233,7 @@ def _of_entry(section: str, spot: Spot, system: System) -> Iterator[Plain]:
         registry = kinds_of(section, system)
         yield from (_option(kind, describe_class(cls)) for kind, cls in registry.items())
         return
-    found = _KIND.search(spot.entry)
-    kind = found.group(1) if found else KINDLESS.get(section, "")
-    try:
-        rows = fields_of(find_class(kind, section, system.kinds))
-    except KeyError:
-        rows = []
+    found, rows = _KIND.search(spot.entry), _rows_of(spot, system)
     if spot.key is None and len(spot.path) == 2:
         if kinds_of(section, system) and found is None:
             yield _option("kind", "what it is", "kind: ")
@@ -235,6 +243,16 @@ def _of_entry(section: str, spot: Spot, system: System) -> Iterator[Plain]:
             yield _option(name, "field", f"{name}: ")
     if len(spot.path) == 2:
         yield from _of_fields(rows, spot.key, system)
+
+
+def _rows_of(spot: Spot, system: System) -> list[Plain]:
+    """The fields of the component in whose entry the cursor is."""
+    section, found = spot.path[0], _KIND.search(spot.entry)
+    kind = found.group(1) if found else KINDLESS.get(section, "")
+    try:
+        return fields_of(find_class(kind, section, system.kinds))
+    except KeyError:
+        return []
 
 
 def kinds_of(section: str, system: System) -> Mapping[str, type[Component]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from kinode.errors import ArgumentError, Error
 from kinode.formats.load import load
+from kinode.model.circuit_links.circuit_topology import find_circuit_topology
+from kinode.studio.diagram_data import MOST_NARROW, NARROW, WIDE
 from kinode.studio.documents.document_file import MODELS
 from kinode.studio.documents.view_file import ENDING
 from kinode.studio.drawing.kind_boxes import Plain
@@ -16,6 +19,7 @@ from kinode.studio.example_files import find_examples, first_words
 from kinode.views.diagram.circuit_diagram import diagram
 
 MOST_MODELS = 200
+_DRAWING = threading.Lock()
 LARGEST = 1_000_000  # bytes of a file that is looked into
 _STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
 _MODEL = re.compile(rb"^[\"{\s]*kinode[\"']?\s*:", re.MULTILINE)
@@ -31,13 +35,26 @@ def list_examples(goes_on: Callable[..., bool] = lambda: True) -> list[Plain]:
     return rows
 
 
-@cache
 def draw_example(path: Path) -> str:
+    """The circuit of an example, drawn once."""
+    with _DRAWING:
+        return _draw(path)
+
+
+@cache
+def _draw(path: Path) -> str:
     """The circuit of an example as SVG, in the styles of the page; empty where there is none."""
     try:
-        return _STYLE.sub("", diagram(load(path), width=700.0, legend=False).svg)
+        system = load(path)
+        width = NARROW if len(find_circuit_topology(system).components) <= MOST_NARROW else WIDE
+        return _STYLE.sub("", diagram(system, width=width, legend=False).svg)
     except Error:
         return ""
+
+
+def draw_ahead() -> None:
+    """Draw all examples in the background, so that the gallery need not wait for them."""
+    threading.Thread(target=list_examples, name="kinode gallery", daemon=True).start()
 
 
 def find_example(name: object) -> Path:

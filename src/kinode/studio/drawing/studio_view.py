@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kinode.errors import ArgumentError
 from kinode.studio.documents.document_file import DocumentFile, new_file, open_file
+from kinode.studio.drawing.gallery import draw_ahead
 from kinode.studio.drawing.studio_desk import StudioDesk
 from kinode.studio.live_pages.server import Server
 from kinode.studio.live_pages.session import Session
@@ -67,6 +68,8 @@ class StudioView:
         self.server = Server(self.session, pages, port=port)
         self.desk = StudioDesk(self.session, document, self.folder)
         self.server.start()
+        if path is None and program is None:
+            draw_ahead()
 
     @property
     def url(self) -> str:
