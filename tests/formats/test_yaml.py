@@ -353,3 +353,10 @@ def test_the_unit_of_a_parameter():
             system.parameter("wrong", 2.0, unit=unit)
     with pytest.raises(ModelError, match="N/m is needed"):
         system.parameter("wrong", "2 kg", unit="N/m")
+
+
+def test_where_parts_are_drawn_is_no_model(tmp_path: Path) -> None:
+    file = tmp_path / "axis.view.yaml"
+    file.write_text("kinode: 1\n")
+    with pytest.raises(ModelError, match=r"load axis\.yaml"):
+        load_any(file)

@@ -112,7 +112,10 @@ def test_all_open_ports_are_named():
     assert set(own(text)) == {"a.plus", "a.minus"}
 
 
-@pytest.mark.parametrize("text", ["", "- 1", "kinode: 1\na: [", "\tx", "kinode: 1\nbodies: 3\njoints: []\n", "kinode: 2"])
+NO_MODELS = ["", "- 1", "kinode: 1\na: [", "\tx", "kinode: 1\nbodies: 3\njoints: []\n", "kinode: 2"]
+
+
+@pytest.mark.parametrize("text", NO_MODELS)
 def test_what_is_no_model_has_problems_and_no_traceback(text):
     checked = check_text(text)
     assert checked.problems and not checked.complete

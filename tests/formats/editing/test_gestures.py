@@ -178,10 +178,9 @@ def test_two_nodes_become_one_and_the_name_of_a_person_stays():
 
 def test_a_shaft_is_connected_to_a_joint_and_laws_follow_a_node():
     text = AXIS.replace("measured: elbow.q", "measured: rotor.angle/ratio")
-    after = connect(text, ("motor", "shaft"), {"link": "coil"}) if False else text
-    with pytest.raises(ArgumentError, match="motor.shaft is rotational, and coil is electrical"):
+    with pytest.raises(ArgumentError, match=r"motor\.shaft is rotational, and coil is electrical"):
         connect(text, ("motor", "shaft"), {"link": "coil"})
-    after = do(after, do="rename", name="rotor", to="pinion")
+    after = do(text, do="rename", name="rotor", to="pinion")
     assert "measured: pinion.angle/ratio" in after
     assert "shaft: pinion" in after and "input: pinion" in after
     loads(after)
@@ -192,7 +191,6 @@ def test_a_shaft_is_connected_to_a_joint_and_laws_follow_a_node():
 
 def test_sides_of_joints_are_joined_to_bodies():
     assert "between: [lower, upper]" in connect(ARM, ("shoulder", "1"), ("lower", ""))
-    assert "between: [upper.tip, upper]" not in ARM
     with pytest.raises(ArgumentError, match="join upper to itself"):
         connect(ARM, ("elbow", "2"), ("upper", ""))
     assert "between: [world, lower]" in connect(ARM, ("elbow", "1"), {"reference": "world"})
@@ -311,7 +309,7 @@ def test_shared_values_and_other_files_are_refused():
         with pytest.raises(ArgumentError, match="used in several places"):
             plan_gesture(text, {"do": "set", "name": name, "path": ["mass"], "value": "2"})
     walker = (EXAMPLES / "walker.yaml").read_text()
-    with pytest.raises(ArgumentError, match="left.hip belongs to the subsystem left"):
+    with pytest.raises(ArgumentError, match=r"left\.hip belongs to the subsystem left"):
         plan_gesture(walker, {"do": "set", "name": "left.hip", "path": ["damping"], "value": "2"}, EXAMPLES / "w.yaml")
     with pytest.raises(Error, match="no model yet"):
         plan_gesture("- 1\n", {"do": "add", "kind": "body"})
