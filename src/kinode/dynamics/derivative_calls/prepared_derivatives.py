@@ -101,10 +101,7 @@ class PreparedDerivatives:
         p: Any = None, inputs: Any = None, out: Any = None,
     ) -> Array:  # fmt: skip
         """The matrix of derivatives; the fourth argument may be named."""
-        own, other = (u_dot, effort) if self.request.of_motion else (effort, u_dot)
-        if other is not None or (own is not None and x is not None):
-            raise ArgumentError(f"derivatives: after t, q and u, {self.request.argument} is expected, once")
-        return self.evaluate(t, q, u, own if x is None else x, z, p, inputs, out)
+        return self.evaluate(t, q, u, read_fourth(self.request, x, effort, u_dot), z, p, inputs, out)
 
     def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
         """The same for arguments of any kind."""
@@ -144,6 +141,22 @@ class PreparedDerivatives:
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
+
+
+def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
+    """The argument after t, q and u, which may be given by its place or by its name."""
+    own, other = (u_dot, effort) if request.of_motion else (effort, u_dot)
+    if other is not None or (own is not None and x is not None):
+        raise ArgumentError(f"derivatives: after t, q and u, {request.argument} is expected, once")
+    return own if x is None else x
+
+
+def join_rows(parts: list[Array]) -> Array:
+    """Vectors side by side; where some have rows, all get as many."""
+    rows = {len(part) for part in parts if part.ndim == 2}
+    if len(rows) > 1:
+        raise ArgumentError(f"batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
+    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
 
 
 def write_into(out: Any, result: Array) -> Array:
