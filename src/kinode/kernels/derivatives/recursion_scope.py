@@ -1,12 +1,13 @@
-"""Which derivatives of large trees come from the recursion (``rolled/derivative_sweeps.py``) and not from the tape.
+"""Which derivatives of large systems are loop code, whose time to compile does not grow with the number of links.
 
-Its time to compile does not grow with the number of links.  It covers accelerations by q, u and added efforts, and
+The recursion (``rolled/derivative_sweeps.py``) covers accelerations by q, u and added efforts, and
 inverse dynamics by q, u and accelerations, in trees of known joints whose loads are gravity, springs and dampers.
 """
 
 from __future__ import annotations
 
 from kinode.expressions.syntax_tree import Expression
+from kinode.kernels.derivatives.derived_values import WORDS as OF_SYSTEMS
 from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.structure.link_geometry import TreeLink
 from kinode.structure.topology import Topology
@@ -23,6 +24,11 @@ def has_recursion(of: str, topology: Topology, options: DerivativeOptions) -> bo
     if len(words) < len(options.by) or len(set(words)) < len(words) or not set(words) <= set(WORDS):
         return False
     return options.of == (of,) and bool(words) and is_known_tree(topology)
+
+
+def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether derivatives along a direction are those of loop code (``tangent_programs.py``), in a large system."""
+    return options.of in (("rate",), ("u_dot",), ("energy",)) or not any(name in OF_SYSTEMS for name in options.of)
 
 
 def is_known_tree(topology: Topology) -> bool:
