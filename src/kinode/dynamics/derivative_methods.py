@@ -264,6 +264,15 @@ class DerivativeMethods(ABC):
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Jacobian of ``rate`` by the state [q, u, z]: ``derivatives`` of "rate", the entries of q as they stand."""
+        from kinode.kernels.derivatives.recursion_scope import has_paired_recursion
+        from kinode.kernels.tree_size import is_large
+
         q, u, z = self.topology.layout.split(np.asarray(y, dtype=float))
+        if self.kernels.formulation == "recursive" and is_large(self.topology) and has_paired_recursion(self.topology):
+            n = self.topology.n_u
+            rows = self._prepare("u_dot", ("q", "u"), of_motion=False).evaluate(t, q, u, None, None, p, inputs, None)
+            J = np.zeros((*rows.shape[:-2], 2 * n, 2 * n))
+            J[..., :n, n:], J[..., n:, :] = np.eye(n), rows
+            return J
         function = self._prepare("rate", RATE_BY, of_motion=False)
         return function.evaluate(t, q, u, None, z, p, inputs, None)

@@ -19,7 +19,7 @@ from kinode.jit.python_calls import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
-from kinode.kernels.tree_size import count_entries
+from kinode.kernels.tree_size import count_entries, is_large
 from kinode.model.base.fields import short
 from kinode.structure.evaluation_point import EvaluationPoint
 
@@ -171,10 +171,15 @@ def write_into(out: Any, result: Array) -> Array:
 
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
     """Whether columns are computed one by one: straight-line code of all of them would take long to compile."""
-    topology = dynamics.topology
-    if request.of_motion or count_entries(topology) <= MOST_UNROLLED:
+    topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
+    if request.of_motion:
         return False
-    return dynamics.formulation != "recursive" or not is_loop_code(topology, request.kernel)
+    if dynamics.formulation == "recursive" and is_large(topology):
+        if is_loop_code(topology, request.kernel):
+            return False
+        if is_loop_code(topology, along):
+            return True
+    return count_entries(topology) > MOST_UNROLLED
 
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:

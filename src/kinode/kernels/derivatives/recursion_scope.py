@@ -15,6 +15,7 @@ from kinode.structure.topology import Topology
 SINGLE = ("fixed", "revolute", "prismatic", "screw")
 SERIAL = ("cylindrical", "universal", "planar")  # each freedom acts on the axes of the next
 TOGETHER = ("spherical", "free")  # all freedoms act in the axes of the child
+ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
 WORDS = ("q", "u", "x")  # of ``DerivativeOptions.by``
 
 
@@ -24,6 +25,12 @@ def has_recursion(of: str, topology: Topology, options: DerivativeOptions) -> bo
     if len(words) < len(options.by) or len(set(words)) < len(words) or not set(words) <= set(WORDS):
         return False
     return options.of == (of,) and bool(words) and is_known_tree(topology)
+
+
+def has_paired_recursion(topology: Topology) -> bool:
+    """Whether the recursion gives the whole Jacobian of the rate, since coordinates change by their speeds."""
+    paired = topology.n_q == topology.n_u and not topology.n_z
+    return paired and has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION)
 
 
 def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:

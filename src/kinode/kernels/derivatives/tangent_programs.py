@@ -87,7 +87,7 @@ class _Differentiation:
     # -- which entries have rates ------------------------------------------------------------------
     def _spread(self) -> bool:
         """Mark entries that depend on marked ones; whether there are new ones."""
-        return any([self._spread_in(case) for cases in self.cases for case in cases])
+        return sum(self._spread_in(case) for cases in self.cases for case in cases) > 0
 
     def _spread_in(self, case: _Case) -> bool:
         loads = {node.index: case.entries(*node.args) for node in case.loads}
@@ -131,8 +131,9 @@ class _Differentiation:
         """The stores of a case and of its rates; results themselves are left out."""
         seeds = {}
         for node in case.loads:
-            if self._is_marked(case.entries(*node.args)):
-                seeds[node.index] = node.tape.input(*self._rate_of(case.block, *node.args, views))
+            view, position = node.args
+            if self._is_marked(case.entries(view, position)):
+                seeds[node.index] = node.tape.input(*self._rate_of(case.block, view, position, views))
         rates = sweep_forward(case.nodes, seeds, NO_VALUES)
         stores: list[Store] = []
         for view, position, value in case.stores:
@@ -173,12 +174,12 @@ class _Differentiation:
                     zeros.append((at, value))
         assert not any(value for _, value in zeros), "the rate of an argument is a number that is known when code runs"
         if copied:
-            to, source = np.array(copied, dtype=np.int64).T
-            tape = Tape()
-            yield Block(len(to), {"to": ("work", to), "from": ("x", source)}, [[("to", 0, tape.input("from", 0))]])
+            table = np.array(copied, dtype=np.int64)
+            views = {"to": ("work", table[:, 0]), "from": ("x", table[:, 1])}
+            yield Block(len(table), views, [[("to", 0, Tape().input("from", 0))]])
         if zeros:
-            at = np.array([position for position, _ in zeros], dtype=np.int64)
-            yield Block(len(at), {"to": ("work", at)}, [[("to", 0, 0.0)]])
+            positions = np.array([position for position, _ in zeros], dtype=np.int64)
+            yield Block(len(positions), {"to": ("work", positions)}, [[("to", 0, 0.0)]])
         for k in range(0, len(others), STORES_PER_BLOCK):
             yield Block(1, {}, [others[k : k + STORES_PER_BLOCK]])
 

@@ -39,8 +39,8 @@ from kinode.structure.topology import Topology
 class RolledBuilder:
     """Builds the loop code of a kernel.
 
-    ``adds_efforts``: the argument x is efforts that are added.  ``prelude_stores`` are the stores of the prelude.  ``driven`` has the indices in ``work`` of q, u, u_dot of driven
-    joints.
+    ``adds_efforts`` says that x is efforts that are added.  ``prelude_stores`` are the stores of the prelude.
+    ``driven`` has the indices in ``work`` of q, u, u_dot of driven joints.
     """
 
     def __init__(self, topology: Topology, kernel: Kernel, *, adds_efforts: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Builds the program of derivatives of a large system along one direction, from the loop code of what is differentiated.
+"""Builds the program of derivatives of a large system along one direction from its loop code.
 
 It covers what the recursion does not: loops, laws and elements, other states, parameters, every quantity by name.
 """
@@ -16,7 +16,11 @@ from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.structure.topology import Topology
 
-KERNELS = {("rate",): Kernel("rate"), ("u_dot",): Kernel("acceleration"), ("energy",): Kernel("energy")}
+KERNELS: dict[tuple[str, ...], Kernel] = {
+    ("rate",): Kernel("rate"),
+    ("u_dot",): Kernel("acceleration"),
+    ("energy",): Kernel("energy"),
+}
 
 
 def differentiate_along(
