@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 
+MOST_COLUMNS = 120  # in code for all of them at once
 MOST_UNROLLED = 400  # pairs of freedoms, as of a chain of 28 links; with more it takes seconds to compile all columns
 
 
@@ -179,7 +180,7 @@ def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
             return False
         if is_loop_code(topology, along):
             return True
-    return count_entries(topology) > MOST_UNROLLED
+    return count_entries(topology) > MOST_UNROLLED or request.shape[1] > MOST_COLUMNS
 
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:
