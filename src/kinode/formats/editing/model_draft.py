@@ -73,6 +73,10 @@ class ModelDraft:
             self._checked = check_text(self._checked_text, self.file)
         return self._checked.system
 
+    def beside(self, text: str) -> ModelDraft:
+        """Another text whose names are understood as in this system."""
+        return ModelDraft(text, self.file, CheckedText(self.system, (), True, {}))
+
     def restart(self) -> None:
         """Let the present text be the one whose system is asked for."""
         if self._checked_text != self.text:

@@ -24,17 +24,22 @@ def rename(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> 
         raise ArgumentError(f"{old} has this name already")
     check_new_name(new, taken)
     full = f"{owner}.{new}" if owner else new
-    edits = [] if key is None else draft.rename(key, new)
+    rename_references(draft, key, old, full)
+    plan.renamed[old] = full
+    plan.words = f"rename {old} to {full}"
+
+
+def rename_references(draft: ModelDraft, key: Path | None, old: str, full: str) -> None:
+    """Write another name in the place of one: as the key of its entry, if it has one, and wherever it is named."""
+    edits = [] if key is None else draft.rename(key, full.rpartition(".")[2])
     for site in sites_of(draft):
         if not site.means(old) or site.path == key:
             continue
         if full in site.local:
-            raise ArgumentError(f"{new} has a meaning of its own in a law of {site.owner}; choose another name")
+            raise ArgumentError(f"{full} has a meaning of its own in a law of {site.owner}; choose another name")
         draft.guard(site.path)
         edits.append(Edit(site.start, site.start + len(old), full))
     draft.apply(edits)
-    plan.renamed[old] = full
-    plan.words = f"rename {old} to {full}"
 
 
 def _find_key(draft: ModelDraft, name: str) -> tuple[Path | None, bool]:
