@@ -20,7 +20,6 @@ from kinode.formats.editing.gesture_plan import (
     names_in_use,
     read_names,
     read_text_of,
-    sites_of,
 )
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
@@ -165,9 +164,9 @@ def insert_copies(draft: ModelDraft, entries: list[CopiedEntry], plan: GesturePl
 
 def _rename_nodes(draft: ModelDraft, apart: ModelDraft, taken: set[str]) -> None:
     """Fresh names for nodes of what is copied that the model has already."""
-    here = {site.name for site in sites_of(draft) if site.role == PORT and not _is_known(draft, site.name)}
-    fresh = fresh_nodes(taken | {site.name for site in sites_of(apart)})
-    for node in dict.fromkeys(site.name for site in sites_of(apart) if site.role == PORT):
+    here = {site.name for site in draft.sites if site.role == PORT and not _is_known(draft, site.name)}
+    fresh = fresh_nodes(taken | {site.name for site in apart.sites})
+    for node in dict.fromkeys(site.name for site in apart.sites if site.role == PORT):
         if node in here and not _is_known(apart, node):
             merge_nodes(apart, node, next(fresh), GesturePlan())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.entry_places import DRAWN, Path
-from kinode.formats.editing.gesture_plan import GesturePlan, check_new_name, names_in_use, read_text_of, sites_of
+from kinode.formats.editing.gesture_plan import GesturePlan, check_new_name, names_in_use, read_text_of
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
 from kinode.formats.editing.text_edits import Edit
@@ -32,7 +32,7 @@ def rename(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> 
 def rename_references(draft: ModelDraft, key: Path | None, old: str, full: str) -> None:
     """Write another name in the place of one: as the key of its entry, if it has one, and wherever it is named."""
     edits = [] if key is None else draft.rename(key, full.rpartition(".")[2])
-    for site in sites_of(draft):
+    for site in draft.sites:
         if not site.means(old) or site.path == key:
             continue
         if full in site.local:
@@ -59,7 +59,7 @@ def _find_key(draft: ModelDraft, name: str) -> tuple[Path | None, bool]:
         body = placed.find("body")
         if (body.value if body is not None else "world") == owner:
             return ("frames", frame), True
-    if any(site.role == PORT and site.name == name and site.path[:1] != DRAWN[:1] for site in sites_of(draft)):
+    if any(site.role == PORT and site.name == name and site.path[:1] != DRAWN[:1] for site in draft.sites):
         if name in draft.system.references:
             raise ArgumentError(f"{name} is a reference, and keeps its name")
         return None, False
