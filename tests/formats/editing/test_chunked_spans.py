@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinode.errors import ModelError
-from kinode.formats.editing.chunked_spans import reread_spans
+from kinode.formats.editing.spans.chunked_spans import reread_spans
 from kinode.formats.span_nodes import SpanNode
 from kinode.formats.yaml_text import read_spans
 

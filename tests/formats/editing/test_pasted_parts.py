@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.ready_groups import GROUPS
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.ready_groups import GROUPS
 from kinode.formats.editing.text_edits import apply_edits
 from kinode.formats.yaml_files import loads
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kinode.errors import LawError, ModelError
-from kinode.formats.editing.chunked_spans import reread_spans
 from kinode.formats.editing.cures import Cure, find_cures
 from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.editing.spans.chunked_spans import reread_spans
 from kinode.formats.model_loader import SECTIONS, ModelLoader
 from kinode.formats.span_nodes import SpanNode
 from kinode.formats.yaml_text import Map, plain_value

@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from kinode.errors import ArgumentError, ModelError
 from kinode.formats.editing.checked_text import CheckedText, check_text
-from kinode.formats.editing.chunked_spans import reread_spans
 from kinode.formats.editing.entry_places import SHORT, EntryPlaces, Path
 from kinode.formats.editing.name_sites import NameSite, find_sites
-from kinode.formats.editing.span_edits import (
+from kinode.formats.editing.spans.chunked_spans import reread_spans
+from kinode.formats.editing.spans.span_edits import (
     INDENT,
     flow_spans,
     insert_entry,
@@ -33,8 +33,8 @@ from kinode.formats.editing.span_edits import (
     replace_value,
     value_end,
 )
+from kinode.formats.editing.spans.value_text import format_key, format_value
 from kinode.formats.editing.text_edits import Edit, EditedText
-from kinode.formats.editing.value_text import format_key, format_value
 from kinode.formats.model_loader import SECTIONS
 from kinode.formats.span_nodes import NodeKind, SpanNode
 from kinode.formats.yaml_writer import WIDTH

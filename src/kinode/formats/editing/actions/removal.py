@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError
-from kinode.formats.editing.connections import leave_out
-from kinode.formats.editing.gesture_plan import GesturePlan, fresh_nodes, names_in_use, read_names
-from kinode.formats.editing.link_ends import has_default
+from kinode.formats.editing.actions.connections import leave_out
+from kinode.formats.editing.actions.gesture_plan import GesturePlan, fresh_nodes, names_in_use, read_names
+from kinode.formats.editing.actions.link_ends import has_default
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
 from kinode.formats.editing.text_edits import Edit

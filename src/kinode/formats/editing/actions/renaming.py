@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.gesture_plan import GesturePlan, check_new_name, names_in_use, read_text_of
 from kinode.formats.editing.entry_places import DRAWN, Path
-from kinode.formats.editing.gesture_plan import GesturePlan, check_new_name, names_in_use, read_text_of
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
 from kinode.formats.editing.text_edits import Edit

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kinode.errors import ArgumentError, ModelError
-from kinode.formats.editing.connections import merge_nodes
-from kinode.formats.editing.entry_places import NAMED, SHORT, EntryPlaces
-from kinode.formats.editing.gesture_plan import (
+from kinode.formats.editing.actions.connections import merge_nodes
+from kinode.formats.editing.actions.gesture_plan import (
     GesturePlan,
     free_name,
     fresh_nodes,
@@ -21,11 +20,12 @@ from kinode.formats.editing.gesture_plan import (
     read_names,
     read_text_of,
 )
+from kinode.formats.editing.actions.ready_groups import GROUPS, fill_group
+from kinode.formats.editing.actions.renaming import rename_references
+from kinode.formats.editing.entry_places import NAMED, SHORT, EntryPlaces
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
-from kinode.formats.editing.ready_groups import GROUPS, fill_group
-from kinode.formats.editing.renaming import rename_references
-from kinode.formats.editing.span_edits import value_end
+from kinode.formats.editing.spans.span_edits import value_end
 from kinode.formats.model_loader import TOP
 from kinode.formats.span_nodes import NodeKind, SpanNode
 from kinode.formats.yaml_text import plain_value, read_spans

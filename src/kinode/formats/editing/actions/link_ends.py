@@ -15,7 +15,7 @@ from kinode.errors import ArgumentError, LawError
 from kinode.formats.editing.entry_places import Path
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import LAW, PORT
-from kinode.formats.editing.span_edits import value_end
+from kinode.formats.editing.spans.span_edits import value_end
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.domains.domain import Domain, domain_of_coordinate

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use
+from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, has_default
 from kinode.formats.editing.entry_places import DRAWN
-from kinode.formats.editing.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use
-from kinode.formats.editing.link_ends import LinkEnd, find_end, has_default
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import FRAME, LAW, PORT
 from kinode.formats.editing.text_edits import Edit
