@@ -23,7 +23,7 @@ USERS = ("numpy.linalg", "scipy.linalg")  # modules that call a BLAS of their pa
 class Library(NamedTuple):
     """The number of threads of one BLAS."""
 
-    count: Callable[[], int]
+    threads: Callable[[], int]
     use: Callable[[int], object]
 
 
@@ -57,7 +57,7 @@ class _Users:
             if self.count == 1:
                 packages = [module.partition(".")[0] for module in USERS if module in sys.modules]
                 libraries = [library for library in map(find_library, packages) if library is not None]
-                self.before = [(library, library.count()) for library in libraries]
+                self.before = [(library, library.threads()) for library in libraries]
                 for library, threads in self.before:
                     if threads > 1:
                         library.use(1)

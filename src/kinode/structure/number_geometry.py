@@ -130,6 +130,7 @@ def regrouped(
         m, _, _, s, xx, yy, zz, xy, xz, yz = own
         x, y, z = points[i]
         above = sums[parents[i]]
+        added: tuple[float, ...]
         if kinds[i] == "revolute":
             a, (ex, ey, ez) = yy, axes[i]
             sums[i] = [0.0, own[1], own[2], 0.0, xx - a, 0.0, zz, xy, xz, yz]

@@ -27,6 +27,7 @@ from kinode.kernels.state import State
 from kinode.multibody.composition import Composition
 from kinode.multibody.restraints.coupled_friction import check_unique
 from kinode.multibody.snapshot import Snapshot
+from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -82,7 +83,7 @@ class Start:
     @cached_property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
-        with self.open_kernels.tracing():
+        with paused_collection(), self.open_kernels.tracing():
             return self._solve(self.initial_values, 0.0, None, None)
 
     @cached_property

@@ -234,8 +234,8 @@ class Body(Component):
             return
         entries, about = self.inertia, self.about
         if about == "com":
-            xx, yy, zz, xy, xz, yz = moments = [float(nominal(x)) for x in entries]
-            if _is_possible(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), max(map(abs, moments))):
+            xx, yy, zz, xy, xz, yz = numbers = [float(nominal(x)) for x in entries]
+            if _is_possible(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), max(map(abs, numbers))):
                 return
         J = inertia_matrix([float(nominal(x)) for x in entries]).astype(float)
         c = np.array([float(nominal(x)) for x in self.center_of_mass])
