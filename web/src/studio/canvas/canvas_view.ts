@@ -47,7 +47,7 @@ class CanvasView implements StudioPart, KeyHost {
   private readonly pending = new Map<string, number>(); // boxes that were moved here, and the version that has it; Infinity: not answered
   private awaited: { names: string[]; version: number } | null = null; // made by a gesture, to be chosen
   private routed = ""; // the drawing that was routed last
-  private started = false;
+  private shownFile: string | null | undefined = undefined; // the document whose circuit was fitted into the window
 
   constructor(context: StudioContext) {
     this.context = context;
@@ -93,10 +93,15 @@ class CanvasView implements StudioPart, KeyHost {
     this.empty.hidden = this.model.boxes.size > 0;
     this.drawAll();
     this.chooseAwaited();
-    if (!this.started && this.model.boxes.size > 0 && this.window.width > 0) {
-      this.started = true;
-      this.window.fit();
-    }
+    this.fitNewDocument();
+  }
+
+  /** Another document is shown as a whole; what is drawn afterwards does not move the view. */
+  private fitNewDocument(): void {
+    const { file } = this.context.document.state;
+    if (file === this.shownFile || this.window.width === 0) return;
+    this.shownFile = file;
+    this.window.fit();
   }
 
   problemsChanged(): void {
@@ -118,7 +123,7 @@ class CanvasView implements StudioPart, KeyHost {
   }
 
   resized(): void {
-    if (!this.started && this.model.boxes.size > 0) this.started = true;
+    this.fitNewDocument();
     this.window.resized();
   }
 
