@@ -91,7 +91,9 @@ class CanvasView implements StudioPart, KeyHost {
     if (this.chosenLink !== null && !this.model.links.has(this.chosenLink)) this.chosenLink = null;
     if (this.focused !== null && !this.model.boxes.has(this.focused)) this.focused = null;
     this.empty.hidden = this.model.boxes.size > 0;
+    const hadFocus = this.hasFocus;
     this.drawAll();
+    if (hadFocus && !this.hasFocus) this.sheet.focus({ preventScroll: true }); // the part that had it is gone
     this.chooseAwaited();
     this.fitNewDocument();
   }
@@ -210,9 +212,12 @@ class CanvasView implements StudioPart, KeyHost {
     const made = this.awaited.names.filter((name) => this.model.boxes.has(name));
     this.awaited = null;
     if (made.length === 0) return;
-    const inside = this.sheet.contains((this.sheet.getRootNode() as Document).activeElement);
-    this.choose(made, { focus: inside });
+    this.choose(made, { focus: this.hasFocus });
     for (const name of made) this.window.reveal(this.model.at(name));
+  }
+
+  private get hasFocus(): boolean {
+    return this.sheet.contains((this.sheet.getRootNode() as Document | ShadowRoot).activeElement);
   }
 
   focusSheet(): void {
