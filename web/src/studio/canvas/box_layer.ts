@@ -1,6 +1,7 @@
 // The components on the canvas: symbol, name, value, base and ground, ports as handles, badges of problems.
 
 import { draw } from "../../live/svg";
+import { write } from "../../ui/elements";
 import type { Problem, SketchBox, SketchPort } from "../studio_types";
 import { placeWords } from "./box_words";
 import type { CanvasModel } from "./canvas_model";
@@ -67,14 +68,13 @@ export class BoxLayer {
   mark(chosen: ReadonlySet<string>): void {
     for (const [name, { element }] of this.drawn) {
       element.classList.toggle("selected", chosen.has(name));
-      const words = boxName(this.model.boxes.get(name)!, chosen.has(name));
-      if (element.getAttribute("aria-label") !== words) element.setAttribute("aria-label", words);
+      write(element, null, { "aria-label": boxName(this.model.boxes.get(name)!, chosen.has(name)) });
     }
   }
 
   /** The only box that Tab reaches. */
   setTabStop(name: string | null): void {
-    for (const [each, { element }] of this.drawn) element.setAttribute("tabindex", each === name ? "0" : "-1");
+    for (const [each, { element }] of this.drawn) write(element, null, { tabindex: each === name ? "0" : "-1" });
   }
 
   light(name: string | null): void {

@@ -22,6 +22,7 @@ import { RouteService } from "./route_service";
 import type { Point, RouteAnswer } from "./route_types";
 import { WireLayer } from "./wire_layer";
 
+const MANY = 80; // parts: to paint so many again takes longer than a frame
 const HERE = "canvas"; // how the page knows who has chosen
 const EMPTY_WORDS = "Drag a part here from the palette, or press / and type its name.";
 
@@ -40,6 +41,9 @@ class CanvasView implements StudioPart, KeyHost {
   focused: string | null = null;
   private readonly svg = draw("svg", { class: "circuit" });
   private readonly world = draw("g", {}, this.wires.element, this.boxes.element, this.overlay);
+  // What is dragged is drawn in a picture of its own, so that all else need not be painted again.
+  private readonly lifted = draw("g");
+  private readonly liftedSvg = draw("svg", { class: "circuit lifted" }, this.lifted);
   private readonly hintBar = make("div", { class: "canvas-hint", role: "status", "aria-live": "polite", hidden: "" });
   private readonly empty = make("p", { class: "canvas-empty" }, EMPTY_WORDS);
   private readonly routes: RouteService;
@@ -55,7 +59,7 @@ class CanvasView implements StudioPart, KeyHost {
     this.choices = new ChoiceBox(this.sheet);
     this.routes = new RouteService((answer) => this.hearRoutes(answer));
     this.svg.append(this.world);
-    this.sheet.append(this.svg, this.empty, this.choices.element, this.hintBar);
+    this.sheet.append(this.svg, this.liftedSvg, this.empty, this.choices.element, this.hintBar);
     this.element.append(make("style", {}, styles), this.tools(), this.sheet);
     this.input = new CanvasPointer(this);
     this.sheet.addEventListener("keydown", this.pressed);
@@ -168,9 +172,22 @@ class CanvasView implements StudioPart, KeyHost {
     this.wires.redraw(touched);
   }
 
+  lift(names: readonly string[]): void {
+    if (this.model.boxes.size < MANY) return;
+    this.sheet.focus({ preventScroll: true }); // what is moved in the page loses it
+    for (const name of this.model.touched(names)) this.lifted.append(...(this.wires.find(name) === null ? [] : [this.wires.find(name)!]));
+    for (const name of names) this.lifted.append(...(this.boxes.find(name) === null ? [] : [this.boxes.find(name)!]));
+  }
+
+  putDown(): void {
+    if (this.lifted.childElementCount === 0) return;
+    for (const each of [...this.lifted.children]) (each.classList.contains("wire") ? this.wires : this.boxes).element.append(each);
+    this.focusSheet();
+  }
+
   private windowChanged(): void {
     const { x, y, scale } = this.window.view;
-    this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
+    for (const world of [this.world, this.lifted]) world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
     const step = 10 * scale * (scale < 0.5 ? 5 : 1);
     this.sheet.style.setProperty("--grid", `${step}px`);
     this.sheet.style.setProperty("--grid-at", `${-x * scale}px ${-y * scale}px`);
