@@ -271,7 +271,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   async add(addition: Addition, at: Point | null, byKeys: boolean): Promise<void> {
     if (this.context.readOnly) return this.context.say("The model is read-only.");
-    const place = at === null ? freePlace(this.model, this.window.middle) : snapToGrid(at);
+    const place = byKeys ? freePlace(this.model, at ?? this.window.middle) : snapToGrid(at ?? this.window.middle);
     if ("group" in addition) {
       const on = [...this.chosen].find((name) => ["SB", "KN"].includes(this.model.boxes.get(name)!.role));
       await this.act({ do: "group", what: addition.group, at: place, ...(on === undefined ? {} : { on }) });
