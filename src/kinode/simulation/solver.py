@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
 from kinode.jit import compiler
-from kinode.kernels.derivatives.recursion_scope import has_recursion
+from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
@@ -32,7 +31,8 @@ from kinode.ode.loops.run_codes import JacobianForm, Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
-from kinode.simulation.event_functions import find_spec
+from kinode.records import dataclass
+from kinode.simulation.event_functions import find_event_kernels, find_spec
 from kinode.simulation.law_bounds.watched_laws import find_bounds
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
@@ -48,8 +48,6 @@ WHOLE_UP_TO = 32
 """States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
 RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u", None), ("z", None)))
 """The Jacobian of the rate by the state."""
-ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
-"""Its rows of accelerations, where coordinates change by their speeds."""
 MAX_ROW_CHOICES = 4
 """Sets of independent constraint rows that a run is tried with."""
 
@@ -165,6 +163,13 @@ def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> No
             raise ModelError(message, component=name, field=field)
 
 
+def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
+    """The kernels that every run of a system needs."""
+    loops = ["projection"] if dynamics.topology.constrained else []
+    events = [] if dynamics.topology.events is None else find_event_kernels(dynamics.topology.events)
+    return [Kernel(name) for name in ("rate", *loops, *events)]
+
+
 class Solver:
     """Integrates a system with given parameters, inputs and options, from any state to any time."""
 
@@ -186,6 +191,7 @@ class Solver:
         """Take the kernels of a compiled system."""
         self.dynamics, self.length = dynamics, self._watch_length(dynamics)
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
+        dynamics.kernels.prepare(_find_kernels(dynamics))
         rate = dynamics.kernels.machine(Kernel("rate"))
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
         work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
@@ -198,16 +204,13 @@ class Solver:
         )  # fmt: skip
 
     def _find_jacobian(self, dynamics: Dynamics) -> JacobianSpec | None:
-        """Derivatives of the rate, where the method needs them; None for differences."""
+        """Derivatives of the rate, where the method needs them."""
         kernels, topology, form = dynamics.kernels, dynamics.topology, JacobianForm.WHOLE
         if METHODS[self.options.method].stepping != Stepping.IMPLICIT:
             return None
-        if is_large(topology):  # straight-line code for each body would take long to compile
-            paired = topology.n_q == topology.n_u and not topology.n_z
-            if not paired or not has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION):
-                return None
+        if is_large(topology) and has_paired_recursion(topology):
             code, form = kernels.machine(Kernel("derivatives", ACCELERATIONS_BY_MOTION)), JacobianForm.ACCELERATIONS
-        elif topology.layout.n_y <= WHOLE_UP_TO:
+        elif topology.layout.n_y <= WHOLE_UP_TO and not is_large(topology):
             code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
         else:
             code, form = kernels.machine(Kernel("direction"), compiler.choose_lanes()), JacobianForm.COLUMNS
@@ -256,6 +259,8 @@ class Solver:
         more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
             if METHODS[o.method].tableau is None:
+                from kinode.ode.cvode import integrate_stiff  # few runs need SUNDIALS
+
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
@@ -274,11 +279,6 @@ class Solver:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        if is_large(self.dynamics.topology):  # exact columns would be straight-line code for each body
-            h = 1e-8 * (1.0 + np.abs(y))
-            rates = self.dynamics.rate(t, np.vstack([y, y + np.diag(h)]), p=self.p, inputs=self.inputs)
-            jacobian: Array = ((rates[1:] - rates[0]) / h[:, None]).T
-            return jacobian
         return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 
