@@ -18,7 +18,7 @@ export type DocumentNews =
   | { kind: "state" }
   | { kind: "sketch" }
   | { kind: "problems" }
-  | { kind: "disk"; words: string };
+  | { kind: "disk"; words: string; ask: boolean };
 
 interface Change {
   edits: readonly TextEdit[];
@@ -167,7 +167,8 @@ export class StudioDocument {
   // -- questions ------------------------------------------------------------------------------------------------------
   async inspect(name: string): Promise<Inspected> {
     await this.queue;
-    return (await this.link.ask("inspect", { name })) as unknown as Inspected;
+    const answer = (await this.link.ask("inspect", { name })) as unknown as { inspected: Inspected };
+    return answer.inspected;
   }
 
   /** At a place of the text, in code points. */
@@ -238,7 +239,7 @@ export class StudioDocument {
       this.checkedVersion = Number(message["version"]);
       this.tell({ kind: "problems" });
     } else if (message["kind"] === "reopen") void this.open().catch(() => undefined);
-    else if (message["kind"] === "disk") this.tell({ kind: "disk", words: String(message["words"] ?? "") });
+    else if (message["kind"] === "disk") this.tell({ kind: "disk", words: String(message["words"] ?? ""), ask: message["ask"] !== false });
   }
 
   private hold(version: number, change: Change): void {

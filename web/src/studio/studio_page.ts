@@ -181,7 +181,7 @@ export class StudioPage implements StudioContext {
       if (this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
       for (const part of this.parts) part.sketchChanged?.();
     } else if (news.kind === "problems") this.problemsChanged();
-    else if (news.kind === "disk") this.askDisk(news.words);
+    else if (news.kind === "disk") news.ask ? this.askDisk(news.words) : this.say(news.words);
     if (news.kind !== "sketch") this.showState();
   }
 
