@@ -14,7 +14,7 @@ import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
 import { RunLink } from "./run_link";
-import { askFileName } from "./save_dialog";
+import { askFileName, askUnsaved } from "./save_dialog";
 import { SideTabs } from "./side_tabs";
 import { addPageKeys } from "./studio_keys";
 import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
@@ -29,6 +29,7 @@ export interface StudioMakers {
 }
 
 const THEME = "kinode-studio-theme";
+const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run" };
 const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect"]);
 
 /** What tests and programs that drive the page find as window.kinodeStudio. */
@@ -59,7 +60,7 @@ export class StudioPage implements StudioContext {
     document.head.append(make("style", { "data-kinode-studio": "" }, [styles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
-      tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
+      theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
     });
     this.root.append(this.header.element, this.notices.strips, this.waiting, this.notices.moment);
     host.append(this.root);
@@ -67,7 +68,6 @@ export class StudioPage implements StudioContext {
     this.document.listen((news) => this.hear(news));
     connection.onState((state) => this.stateChanged(state));
     connection.onPush((message) => this.hearRun(message));
-    connection.onPacket(() => this.setRunWords("runs"));
     addPageKeys({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), help: () => openHelp(this.root), gallery: () => this.gallery(), nextPane: (step) => this.nextPane(step),
     });
@@ -134,7 +134,7 @@ export class StudioPage implements StudioContext {
   async save(): Promise<void> {
     if (this.readOnly) return this.say("This model is open to read only.", "error");
     this.text?.flush();
-    const path = this.document.file === null ? await askFileName(this.root, this.document.settings.folder ?? "", "model.yaml") : undefined;
+    const path = this.document.file === null ? await askFileName(this.root, this.document.settings.folder ?? "", this.document.settings.proposed ?? "model.yaml") : undefined;
     if (path === null) return;
     const saved = await this.try(() => this.document.save(path));
     if (saved !== null) this.say(`Saved: ${saved.replace(/^.*[\\/]/, "")}`);
@@ -142,8 +142,22 @@ export class StudioPage implements StudioContext {
 
   gallery(): void {
     openGallery(this.root, {
-      load: () => this.document.gallery(), open: (file) => this.document.openExample(file), create: () => this.document.newModel(), say: (words, kind) => this.say(words, kind),
+      load: () => this.document.gallery(), open: (what) => this.openOther(what), say: (words, kind) => this.say(words, kind),
     });
+  }
+
+  /** Opens another model, after a word on what is not saved; false if the person stays with this one. */
+  private async openOther(what: { example: string } | { model: string } | "new"): Promise<boolean> {
+    this.text?.flush();
+    await this.document.settled();
+    const keep = this.document.dirty ? await askUnsaved(this.root, this.document.file ?? "The model") : "discard";
+    if (keep === "stay") return false;
+    if (keep === "save") await this.save();
+    if (keep === "save" && this.document.dirty) return false;
+    this.select([], "page");
+    this.run?.clear("Nothing runs yet.");
+    await this.document.openOther(what, keep === "discard");
+    return true;
   }
 
   setTheme(theme: Theme, keep: boolean): void {
@@ -181,7 +195,10 @@ export class StudioPage implements StudioContext {
       if (this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
       for (const part of this.parts) part.sketchChanged?.();
     } else if (news.kind === "problems") this.problemsChanged();
-    else if (news.kind === "disk") news.ask ? this.askDisk(news.words) : this.say(news.words);
+    else if (news.kind === "disk") {
+      if (news.conflict) this.askDisk(news.words);
+      else this.say(news.words, news.trouble ? "error" : "note");
+    } else if (news.kind === "run") this.setRunWords(RUN_WORDS[news.state] ?? news.state);
     if (news.kind !== "sketch") this.showState();
   }
 
@@ -199,17 +216,20 @@ export class StudioPage implements StudioContext {
         { words: "Take it", act: () => void this.try(() => this.document.recover(true)) }, { words: "Leave it", act: () => void this.try(() => this.document.recover(false)) },
       ]);
     else this.notices.clear("recovered");
+    const { trouble } = this.document.settings;
+    if (trouble) this.say(trouble, "error");
     for (const part of this.parts) part.sketchChanged?.();
     this.problemsChanged();
   }
 
   private askDisk(words: string): void {
-    this.notices.ask("disk", words, [{ words: "Take the file's text", act: () => void this.try(() => this.document.revert()) }, { words: "Keep this text", act: () => {} }]);
+    this.notices.ask("disk", words, [
+      { words: "Take the file's text", act: () => void this.try(() => this.document.settle("theirs")) }, { words: "Keep this text", act: () => void this.try(() => this.document.settle("mine")) },
+    ], true);
   }
 
   private hearRun(message: Record<string, unknown>): void {
     if (message["kind"] === "progress") this.setRunWords(String(message["words"] ?? ""));
-    else if (message["kind"] === "model_error") this.setRunWords(this.run?.player != null ? "last good run" : "no run yet");
   }
 
   private setRunWords(words: string): void {
@@ -248,7 +268,6 @@ export class StudioPage implements StudioContext {
     this.run = new RunPane(run, this.connection, {
       waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
       onModel: (player, desk) => {
-        this.setRunWords("runs");
         this.runLink.follow(player);
         this.inspector?.setDesk(desk);
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
