@@ -43,6 +43,7 @@ export class StudioPage implements StudioContext {
   text: TextPanel | null = null;
   inspector: InspectorPanel | null = null;
   private chosen: readonly string[] = [];
+  private readonly host: HTMLElement;
   private readonly makers: StudioMakers;
   private readonly notices = new Notices();
   private readonly header: StudioHeader;
@@ -54,6 +55,7 @@ export class StudioPage implements StudioContext {
   private readonly runLink = new RunLink((name) => this.select(name === "" ? [] : [name], "run"));
 
   constructor(host: HTMLElement, connection: LiveConnection, makers: StudioMakers) {
+    this.host = host;
     this.makers = makers;
     this.connection = connection;
     this.document = new StudioDocument(connection);
@@ -204,7 +206,9 @@ export class StudioPage implements StudioContext {
 
   private opened(mine: string | null): void {
     const typed = this.text?.text ?? null; // with what the server never got
-    if (this.parts.length === 0) this.build();
+    const first = this.parts.length === 0;
+    if (first) this.build();
+    if (first && this.host.hasAttribute("data-gallery")) this.gallery();
     const own = typed !== null && mine !== null ? typed : mine;
     if (own !== null && own !== this.document.text && !this.readOnly)
       this.notices.ask("other", "The server came back with another text than this page had.", [
@@ -264,7 +268,7 @@ export class StudioPage implements StudioContext {
     this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, ["Inspector", "Text", "Problems"], () => this.resized());
     this.panes.onTab = (name): void => this.side?.show(name);
     this.waiting.remove();
-    this.notices.strips.after(this.panes.tabs, this.panes.element);
+    this.notices.strips.after(make("main", { class: "studio-main" }, this.panes.tabs, this.panes.element));
     this.run = new RunPane(run, this.connection, {
       waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
       onModel: (player, desk) => {

@@ -83,8 +83,8 @@ export class FieldRow {
     for (const [key, value] of Object.entries(words)) input.setAttribute(key, value);
     input.value = this.committed;
     input.addEventListener("change", () => void this.send(input.value));
-    input.addEventListener("keydown", (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
+    input.addEventListener("keydown", (event) => {
+      if ((event as KeyboardEvent).key !== "Escape" || event.defaultPrevented) return;
       input.value = this.committed;
       this.refuse("");
       event.stopPropagation();
