@@ -8,12 +8,12 @@ import pytest
 from mechanisms import four_bars, net, ring
 
 import kinode as kn
-from kinode.algebra.trace import count_operations
-from kinode.jit.program import ARGUMENTS, Program, interpret
+from kinode.algebra.trace import Tape, count_operations
+from kinode.jit.program import ARGUMENTS, Block, Program, interpret
 from kinode.kernels import kernel_table, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.rolled import rolled_programs
-from kinode.kernels.rolled.rolled_elimination import RolledElimination
+from kinode.kernels.rolled.rolled_elimination import TILE, RolledElimination
 from kinode.multibody.dependent_joints import pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -182,20 +182,30 @@ def test_small_loops_stay_straight_line_code():
 @pytest.mark.parametrize("density", [0.05, 0.3, 1.0])
 def test_elimination_by_table(density):
     rng = np.random.default_rng(3)
-    n = 30
+    n, missing = 9, 3
     pattern = np.triu(rng.random((n, n)) < density, 1)
     pattern = pattern | pattern.T
-    A = np.where(pattern, rng.normal(size=(n, n)), 0.0)
-    A = (A + A.T) / 2 + 2 * n * np.eye(n)
+    entries = np.kron(pattern | np.eye(n, dtype=bool), np.ones((TILE, TILE)))
+    A = np.where(entries, rng.normal(size=entries.shape), 0.0)
+    A = (A + A.T) / 2 + 8 * n * np.eye(len(A))
+    A[-missing:] = A[:, -missing:] = 0.0  # rows that only fill the last tile
+    A[-missing:, -missing:] = np.eye(missing)
     elimination = RolledElimination([set(np.flatnonzero(row).tolist()) for row in pattern], 5)
     x = 5 + elimination.size
-    work = np.full(x + n, np.nan)
+    work = np.full(x + len(A), np.nan)
     work[5 : 5 + elimination.n_cleared] = 0.0
     for i in range(n):
-        for j in [*np.flatnonzero(pattern[i]), i]:
-            work[elimination.entry(i, int(j))] = A[i, j]
-    b = rng.normal(size=n)
-    work[x + elimination.rank] = b
-    blocks = [elimination.factorize(), elimination.solve(x)]
-    interpret(Program("solve", {"work": len(work)}, {}, blocks), {"work": work})
-    assert work[x + elimination.rank] == pytest.approx(np.linalg.solve(A, b), rel=1e-12)
+        for j in [*np.flatnonzero(pattern[i, :i]).tolist(), i]:
+            tile = A[TILE * i : TILE * i + TILE, TILE * j : TILE * j + TILE]
+            work[elimination.tile(i, j) : elimination.tile(i, j) + TILE * TILE] = tile.T.ravel()
+    b = rng.normal(size=len(A))
+    work[x:] = b
+    factor = elimination.factorize()
+    interpret(Program("solve", {"work": len(work)}, {}, [factor, elimination.solve(x)]), {"work": work})
+    assert work[x:] == pytest.approx(np.linalg.solve(A, b), rel=1e-12)
+    work[x:] = b
+    interpret(Program("forward", {"work": len(work)}, {}, [elimination.forward(x)]), {"work": work})
+    form = Program("form", {}, {}, [Block(1, {}, [[("out", 0, elimination.quadratic_form(Tape(), x))]])])
+    out = np.zeros(1)
+    interpret(form, {"work": work, "out": out})
+    assert out[0] == pytest.approx(b @ np.linalg.solve(A, b), rel=1e-12)

@@ -40,11 +40,7 @@ export async function deleteChosen(host: CanvasHost): Promise<void> {
   const gesture = deletion(boxes, link, host.model);
   if (gesture === null) return host.context.say("Nothing is selected.");
   host.focusSheet();
-  const answer = await host.act(gesture);
-  if (answer === null) return;
-  host.chooseLink(null);
-  const removed = answer.removed ?? [];
-  host.context.say(removed.length > 0 ? `Deleted: ${removed.join(", ")}` : answer.words || "Deleted");
+  if ((await host.act(gesture)) !== null) host.chooseLink(null);
 }
 
 // -- copy ---------------------------------------------------------------------------------------------
@@ -97,8 +93,7 @@ export async function renameChosen(host: CanvasHost): Promise<void> {
   const to = await editName(host, name, at);
   host.focusSheet();
   if (to === null || to === name) return;
-  const answer = await host.act({ do: "rename", name, to });
-  if (answer !== null) host.context.say(`${name} is ${to} now`);
+  await host.act({ do: "rename", name, to });
 }
 
 // -- places -------------------------------------------------------------------------------------------

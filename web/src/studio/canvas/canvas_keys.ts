@@ -16,7 +16,6 @@ export interface KeyHost extends CanvasHost {
   /** The next link of the focused part. */
   goLink(): void;
   escape(): void;
-  undo(redo: boolean): void;
 }
 
 interface CanvasKey extends HelpEntry {
@@ -36,8 +35,6 @@ export const CANVAS_KEYS: CanvasKey[] = [
   { keys: ["Ctrl+x"], words: "canvas: cut", change: true, act: async (host) => (await copyChosen(host)) && deleteChosen(host) },
   { keys: ["Ctrl+a"], words: "canvas: select all", act: (host) => host.choose(host.model.boxes.keys()) },
   { keys: ["Ctrl+f"], words: "canvas: find a part or a node", act: (host) => findPart(host) },
-  { keys: ["Ctrl+z"], words: "undo", change: true, act: (host) => host.undo(false) },
-  { keys: ["Ctrl+Shift+z", "Ctrl+y"], words: "redo", change: true, act: (host) => host.undo(true) },
   { keys: ["l"], words: "canvas: the next link of the selected part", act: (host) => host.goLink() },
   { keys: ["Enter"], words: "canvas: open the inspector", act: (host) => host.context.show("Inspector") },
   { keys: ["+", "="], words: "canvas: larger", act: (host) => host.window.zoom(1.3) },

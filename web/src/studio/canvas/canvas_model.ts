@@ -2,7 +2,7 @@
 
 import type { PortPlace, Sketch, SketchBox, SketchLink, SketchPort } from "../studio_types";
 import { placeWords, type PlacedWords } from "./box_words";
-import { GRID, roundHalfEven, type Point, type Room, type RoutedLines, type RoutePlan } from "./route_types";
+import { GRID, roundHalfEven, type Point, type Room, type RoutedBox, type RoutedLines, type RoutePlan } from "./route_types";
 
 export class CanvasModel {
   readonly boxes = new Map<string, SketchBox>();
@@ -10,6 +10,7 @@ export class CanvasModel {
   readonly lines = new Map<string, RoutedLines>();
   private readonly moved = new Map<string, Point>();
   private readonly linksAt = new Map<string, string[]>();
+  private readonly routedBoxes = new WeakMap<SketchBox, RoutedBox>();
 
   /** Takes a sketch; places in `keep` stay as they were moved here. */
   take(sketch: Sketch, keep: ReadonlySet<string>): void {
@@ -20,10 +21,18 @@ export class CanvasModel {
     for (const name of [...this.moved.keys()]) if (!keep.has(name) || !this.boxes.has(name)) this.moved.delete(name);
     for (const link of sketch.links) {
       this.links.set(link.name, link);
-      if (link.path !== null) this.lines.set(link.name, { path: link.path, dots: link.dots });
       for (const end of link.ends) this.linksAt.set(end.component, [...(this.linksAt.get(end.component) ?? []), link.name]);
     }
     for (const name of [...this.lines.keys()]) if (!this.links.has(name)) this.lines.delete(name);
+    for (const link of sketch.links) {
+      if (link.path !== null && (link.waypoints ?? []).length === 0 && this.reaches(link.name, link.path)) this.lines.set(link.name, { path: link.path, dots: link.dots });
+    }
+  }
+
+  /** Whether the lines of a link end at its ports. */
+  reaches(name: string, path: Point[][] = this.lines.get(name)?.path ?? []): boolean {
+    const ends = new Set(path.flatMap((line) => [`${line[0]}`, `${line[line.length - 1]}`]));
+    return ends.size > 0 && this.links.get(name)!.ends.every((end) => ends.has(`${this.portAt(end)}`));
   }
 
   /** Moves boxes here, before the server has answered. */
@@ -68,17 +77,23 @@ export class CanvasModel {
 
   /** What the router needs. */
   plan(): RoutePlan {
-    const boxes = [...this.boxes.values()].map((box) => {
-      const [x, y] = this.at(box.name);
-      const [dx, dy] = [x - box.at[0], y - box.at[1]];
-      return {
-        name: box.name, role: box.role, at: [x, y] as Point, size: box.size, spine: box.spine === true,
-        rooms: placeWords(box).map(({ room }): Room => [room[0] + x, room[1] + y, room[2] + x, room[3] + y]),
-        ports: box.ports.map((port) => ({ name: port.name, side: port.side, at: [port.at[0] + dx, port.at[1] + dy] as Point, reference: port.reference })),
-      };
-    });
     const links = [...this.links.values()].map(({ name, kind, ends, waypoints }) => ({ name, kind, ends, waypoints: waypoints ?? [] }));
-    return { boxes, links };
+    return { boxes: [...this.boxes.values()].map((box) => this.routedBox(box)), links };
+  }
+
+  /** A box as the router takes it, made anew where it has changed or moved. */
+  private routedBox(box: SketchBox): RoutedBox {
+    const [x, y] = this.at(box.name);
+    const known = this.routedBoxes.get(box);
+    if (known !== undefined && known.at[0] === x && known.at[1] === y) return known;
+    const [dx, dy] = [x - box.at[0], y - box.at[1]];
+    const made: RoutedBox = {
+      name: box.name, role: box.role, at: [x, y], size: box.size, spine: box.spine === true,
+      rooms: placeWords(box).map(({ room }): Room => [room[0] + x, room[1] + y, room[2] + x, room[3] + y]),
+      ports: box.ports.map((port) => ({ name: port.name, side: port.side, at: [port.at[0] + dx, port.at[1] + dy] as Point, reference: port.reference })),
+    };
+    this.routedBoxes.set(box, made);
+    return made;
   }
 
   /** Left, top, width and height of all that is drawn; null if there is nothing. */

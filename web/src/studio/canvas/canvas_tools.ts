@@ -4,7 +4,7 @@ import { draw } from "../../live/svg";
 import { makeFrameTask, type FrameTask } from "../../ui/frame_task";
 import type { CanvasHost, PointerTool } from "./canvas_host";
 import { snapToGrid } from "./canvas_model";
-import type { Point, Room } from "./route_types";
+import { GRID, type Point, type Room } from "./route_types";
 
 const CLICK = 4; // pixels: a longer way is a drag
 
@@ -142,36 +142,36 @@ export class MoveTool implements PointerTool {
   }
 }
 
-/** Drags a wire aside: it leads through that point from then on. */
+/** Drags a stretch of a wire aside: it leads along there from then on. */
 export class BendTool implements PointerTool {
   private readonly travel: Travel;
   private readonly host: CanvasHost;
   private readonly link: string;
-  private readonly kept: Point[];
-  private readonly mark = draw("circle", { class: "bend", r: 5 });
+  private readonly stretch: [Point, Point] | null;
+  private readonly mark = draw("path", { class: "rubber" });
 
   constructor(host: CanvasHost, event: PointerEvent, link: string) {
     this.host = host;
     this.link = link;
     this.travel = new Travel(event);
-    const grabbed = host.window.placeOf(event);
-    const near = ([x, y]: Point): boolean => Math.hypot(x - grabbed[0], y - grabbed[1]) < 12;
-    this.kept = (host.model.links.get(link)?.waypoints ?? []).filter((point) => !near(point));
+    this.stretch = nearestStretch(host.model.lines.get(link)?.path ?? [], host.window.placeOf(event));
   }
 
   move(event: PointerEvent): void {
-    if (this.host.context.readOnly || !this.travel.follow(event)) return;
-    const [x, y] = snapToGrid(this.host.window.placeOf(event));
-    this.mark.setAttribute("cx", String(x));
-    this.mark.setAttribute("cy", String(y));
+    if (this.host.context.readOnly || this.stretch === null || !this.travel.follow(event)) return;
+    const points = bentPoints(this.stretch, snapToGrid(this.host.window.placeOf(event)));
+    this.mark.setAttribute("d", `M${[this.stretch[0], ...points, this.stretch[1]].join("L")}`);
     if (this.mark.parentNode === null) this.host.overlay.append(this.mark);
   }
 
   up(event: PointerEvent): void {
     this.mark.remove();
-    if (!this.travel.dragged || this.host.context.readOnly) return;
-    const point = snapToGrid(this.host.window.placeOf(event));
-    void this.host.act({ do: "waypoints", link: this.link, points: inOrder([...this.kept, point], this.start()) });
+    if (!this.travel.dragged || this.host.context.readOnly || this.stretch === null) return;
+    const [a, b] = this.stretch;
+    const known = this.host.model.links.get(this.link)?.waypoints ?? [];
+    const kept = known.filter((point) => !isOn(point, a, b));
+    const points = inOrder([...kept, ...bentPoints(this.stretch, snapToGrid(this.host.window.placeOf(event)))], this.start());
+    void this.host.act({ do: "waypoints", link: this.link, points });
   }
 
   cancel(): void {
@@ -182,6 +182,37 @@ export class BendTool implements PointerTool {
     const first = this.host.model.links.get(this.link)?.ends[0];
     return (first === undefined ? null : this.host.model.portAt(first)) ?? [0, 0];
   }
+}
+
+const INSET = 2 * GRID; // from the end of a stretch to where it turns aside
+
+/** The points of a stretch that is moved aside to a place; those of a short one are one. */
+export function bentPoints([a, b]: [Point, Point], to: Point): Point[] {
+  const level = a[1] === b[1];
+  const along = level ? 0 : 1;
+  const [low, high] = [Math.min(a[along], b[along]), Math.max(a[along], b[along])];
+  const at = (s: number): Point => snapToGrid(level ? [s, to[1]] : [to[0], s]);
+  if (high - low < 3 * INSET) return [at((low + high) / 2)];
+  return a[along] < b[along] ? [at(low + INSET), at(high - INSET)] : [at(high - INSET), at(low + INSET)];
+}
+
+function isOn(point: Point, a: Point, b: Point): boolean {
+  const within = (c: 0 | 1): boolean => point[c] >= Math.min(a[c], b[c]) && point[c] <= Math.max(a[c], b[c]);
+  return within(0) && within(1);
+}
+
+function nearestStretch(path: Point[][], place: Point): [Point, Point] | null {
+  let best: [Point, Point] | null = null;
+  let least = Infinity;
+  for (const line of path) {
+    for (let k = 0; k + 1 < line.length; k++) {
+      const [a, b] = [line[k]!, line[k + 1]!];
+      const beyond = (c: 0 | 1): number => Math.max(Math.min(a[c], b[c]) - place[c], place[c] - Math.max(a[c], b[c]), 0);
+      const distance = Math.hypot(beyond(0), beyond(1));
+      if (distance < least) [best, least] = [[a, b], distance];
+    }
+  }
+  return best;
 }
 
 /** Points from near to far, each the nearest one to the last. */

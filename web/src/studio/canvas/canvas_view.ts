@@ -17,7 +17,8 @@ import { CanvasWindow } from "./canvas_window";
 import styles from "./canvas.css?inline";
 import { connectByKeys } from "./connect_commands";
 import { asksFor, withPlaces } from "./place_fields";
-import { routeQuickly, RouteService } from "./route_service";
+import { routeQuickly } from "./quick_routes";
+import { RouteService } from "./route_service";
 import type { Point, RouteAnswer } from "./route_types";
 import { WireLayer } from "./wire_layer";
 
@@ -25,7 +26,7 @@ const HERE = "canvas"; // how the page knows who has chosen
 const EMPTY_WORDS = "Drag a part here from the palette, or press / and type its name.";
 
 class CanvasView implements StudioPart, KeyHost {
-  readonly element = make("div", { class: "studio-canvas" });
+  readonly element = make("div", { class: "studio-canvas", role: "region", "aria-label": "Drawing" });
   readonly context: StudioContext;
   readonly sheet = make("div", { class: "canvas-sheet", role: "application", "aria-label": "Circuit", "aria-roledescription": "canvas", tabindex: "0" });
   readonly overlay = draw("g", { class: "overlay" });
@@ -76,7 +77,7 @@ class CanvasView implements StudioPart, KeyHost {
     return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" },
       command("Add", "Add a part: /", change(() => searchParts(this, this.window.middle, true))),
       command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
-      ways.element, command("Tidy up", "Place all parts automatically", change(() => this.act({ do: "tidy" }))), command("Find", "Find a part: Ctrl F", () => findPart(this)),
+      ways.element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
         command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Whole circuit: 0", () => this.window.fit())));
   }
@@ -142,15 +143,9 @@ class CanvasView implements StudioPart, KeyHost {
     const key = JSON.stringify(plan);
     if (key === this.routed) return;
     this.routed = key;
-    const stale = new Set([...this.model.links.values()].filter((link) => !this.fits(link.name)).map((link) => link.name));
+    const stale = new Set([...this.model.links.values()].filter((link) => !this.model.reaches(link.name)).map((link) => link.name));
     if (stale.size > 0) for (const [name, lines] of Object.entries(routeQuickly(plan, stale, this.model.lines))) this.model.lines.set(name, lines);
     this.routes.request(plan);
-  }
-
-  /** Whether the lines of a link end at its ports. */
-  private fits(name: string): boolean {
-    const corners = new Set(this.model.lines.get(name)?.path.flatMap((line) => [`${line[0]}`, `${line[line.length - 1]}`]) ?? []);
-    return corners.size > 0 && this.model.links.get(name)!.ends.every((end) => corners.has(`${this.model.portAt(end)}`));
   }
 
   private hearRoutes(answer: RouteAnswer): void {
@@ -260,14 +255,6 @@ class CanvasView implements StudioPart, KeyHost {
     if (places === null) return;
     const gesture: Gesture = { do: "add", kind: kind.kind, at: place, ...(Object.keys(places.fields).length > 0 ? { fields: places.fields } : {}) };
     await this.act(places.before.length === 0 ? gesture : { do: "all", gestures: [...places.before, gesture] });
-  }
-
-  undo(redo: boolean): void {
-    const { document } = this.context;
-    void (redo ? document.redo() : document.undo()).then(
-      (answer) => answer.words && this.context.say(answer.words),
-      (error: unknown) => this.context.say(error instanceof Error ? error.message : String(error), "error"),
-    );
   }
 
   // -- keys and drops ---------------------------------------------------------------------------------

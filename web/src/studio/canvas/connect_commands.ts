@@ -61,7 +61,9 @@ type Offer = { reference: string } | { addition: Addition };
 async function offerParts(host: CanvasHost, from: LooseEnd, at: Point): Promise<void> {
   if (from.kind === "vector" && from.role === "SB") return offerJoints(host, from, null, at);
   const references = referencesFor(from).map((reference): Choice<Offer> => ({ value: { reference }, label: reference, detail: reference === "gnd" ? "ground of the circuit" : "the base: it does not move" }));
-  const kinds = kindChoices(host.context.catalogue, (kind) => fittingPort(kind, from) !== null).map((choice): Choice<Offer> => ({ ...choice, value: { addition: choice.value } }));
+  const near = (choice: Choice<Addition>): number => Number("kind" in choice.value && choice.value.kind.domain !== from.domain);
+  const fitting = kindChoices(host.context.catalogue, (kind) => fittingPort(kind, from) !== null).sort((a, b) => near(a) - near(b));
+  const kinds = fitting.map((choice): Choice<Offer> => ({ ...choice, value: { addition: choice.value } }));
   const answer = await host.choices.ask({ title: `Connect ${from.place.component}.${from.place.port} to a new part`, choices: [...references, ...kinds], at: host.window.pixels(at) });
   host.focusSheet();
   if (answer === null) return;

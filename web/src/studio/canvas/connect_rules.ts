@@ -50,7 +50,9 @@ export function fittingPort(kind: CatalogueKind, from: LooseEnd): CataloguePort 
   const fits = (port: CataloguePort): boolean =>
     whyNot(from, { place: { component: "", port: port.name }, role, kind: port.kind, domain: port.domain, out: port.out ?? false }) === "";
   if (from.kind === "vector" && from.role === "SB" && role === "SB") return null; // that is a joint's work
-  return kind.ports.find((port) => port.domain !== "" && fits(port)) ?? kind.ports.find(fits) ?? null;
+  const ofJoint = new Set(kind.fields.filter((field) => field.shape === "joint").map((field) => field.name));
+  const open = kind.ports.filter((port) => from.role === "KN" || !ofJoint.has(port.name));
+  return open.find((port) => port.domain !== "" && fits(port)) ?? open.find(fits) ?? null;
 }
 
 /** The reference nodes that a port may be connected to. */

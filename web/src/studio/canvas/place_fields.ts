@@ -15,7 +15,7 @@ export interface PlaceAsk {
 /** The fields of a kind that name a place in the mechanism. */
 export function asksFor(kind: CatalogueKind): PlaceAsk[] {
   return kind.fields.filter((field) => field.required && (field.shape === "frame" || field.shape === "joint"))
-    .map((field) => ({ field: field.name, shape: field.shape as "frame" | "joint", words: field.doc }));
+    .map((field): PlaceAsk => ({ field: field.name, shape: field.shape === "joint" ? "joint" : "frame", words: field.doc.split(/[:;]/)[0]! }));
 }
 
 export interface GivenPlaces {

@@ -51,6 +51,10 @@ export class RouteGrid {
     this.price = this.measure();
   }
 
+  has([i, j]: Point): boolean {
+    return i >= this.low[0] && j >= this.low[1] && i < this.low[0] + this.columns && j < this.low[1] + this.rows;
+  }
+
   number(cell: Point): number {
     return (cell[0] - this.low[0]) * this.rows + cell[1] - this.low[1];
   }

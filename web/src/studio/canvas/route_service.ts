@@ -2,11 +2,7 @@
 
 import RouteWorker from "./route_worker?worker&inline";
 import { Router } from "./router";
-import type { Point, RouteAnswer, RoutedLines, RoutePlan } from "./route_types";
-
-const QUICK_LIMIT = 6000; // states that the search of one link may look at while a part is dragged
-const QUICK_BUDGET = 9; // milliseconds for all of them
-const MOST_ENDS = 4; // links of more are drawn along while dragging, not routed
+import type { RouteAnswer, RoutePlan } from "./route_types";
 
 export class RouteService {
   private worker: Worker | null = null;
@@ -68,28 +64,4 @@ export class RouteService {
     this.worker = null;
     this.busy = false;
   };
-}
-
-/** The lines of some links at once, around all that stays: those that take too long are simple lines. */
-export function routeQuickly(plan: RoutePlan, names: ReadonlySet<string>, lines: ReadonlyMap<string, RoutedLines>): Record<string, RoutedLines> {
-  const few = new Set(plan.links.filter((link) => names.has(link.name) && link.ends.length <= MOST_ENDS).map((link) => link.name));
-  const kept = new Map<string, Point[][]>();
-  for (const [name, each] of lines) if (!names.has(name)) kept.set(name, each.path);
-  const router = new Router(plan, [...kept.values()].flat(2));
-  router.limit = QUICK_LIMIT;
-  router.until = performance.now() + QUICK_BUDGET;
-  const answer = router.routeSome(few, kept);
-  for (const link of plan.links) if (names.has(link.name) && !few.has(link.name)) answer[link.name] = spider(plan, link.name);
-  return answer;
-}
-
-/** Lines from the middle of all ends to each of them. */
-function spider(plan: RoutePlan, name: string): RoutedLines {
-  const boxes = new Map(plan.boxes.map((box) => [box.name, box]));
-  const link = plan.links.find((each) => each.name === name)!;
-  const points = link.ends.map((end) => boxes.get(end.component)?.ports.find((port) => port.name === end.port)?.at).filter((at) => at !== undefined);
-  if (points.length === 0) return { path: [], dots: [] };
-  const middle = (c: 0 | 1): number => Math.round(points.map((point) => point[c]).sort((a, b) => a - b)[Math.floor(points.length / 2)]! / 10) * 10;
-  const knot: Point = [middle(0), middle(1)];
-  return { path: points.map((point) => (point[0] === knot[0] || point[1] === knot[1] ? [point, knot] : [point, [point[0], knot[1]], knot])), dots: [knot] };
 }

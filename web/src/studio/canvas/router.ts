@@ -128,6 +128,7 @@ export class Router {
         const [di, dj] = [Math.sign(b[0] - a[0]), Math.sign(b[1] - a[1])];
         if (di !== 0 && dj !== 0) continue;
         for (let [i, j] = a; i !== b[0] || j !== b[1]; i += di, j += dj) {
+          if (!this.grid.has([i, j]) || !this.grid.has([i + di, j + dj])) continue;
           const edge: CellEdge = [this.grid.number([i, j]), this.grid.number([i + di, j + dj])];
           if (!ports.has(edge[0]) && !ports.has(edge[1])) edges.push(edge);
         }
