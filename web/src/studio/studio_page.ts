@@ -194,7 +194,9 @@ export class StudioPage implements StudioContext {
     if (news.kind === "opened") this.opened(news.mine);
     else if (news.kind === "sketch") {
       const names = new Set(this.document.sketch.boxes.flatMap((box) => [box.name, box.owner]));
-      if (this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
+      // While a text is being typed parts come and go: what is chosen is dropped where the text is whole without it.
+      const whole = countProblems(this.document.problems).errors === 0;
+      if (whole && this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
       for (const part of this.parts) part.sketchChanged?.();
     } else if (news.kind === "problems") this.problemsChanged();
     else if (news.kind === "disk") {
@@ -272,6 +274,7 @@ export class StudioPage implements StudioContext {
     this.run = new RunPane(run, this.connection, {
       waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
       onModel: (player, desk) => {
+        if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
         this.inspector?.setDesk(desk);
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
