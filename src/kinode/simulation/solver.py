@@ -18,7 +18,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
 from kinode.jit import compiler
-from kinode.kernels.derivatives.recursion_scope import has_recursion
+from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
@@ -48,8 +48,6 @@ WHOLE_UP_TO = 32
 """States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
 RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u", None), ("z", None)))
 """The Jacobian of the rate by the state."""
-ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
-"""Its rows of accelerations, where coordinates change by their speeds."""
 MAX_ROW_CHOICES = 4
 """Sets of independent constraint rows that a run is tried with."""
 
@@ -198,16 +196,13 @@ class Solver:
         )  # fmt: skip
 
     def _find_jacobian(self, dynamics: Dynamics) -> JacobianSpec | None:
-        """Derivatives of the rate, where the method needs them; None for differences."""
+        """Derivatives of the rate, where the method needs them."""
         kernels, topology, form = dynamics.kernels, dynamics.topology, JacobianForm.WHOLE
         if METHODS[self.options.method].stepping != Stepping.IMPLICIT:
             return None
-        if is_large(topology):  # straight-line code for each body would take long to compile
-            paired = topology.n_q == topology.n_u and not topology.n_z
-            if not paired or not has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION):
-                return None
+        if is_large(topology) and has_paired_recursion(topology):
             code, form = kernels.machine(Kernel("derivatives", ACCELERATIONS_BY_MOTION)), JacobianForm.ACCELERATIONS
-        elif topology.layout.n_y <= WHOLE_UP_TO:
+        elif topology.layout.n_y <= WHOLE_UP_TO and not is_large(topology):
             code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
         else:
             code, form = kernels.machine(Kernel("direction"), compiler.choose_lanes()), JacobianForm.COLUMNS
@@ -274,11 +269,6 @@ class Solver:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        if is_large(self.dynamics.topology):  # exact columns would be straight-line code for each body
-            h = 1e-8 * (1.0 + np.abs(y))
-            rates = self.dynamics.rate(t, np.vstack([y, y + np.diag(h)]), p=self.p, inputs=self.inputs)
-            jacobian: Array = ((rates[1:] - rates[0]) / h[:, None]).T
-            return jacobian
         return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, rate, tidy
 from kinode.dynamics.initialization.initial_values import InitialValues
 from kinode.errors import ModelError
 from kinode.model.base.frames import Resolve
@@ -74,18 +74,21 @@ class _NetworkQuantities:
         self.topology, self.point, self.quantities = topology, point, quantities
 
     def __call__(self, z: Array) -> Array:
+        return np.asarray(self._values(z), dtype=float)
+
+    def _values(self, z: Array) -> Array:
+        """The quantities, in the kind of number that z has."""
         if not self.quantities:
             return np.zeros(0)
         condensed = Snapshot(self.topology, self.point.replaced(z=z)).condensed
         assert condensed is not None
-        return np.array([float(condensed.evaluate(quantity)) for quantity in self.quantities])
+        return tidy([condensed.evaluate(quantity) for quantity in self.quantities])
 
     def slopes(self, z: Array, along: Sequence[int]) -> Array:
-        """Their derivatives by some entries of z, by central differences: exact where they are linear."""
+        """Their derivatives by some entries of z."""
         slopes = np.zeros((len(self.quantities), len(along)))
         for k, index in enumerate(along if self.quantities else ()):
-            unit = np.eye(len(z))[index]
-            slopes[:, k] = (self(z + unit) - self(z - unit)) / 2
+            slopes[:, k] = rate(self._values, z, np.eye(len(z))[index])
         return slopes
 
 

@@ -77,7 +77,7 @@ class ClosedBuilder(RolledBuilder):
         return ClosedSweeper(
             poses="X" in loaded or "sums" in loaded, speeds="v" in loaded or "sums" in loaded,
             rates=self.kernel.name == "rate", given=None, effort_out=False,
-            added=self.kernel.name == "loaded_acceleration",
+            added=self.adds_efforts,
         )  # fmt: skip
 
     # -- motion ------------------------------------------------------------------------------------
