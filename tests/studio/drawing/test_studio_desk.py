@@ -368,7 +368,7 @@ def test_a_read_only_studio_refuses_every_change_and_writes_nothing(make_desk, f
         for kind in CHANGING:
             answer = await page.ask(kind, version=0, gesture=set_value("1 Ohm"), take=True, file="pendulum.yaml")
             assert "read-only" in answer["error"]["message"], kind
-        assert (await page.ask("inspect", name="wire"))["fields"]
+        assert (await page.ask("inspect", name="wire"))["inspected"]["fields"]
         assert [path.name for path in folder.iterdir()] == ["rlc.yaml"]
 
     scene(desk, story)

@@ -29,7 +29,7 @@ export interface StudioMakers {
 }
 
 const THEME = "kinode-studio-theme";
-const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run" };
+const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run", stale: "last good run", empty: "nothing to run yet" };
 const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect"]);
 
 /** What tests and programs that drive the page find as window.kinodeStudio. */
