@@ -52,7 +52,9 @@ class StudioHands:
 
     def wait_for_run(self, *names):
         """Until the run that is shown is one of the text, and has these series."""
-        self.page.wait_for_function("() => document.querySelector('.run-state').textContent.includes('run is up to date')")
+        self.page.wait_for_function(
+            "() => document.querySelector('.run-state').textContent.includes('run is up to date')"
+        )
         self.page.wait_for_function(
             "(names) => { const run = globalThis.kinodeStudio.run?.player?.main; return run !== undefined && "
             "names.every((name) => run.find(name) !== undefined); }",
