@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
@@ -32,7 +31,8 @@ from kinode.ode.loops.run_codes import JacobianForm, Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
-from kinode.simulation.event_functions import find_spec
+from kinode.records import dataclass
+from kinode.simulation.event_functions import find_event_kernels, find_spec
 from kinode.simulation.law_bounds.watched_laws import find_bounds
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
@@ -163,6 +163,13 @@ def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> No
             raise ModelError(message, component=name, field=field)
 
 
+def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
+    """The kernels that every run of a system needs."""
+    loops = ["projection"] if dynamics.topology.constrained else []
+    events = [] if dynamics.topology.events is None else find_event_kernels(dynamics.topology.events)
+    return [Kernel(name) for name in ("rate", *loops, *events)]
+
+
 class Solver:
     """Integrates a system with given parameters, inputs and options, from any state to any time."""
 
@@ -184,6 +191,7 @@ class Solver:
         """Take the kernels of a compiled system."""
         self.dynamics, self.length = dynamics, self._watch_length(dynamics)
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
+        dynamics.kernels.prepare(_find_kernels(dynamics))
         rate = dynamics.kernels.machine(Kernel("rate"))
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
         work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
@@ -251,6 +259,8 @@ class Solver:
         more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
             if METHODS[o.method].tableau is None:
+                from kinode.ode.cvode import integrate_stiff  # few runs need SUNDIALS
+
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
