@@ -1,4 +1,4 @@
-"""The studio in a real browser: drawn from nothing by mouse and keyboard, run, edited as text, undone, saved, recovered."""
+"""The studio in a real browser: drawn from nothing by mouse and keys, run, edited as text, undone, saved, recovered."""
 
 import re
 import subprocess
@@ -40,7 +40,7 @@ def axis(tmp_path):
 
 
 def draw_rlc(hands):
-    """The example's circuit: the first part by the palette, the others by name; one wire by mouse, the others by keys."""
+    """The circuit of the example: a part from the palette, the others by name; a wire by mouse, the others by keys."""
     hands.drag_from_palette("voltage_source", -150, 0)
     hands.wait_for_part("source")
     for kind in ("resistor", "inductor", "capacitor"):

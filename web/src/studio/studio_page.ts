@@ -202,7 +202,10 @@ export class StudioPage implements StudioContext {
     else if (news.kind === "disk") {
       if (news.conflict) this.askDisk(news.words);
       else this.say(news.words, news.trouble ? "error" : "note");
-    } else if (news.kind === "run") this.setRunWords(RUN_WORDS[news.state] ?? news.state);
+    } else if (news.kind === "run") {
+      if (news.state === "empty") this.run?.clear(sentence(news.words));
+      this.setRunWords(RUN_WORDS[news.state] ?? news.state);
+    }
     if (news.kind !== "sketch") this.showState();
   }
 
@@ -304,6 +307,10 @@ export class StudioPage implements StudioContext {
   private resized(): void {
     for (const part of this.parts) part.resized?.();
   }
+}
+
+function sentence(words: string): string {
+  return words === "" ? "" : `${words[0]!.toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
 }
 
 function firstTheme(): Theme {

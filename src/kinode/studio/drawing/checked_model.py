@@ -191,6 +191,7 @@ class ModelChecker:
             return
         if not (system.bodies or system.elements or system.signals):
             self._ran = None
+            self.live.forget()
             self.live.fail(ModelError(NOTHING))
             self._say_run(version, "empty", NOTHING)
             return
