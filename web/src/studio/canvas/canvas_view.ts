@@ -83,7 +83,7 @@ class CanvasView implements StudioPart, KeyHost {
       command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
       ways.element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
-        command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Whole circuit: 0", () => this.window.fit())));
+        command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }
 
   // -- what the page tells ----------------------------------------------------------------------------
