@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.errors import ModelError
@@ -61,8 +62,8 @@ def named_values(component: Component) -> Iterable[tuple[str, Any]]:
     """The fields of a component that may hold names, by the names of its attributes."""
     for field in OWN_VALUES.get(type(component), ()):
         yield field, getattr(component, field)
-    for field, _ in component.specs().values():
-        yield field.name, getattr(component, field.name)
+    for declared, _ in component.specs().values():
+        yield declared.name, getattr(component, declared.name)
 
 
 def names_in(component: Component, field: str, value: Any) -> list[str]:
@@ -95,8 +96,7 @@ def change_value(value: Any, change: Change) -> Any:
     if isinstance(value, LoneMoment):
         return LoneMoment.fill(value.entry, change_value(value.moment, change))
     if isinstance(value, tuple):
-        new = [x if type(x) is float else change_value(x, change) for x in value]
-        return type(value)(*new) if hasattr(value, "_fields") else tuple(new)
+        return tuple(x if type(x) is float else change_value(x, change) for x in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type | Component):
         changes = {field.name: change_value(getattr(value, field.name), change) for field in dataclasses.fields(value)}
         same = all(changes[field.name] is getattr(value, field.name) for field in dataclasses.fields(value))
@@ -131,8 +131,13 @@ def change_record(component: Component, change: Change) -> Component:
         if shapes.get(field) in ("joint", "port"):
             changes[field] = change(value) if isinstance(value, str) else value
         else:
-            changes[field] = change_value(value, lambda name, own=local: name if name in own else change(name))
+            changes[field] = change_value(value, partial(_change_other, local, change))
     return dataclasses.replace(component, **changes)
+
+
+def _change_other(local: frozenset[str], change: Change, name: str) -> str:
+    """Another name, unless it is one of a law's own."""
+    return name if name in local else change(name)
 
 
 # -- another name ----------------------------------------------------------------------------------
