@@ -194,7 +194,8 @@ def _names_in(error: ModelError, system: System) -> set[str]:
     quoted = QUOTED.findall(error.message)
     head, colon, _ = error.message.partition(": ")
     listed = [name for name in head.split(", ") if name in system.declared] if colon else []
-    names = {error.component or "", *quoted, *listed}
+    law = (error.text or "") if isinstance(error, LawError) else ""
+    names = {error.component or "", *quoted, *listed, *WORD.findall(law)}
     at = [] if quoted else [error.component or "", *listed]
     for part in map(system.declared.get, at):
         if isinstance(part, Part):

@@ -1,7 +1,7 @@
 """Gestures of a person at a drawing, as edits of the text of its model.
 
-A gesture is a dictionary with the word ``do``; docs/reference/design.md lists them.  ``plan_gesture`` changes nothing: it says
-which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
+A gesture is a dictionary with the word ``do``; docs/reference/design.md lists them.  ``plan_gesture`` changes nothing:
+it says which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
 """
 
 from __future__ import annotations
