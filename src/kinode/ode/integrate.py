@@ -2,8 +2,9 @@
 ones with and without error control, and an implicit one for stiff problems.
 
 No Python runs within a step. The compiled loop (loops/advance.py) returns after some 50 ms, for an interrupt, a
-progress bar or a request to stop (loop_run.py). A run that ends early keeps the states so far. Events and constraints
-are part of the loop. Not done here: methods of other libraries (cvode.py), many runs at a time (rk4_batch.py).
+progress bar or a request to stop (runs/loop_run.py). A run that ends early keeps the states so far. Events and
+constraints are part of the loop. Not done here: methods of other libraries (cvode.py), many runs at a time
+(rk4_batch.py), runs that are repeated with other values (runs/prepared_run.py).
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy.typing as npt
 
 from kinode.jit.pointers import floats_of
-from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
@@ -31,6 +30,7 @@ from kinode.ode.ode_arguments import (
     flat,
     without_discrete,
 )
+from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
 from kinode.ode.tableaus import Tableau
 
@@ -113,9 +113,7 @@ def integrate(
         quaternions=quaternions, max_step=max_step, breaks=breaks, margin=margin, first_step=first_step,
         first_tick=first_tick, max_steps=max_steps,
     )  # fmt: skip
-    if t0 == t1 or kernel.n_y == 0:
-        return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
-    return run.solution(run.drive(on_progress, chunk, on_long))
+    return run.complete(on_progress, chunk, on_long)
 
 
 def begin_run(

@@ -1,0 +1,59 @@
+"""Integrations of one model that differ in start, parameters and inputs alone.
+
+What they have in common is checked and laid out in memory once. A run in the memory of an earlier one begins in a
+tenth of the time that it takes to lay one out, and gives the same numbers to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy.typing as npt
+
+from kinode.ode.integrate import begin_run
+from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.ode_arguments import check_start, flat
+from kinode.ode.runs.loop_run import LoopRun, OnLong
+from kinode.ode.solution import OdeSolution
+
+
+class PreparedRun:
+    """Runs of a model from t0 to t1; several threads may use it at a time.
+
+    Parameters
+    ----------
+    kernel : KernelSpec
+        The model.
+    t0, t1 : float
+        Start and end in s.
+    **options
+        Arguments of ``integrate`` that all runs have in common: method, times, step, tolerances, breaks and the like.
+    """
+
+    def __init__(self, kernel: KernelSpec, t0: float, t1: float, **options: Any) -> None:
+        self.kernel, self.t0, self.t1, self.options = kernel, t0, t1, options
+        self._idle: list[LoopRun] = []
+
+    def begin(self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None) -> LoopRun:
+        """A run before its first step."""
+        try:
+            run = self._idle.pop()
+        except IndexError:
+            run = begin_run(self.kernel, y0, self.t0, self.t1, p=p, inputs=inputs, **self.options)
+            run.keep_layout()
+            return run
+        start = check_start(y0, self.kernel.n_y, self.t0, self.t1)
+        run.begin_again(start, (flat("p", p), flat("inputs", inputs)))
+        return run
+
+    def solve(
+        self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None, *,
+        on_progress: Callable[[float], bool] | None = None, on_long: tuple[int, OnLong] | None = None,
+    ) -> OdeSolution:  # fmt: skip
+        """The run from a start with some parameters and inputs; the arguments are those of ``integrate``."""
+        run = self.begin(y0, p, inputs)
+        solution = run.complete(on_progress, None, on_long)
+        run.release_output()
+        self._idle.append(run)
+        return solution
