@@ -88,7 +88,10 @@ class System(Declarations, Shortcuts):
     @property
     def parts(self) -> dict[str, Part]:
         """The elements that have ports: parts of a network."""
-        return find_parts(self)
+        known: dict[str, Part] | None = self.derived.get("parts")
+        if known is None:
+            known = self.derived["parts"] = find_parts(self)
+        return known
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -358,10 +361,11 @@ class System(Declarations, Shortcuts):
     def read_parameters(self, changed: Mapping[str, Any]) -> dict[str, Value]:
         """New values for parameters, checked against names, dimensions and bounds."""
         new: dict[str, Value] = {}
+        parameters = self.parameters
         for name, raw in changed.items():
-            if name not in self.parameters:
-                raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
-            parameter = self.parameters[name]
+            parameter = parameters.get(name)
+            if parameter is None:
+                raise ModelError(unknown(f"{self.name} has no parameter", name, parameters))
             new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
                 low, high = parameter.bounds

@@ -188,8 +188,10 @@ def _may_be_eventful(dynamics: Dynamics) -> bool:
     topology = dynamics.arguments.topology
     if topology.events is not None or not topology.constrained:
         return topology.events is not None or find_watched(dynamics) is not None
-    components = dynamics.system.components.values()  # loops are closed later, and what is watched is known then
-    return any(True for component in components for _ in laws_of(component))
+    known: dict[str, bool] = dynamics.arguments.derived
+    if "has laws" not in known:  # loops are closed later, and what is watched is known then
+        known["has laws"] = any(True for part in dynamics.system.components.values() for _ in laws_of(part))
+    return known["has laws"]
 
 
 def _compiled(model: System | Dynamics, formulation: str | None) -> Dynamics:

@@ -143,8 +143,6 @@ class LoopRun:
     def begin_again(self, y0: Array, arguments: tuple[Array, Array]) -> None:
         """Begin anew with another start, other parameters and inputs, in the memory of the run before."""
         assert self._pristine is not None
-        if tuple(map(len, arguments)) != tuple(map(len, self.arguments)):
-            raise ValueError("p, inputs: as many numbers as in the run before are expected")
         memory, blocks = self._pristine
         ctypes.memmove(ctypes.addressof(self.memory), memory, len(memory))
         for block, first in zip(self._storage, blocks, strict=True):

@@ -34,17 +34,23 @@ class PreparedRun:
     def __init__(self, kernel: KernelSpec, t0: float, t1: float, **options: Any) -> None:
         self.kernel, self.t0, self.t1, self.options = kernel, t0, t1, options
         self._idle: list[LoopRun] = []
+        self._sizes: tuple[int, ...] | None = None  # of parameters and inputs
 
     def begin(self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None) -> LoopRun:
         """A run before its first step."""
+        start = check_start(y0, self.kernel.n_y, self.t0, self.t1)
+        arguments = flat("p", p), flat("inputs", inputs)
+        sizes = tuple(map(len, arguments))
+        if self._sizes not in (None, sizes):
+            raise ValueError(f"p, inputs: {self._sizes} numbers are expected as in the runs before, not {sizes}")
         try:
             run = self._idle.pop()
         except IndexError:
-            run = begin_run(self.kernel, y0, self.t0, self.t1, p=p, inputs=inputs, **self.options)
+            run = begin_run(self.kernel, start, self.t0, self.t1, p=arguments[0], inputs=arguments[1], **self.options)
             run.keep_layout()
+            self._sizes = sizes
             return run
-        start = check_start(y0, self.kernel.n_y, self.t0, self.t1)
-        run.begin_again(start, (flat("p", p), flat("inputs", inputs)))
+        run.begin_again(start, arguments)
         return run
 
     def solve(
