@@ -24,6 +24,7 @@ from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
@@ -40,6 +41,8 @@ END_STOP_TOLERANCE = 1e-6
 """Distance by which a start may lie beyond a rigid end stop: share of its position, or m or rad.  Runs stay within."""
 DRIVEN_SAMPLES = 1000
 """Samples of a run without states, where no times are given."""
+MOST_TAKEN_OVER = 64
+"""States up to which a method for stiff systems takes over: its matrices grow with the square of their number."""
 MAX_ROW_CHOICES = 4
 """Sets of independent constraint rows that a run is tried with."""
 
@@ -78,6 +81,10 @@ class StateHistory:
     """The system as it was compiled for this motion."""
     method: str = DEFAULT_METHOD
     """The method of integration."""
+    bound_from: float | None = None
+    """Time in s from which on stability bounded its steps, if it did."""
+    taken_over: float | None = None
+    """Time in s at which a method for stiff systems took over, if one did."""
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -233,6 +240,7 @@ class Solver:
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     model=(self.kernel, self.p, self.inputs),
                 )  # fmt: skip
+            more |= {"stiff_kernel": self._stiff_kernel()}
             if prepared is not None:
                 return prepared.solve(y, self.p, self.inputs, **more)
             return integrate(
@@ -243,6 +251,12 @@ class Solver:
             raise
         except ValueError as error:
             raise ArgumentError(str(error)) from None
+
+    def _stiff_kernel(self) -> Callable[[], KernelSpec] | None:
+        """The system with its derivatives, for a method for stiff systems that takes over; None for large systems."""
+        if METHODS[self.options.method].then is None or self.kernel.n_y > MOST_TAKEN_OVER:
+            return None
+        return lambda: find_kernel(self.dynamics, self.p, self.inputs, True)
 
     def _find_prepared(self, t0: float, t1: float, times: Array | None) -> PreparedRun | None:
         """The prepared run from t0 to t1; None where another program integrates, or functions in Python take part."""
@@ -311,5 +325,5 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
     return StateHistory(
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,
-        solver.dynamics, solver.options.method,
+        solver.dynamics, solver.options.method, solution.bound_from, solution.taken_over,
     )  # fmt: skip

@@ -6,6 +6,7 @@ import ctypes
 import math
 import time as clock
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from kinode.ode.runs.run_arrays import provide_arrays, provide_block
 from kinode.ode.runs.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
 
+if TYPE_CHECKING:
+    from kinode.ode.runs.stiff_takeover import StiffTakeover
+
 OnLong = Callable[[float, Array, int], int | None]
 """Called with time, state and number of steps; gives the number after which it is called again."""
 LEAST_STEP = 2.0**-60
@@ -30,6 +34,8 @@ PASS_ENDED = 1e-2
 """Share of the largest distance from singular positions: a step that ends farther away ends the pass."""
 CHUNK_SECONDS = 0.05
 """Wall time in s after which a loop returns, for an interrupt, a progress bar or a request to stop."""
+NOTED_STEPS = 1000
+"""Steps bounded by stability from which on that is worth a word."""
 NO_NUMBERS = floats_of(np.zeros(0))
 """An array without entries."""
 _BLOCK_NUMBERS = 1 << 19  # numbers in a block of output, at most (4 MB)
@@ -97,6 +103,7 @@ class LoopRun:
         self.y, self.y_new, self.y_stage, self.between = rows[:4]
         self.slopes = rows[4:]
         self.max_steps, self.loop, self.arguments = max_steps, loop, arguments
+        self.takeover: StiffTakeover | None = None
         self.passes: list[SingularPass] = []
         self._near_until = -2  # the last step that ended near a singular position
         self.y[:] = y0
@@ -149,7 +156,7 @@ class LoopRun:
             np.copyto(block, first)
         self.arguments, self.y[:] = arguments, y0
         self._write_arguments()
-        self.passes, self._near_until, self._blocks = [], -2, []
+        self.passes, self._near_until, self._blocks, self.takeover = [], -2, [], None
         if self.events is not None:
             self.events.listed = []
         self._first_rows(y0)
@@ -245,11 +252,20 @@ class LoopRun:
                 began = clock.perf_counter()
                 overdue = budget is None and began - shown > 2 * CHUNK_SECONDS
                 counts.budget = 0 if overdue else min(steps, self.max_steps - counts.steps)
+                if self.takeover is not None:
+                    counts.budget = self.takeover.limit(counts.budget)
                 code = call(self.memory)
                 elapsed = clock.perf_counter() - began
                 if code == Outcome.DONE:
                     return reached_end(self.now)
+                if code == Outcome.STIFF and self.takeover is not None:
+                    self.takeover.take_over()
+                    call = compiled_loops.loop(self.loop)
+                    continue
                 if self.serve(code):
+                    continue
+                if self.takeover is not None and self.takeover.give_back(code):
+                    call = compiled_loops.loop(self.loop)
                     continue
                 if code != Outcome.PAUSED or counts.steps >= self.max_steps:
                     return self.describe(code if code != Outcome.PAUSED else Outcome.TOO_MANY_STEPS)
@@ -332,7 +348,7 @@ class LoopRun:
             t, y = (np.concatenate(parts) for parts in zip(*self._blocks, (t, y), strict=True))
         elif written < len(self.out_t):
             t, y = t.copy(), y.copy()
-        fixed = self.memory.method.stepping == Stepping.FIXED
+        fixed, stiffness = self.memory.method.stepping == Stepping.FIXED, self.memory.stiffness
         if self.events is not None:
             self.events.collect()
         return OdeSolution(
@@ -348,4 +364,6 @@ class LoopRun:
             passes=tuple(self.passes),
             events=() if self.events is None else tuple(self.events.listed),
             next_tick=None if self.events is None else self.memory.clocks.first,
+            bound_from=self.absolute(stiffness.first) if stiffness.bound_steps >= NOTED_STEPS else None,
+            taken_over=None if self.takeover is None else self.takeover.time,
         )

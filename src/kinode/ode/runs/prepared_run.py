@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from kinode.ode.integrate import begin_run
+from kinode.ode.integrate import allow_takeover, begin_run
 from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.ode_arguments import check_start, flat
 from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
@@ -56,10 +57,13 @@ class PreparedRun:
     def solve(
         self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None, *,
         on_progress: Callable[[float], bool] | None = None, on_long: tuple[int, OnLong] | None = None,
+        stiff_kernel: Callable[[], KernelSpec] | None = None,
     ) -> OdeSolution:  # fmt: skip
         """The run from a start with some parameters and inputs; the arguments are those of ``integrate``."""
         run = self.begin(y0, p, inputs)
+        allow_takeover(run, self.options.get("method", DEFAULT_METHOD), stiff_kernel)
         solution = run.complete(on_progress, None, on_long)
-        run.release_output()
-        self._idle.append(run)
+        if solution.taken_over is None:  # else it is laid out for another method
+            run.release_output()
+            self._idle.append(run)
         return solution

@@ -351,7 +351,7 @@ SimulationError
 
 
 def _find_method(name: str) -> str:
-    known = [method.name for method in METHODS.values() if method.tableau is not None]
+    known = [method.name for method in METHODS.values() if method.tableau is not None and method.then is None]
     if name not in known:
         raise ArgumentError(f"method: a stepper takes one of {', '.join(known)}, not {name!r}")
     return name
