@@ -264,7 +264,7 @@ class LoopRun:
                     continue
                 if self.serve(code):
                     continue
-                if self.takeover is not None and self.takeover.give_back(code):
+                if self.takeover is not None and self.takeover.changes(code):
                     call = compiled_loops.loop(self.loop)
                     continue
                 if code != Outcome.PAUSED or counts.steps >= self.max_steps:

@@ -19,11 +19,11 @@ from kinode.ode.runs.loop_run import LoopRun
 from kinode.ode.tableaus import Tableau
 
 TRIAL_STEPS = 200
-"""Steps after which the other method must have proved faster."""
+"""Steps over which the cost of a method is measured."""
 WORTH_STEPS = 5_000
 """Steps that the run would still take: with fewer the other method does not earn its preparation."""
-LEAST_GAIN = 10.0
-"""How many times the steps before it a step of the other method is at least, since it takes as much longer."""
+SIZE_SQUARED = 400.0
+"""The square of the number of states for which the matrices of the other method double its cost."""
 FAILURES = frozenset({Outcome.STEP_TOO_SMALL, Outcome.NOT_FINITE, Outcome.STALLED})
 """Endings of the other method after which the first one tries to go on."""
 
@@ -41,6 +41,10 @@ def set_method(run: LoopRun, method: IntegrationMethod, table: Tableau) -> None:
 class StiffTakeover:
     """The change of a run to a method for stiff problems.
 
+    It takes over where stability bounds the steps.  Its cost, in evaluations of the rate for a second of the run, is
+    then compared with that of the first method at the edge of stability.  Where it is higher, the first method takes
+    some steps for comparison, and the cheaper of the two goes on.
+
     Parameters
     ----------
     run : LoopRun
@@ -52,45 +56,72 @@ class StiffTakeover:
     def __init__(self, run: LoopRun, method: IntegrationMethod, find_kernel: Callable[[], KernelSpec]) -> None:
         assert method.then is not None
         self.run, self.method, self.other, self.find_kernel = run, method, METHODS[method.then], find_kernel
-        self.time: float | None = None  # of the change
-        self._trial: tuple[float, int, float] | None = None  # time and steps at its start, length of a step before it
+        self.time: float | None = None  # of the first change
+        self._begun: tuple[float, int, int] | None = None  # of the trial: time, steps and evaluations
+        self._cost = 0.0  # of the method that does not run now
         run.memory.stiffness.worth = WORTH_STEPS
 
+    @property
+    def _is_other(self) -> bool:
+        return bool(self.run.memory.method.stepping == Stepping.IMPLICIT)
+
     def take_over(self) -> None:
-        """Go on with the other method."""
-        step, counts = self.run.memory.step, self.run.memory.counts
-        self.time, self._trial = self.run.now, (step.t, counts.steps, abs(step.h_done))
+        """Go on with the other method, where the loop asks for it."""
+        memory = self.run.memory
+        self.time = self.run.now
+        self._cost = memory.method.last / abs(memory.step.h_done)
+        self._use_other()
+
+    def _use_other(self) -> None:
         kernel = self.find_kernel()
-        table = self._change_to(self.other)
-        set_newton(self.run, kernel, table, self.run.memory.method.rtol)
+        set_newton(self.run, kernel, self._change_to(self.other), self.run.memory.method.rtol)
         self.run.memory.counts.restarted = 1
 
     def limit(self, budget: int) -> int:
-        """The number of steps to take at once: at most to the end of the trial."""
-        if self._trial is None:
+        """The number of steps to take at once: at most to the end of a trial."""
+        if self._begun is None:
             return budget
-        return min(budget, max(1, self._trial[1] + TRIAL_STEPS - self.run.memory.counts.steps))
+        return min(budget, max(1, self._begun[1] + TRIAL_STEPS - self.run.memory.counts.steps))
 
-    def give_back(self, code: int) -> bool:
-        """Go on with the first method where the other one failed, or is no faster; False where it goes on."""
-        if self.run.memory.method.stepping != Stepping.IMPLICIT:
+    def changes(self, code: int) -> bool:
+        """Change the method where the present one failed, or costs more; False where it stays."""
+        if self._is_other and code in FAILURES:
+            self._use_first()
+            self._begun = None
+            return True
+        counts = self.run.memory.counts
+        if code != Outcome.PAUSED or self._begun is None or counts.steps < self._begun[1] + TRIAL_STEPS:
             return False
-        if code not in FAILURES and not (code == Outcome.PAUSED and self._is_slow()):
-            return False
-        self._trial = None
+        cost, other = self._measure(), self._cost
+        if self._is_other and cost > other:
+            self._cost = cost
+            self._use_first()
+            return True
+        if not self._is_other:
+            self._cost, self._begun = cost, None  # the decision
+            if other < cost:
+                self._use_other()
+                self._begun = None
+                return True
+        return False
+
+    def _measure(self) -> float:
+        """The cost of the trial that is over, in evaluations for a second; the next one begins."""
+        memory = self.run.memory
+        assert self._begun is not None
+        t, _, evaluations = self._begun
+        self._begin_trial()
+        cost = (memory.counts.evaluations - evaluations) / max(abs(memory.step.t - t), 1e-300)
+        return cost * (1.0 + memory.model.n_continuous**2 / SIZE_SQUARED) if self._is_other else cost
+
+    def _begin_trial(self) -> None:
+        counts = self.run.memory.counts
+        self._begun = self.run.memory.step.t, counts.steps, counts.evaluations
+
+    def _use_first(self) -> None:
         self._change_to(self.method)
         self.run.memory.newton.hold = 0.0
         self.run.memory.step.h = 0.0
-        return True
-
-    def _is_slow(self) -> bool:
-        """Whether the trial is over, and steps have hardly become longer for all that they cost."""
-        memory = self.run.memory
-        if self._trial is None or memory.counts.steps < self._trial[1] + TRIAL_STEPS:
-            return False
-        (t, _, h), self._trial = self._trial, None
-        cost = LEAST_GAIN + memory.model.n_continuous / 2
-        return abs(memory.step.t - t) < TRIAL_STEPS * cost * h
 
     def _change_to(self, method: IntegrationMethod) -> Tableau:
         """Set another method; the slope of the present state is its first one."""
@@ -102,7 +133,8 @@ class StiffTakeover:
         run.slopes, memory.state.slopes = rows, floats_of(rows)
         memory.method.weights = floats_of(np.zeros(len(table.nodes)))
         set_method(run, method, table)
-        memory.stiffness.worth = memory.stiffness.wanted = 0
+        memory.stiffness.worth = memory.stiffness.wanted = memory.stiffness.suspected = memory.stiffness.clear = 0
         memory.step.previous_error, memory.counts.rejected_in_a_row, memory.counts.failed = 1e-4, 0, -1
         run.loop = method.find_loop(run.events is not None or memory.bounds.count != 0)
+        self._begin_trial()
         return table
