@@ -18,6 +18,7 @@ from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import needs_jerk
+from kinode.model.base.parameters import read_input
 from kinode.model.live.live_numbers import LiveNumber, find_field, is_hidden
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
@@ -119,7 +120,7 @@ class Arguments:
         for key, new in value.items():
             if key not in names:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
-            vector[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
+            vector[names.index(key)] = self.system.nominal(read_input(self.system, key, new))
         return vector
 
     @property

@@ -88,10 +88,7 @@ class System(Declarations, Shortcuts):
     @property
     def parts(self) -> dict[str, Part]:
         """The elements that have ports: parts of a network."""
-        known: dict[str, Part] | None = self.derived.get("parts")
-        if known is None:
-            known = self.derived["parts"] = find_parts(self)
-        return known
+        return find_parts(self)
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -360,8 +357,7 @@ class System(Declarations, Shortcuts):
 
     def read_parameters(self, changed: Mapping[str, Any]) -> dict[str, Value]:
         """New values for parameters, checked against names, dimensions and bounds."""
-        new: dict[str, Value] = {}
-        parameters = self.parameters
+        new, parameters = dict[str, Value](), self.parameters
         for name, raw in changed.items():
             parameter = parameters.get(name)
             if parameter is None:
