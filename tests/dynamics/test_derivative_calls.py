@@ -274,6 +274,46 @@ def test_gradient_of_one_number(pendulum):
     assert pendulum.gradient(0.0, Q, U, of="system.energy", by=("q", "u", "p"), out=out).matrix is out
 
 
+def test_a_prepared_gradient_gives_the_vector(walker):
+    q, u, e, _ = state_of(walker)
+    weights = np.random.default_rng(2).normal(size=walker.n_u)
+    by = ("q", "u", "effort")
+    g = walker.gradient_of("u_dot", by=by, weights=weights)
+    expected = walker.gradient(0.0, q, u, of="u_dot", by=by, weights=weights)
+    np.testing.assert_array_equal(g(0.0, q, u), expected.matrix[0])
+    np.testing.assert_array_equal(g(0, list(q), u), expected.matrix[0])
+    loaded = walker.gradient(0.0, q, u, of="u_dot", by=by, weights=weights, effort=e).matrix[0]
+    np.testing.assert_array_equal(g(0.0, q, u, e), loaded)
+    np.testing.assert_array_equal(g(0.0, q, u, effort=e), loaded)
+    np.testing.assert_allclose(g(0.0, q, u, weights=3 * weights), 3 * expected.matrix[0], rtol=1e-12)
+    out = np.empty(g.shape)
+    assert g(0.0, q, u, out=out) is out
+    np.testing.assert_array_equal(g.blocks(out)["u"], expected["u"])
+    assert g.columns == walker.derivatives_of("u_dot", by=by).columns
+    assert g(0.0, np.array([q, q]), np.array([u, u])).shape == (2, *g.shape)
+    one = walker.gradient_of("system.energy", by="u")
+    assert walker.gradient_of("system.energy", by="u") is one
+    np.testing.assert_allclose(one(0.0, q, u), walker.mass_matrix(0.0, q) @ u, rtol=1e-12)
+    assert "one number" in g.__doc__
+
+
+def test_prepared_gradients_of_given_motion_and_without_weights(pendulum):
+    g = pendulum.gradient_of("effort")
+    assert repr(g) == "<gradient of effort by q, u, u_dot: g(t, q, u, u_dot)>"
+    weights = np.array([0.3, -2.0])
+    expected = pendulum.gradient(0.0, Q, U, of="effort", u_dot=E, weights=weights).matrix[0]
+    np.testing.assert_array_equal(g(0.0, Q, U, E, weights=weights), expected)
+    np.testing.assert_array_equal(pendulum.gradient_of("effort", weights=weights)(0.0, Q, U, u_dot=E), expected)
+    with pytest.raises(ArgumentError, match="weights: effort has 2 entries"):
+        g(0.0, Q, U, E)
+    with pytest.raises(ArgumentError, match="u_dot: needed"):
+        g(0.0, Q, U, weights=weights)
+    with pytest.raises(ArgumentError, match="u_dot is expected, once"):
+        g(0.0, Q, U, effort=E, weights=weights)
+    with pytest.raises(ArgumentError, match="weights: shape"):
+        pendulum.gradient_of("u_dot", weights=[1.0])
+
+
 def test_gradient_of_given_motion(pendulum):
     weights = np.array([0.3, -2.0])
     gradient = pendulum.gradient(0.0, Q, U, of="effort", u_dot=E, weights=weights)

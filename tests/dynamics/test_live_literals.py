@@ -3,10 +3,11 @@
 import copy
 import pickle
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from text_numbers import changed_texts
+from text_numbers import TextNumber, change_text, find_text_numbers
 
 import kinode as kn
 from kinode.dynamics.live_model import LiveModel
@@ -17,6 +18,7 @@ FILES = sorted(EXAMPLES.glob("*.yaml"))
 SHORT = 0.3  # s; long enough for pins to load, contacts to begin and motors to turn
 TIMES = 7
 SHARE = 0.03  # by which a number is changed
+TOGETHER = 8  # numbers in one run
 # Two integrations of the same motion with step control differ by rounding that the motion amplifies.
 SAME = 2e-7
 # Numbers of a file that are no numbers of the model: they bound parameters or declare kinds.
@@ -57,22 +59,23 @@ def assert_same(one, two, what):
     assert one == pytest.approx(two, rel=SAME, abs=SAME * abs(two).max()), what
 
 
-@pytest.mark.filterwarnings("ignore::kinode.errors.GuessWarning")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_number_of_every_example_is_live_or_compiled_anew(file):
-    """Set by name: the run of the changed text.  Numbers that the change leaves alone stay as they were."""
-    written = kn.load(file)
-    model, until = LiveModel(written), min(written.run_defaults.get("until", SHORT), SHORT)
-    base, own = find_numbers(written), written.parameter_values()
-    outcome(model.dynamics, until)
-    tested = 0
-    for number in changed_texts(file, SHARE):
+class ChangedNumber(NamedTuple):
+    """A number of a text, and the numbers of the model that another value there changes."""
+
+    number: TextNumber
+    values: dict[str, float]
+    structural: bool
+
+
+def find_changes(file, written, model):
+    """Every number of a file that can be changed alone; the model's other numbers stay as they were."""
+    base, own, text = find_numbers(written), written.parameter_values(), file.read_text()
+    for number in find_text_numbers(text, SHARE):
         try:
-            changed = kn.loads(number.text, file)
+            changed = kn.loads(change_text(text, [number]), file)
         except kn.Error:
             continue  # a body, a rotation or a count that cannot be
-        new = find_numbers(changed)
-        values = {name: x.value for name, x in new.items() if base[name].value != x.value}
+        values = {name: x.value for name, x in find_numbers(changed).items() if base[name].value != x.value}
         values |= {
             name: x for name, x in changed.parameter_values().items()
             if own[name] != x and name in model.dynamics.topology.parameters
@@ -80,12 +83,38 @@ def test_every_number_of_every_example_is_live_or_compiled_anew(file):
         if not values:
             assert NO_NUMBERS & set(map(str, number.path)), number.path
             continue
+        yield ChangedNumber(number, values, any(name in base and base[name].structural for name in values))
+
+
+def group_changes(changes, file):
+    """Changes that are tried in one run, a few of one sort if the model can have them all; and the changed model."""
+    for structural in (False, True):
+        alike = [change for change in changes if change.structural is structural]
+        groups = [alike[k : k + TOGETHER] for k in range(0, len(alike), TOGETHER)]
+        while groups:
+            few = groups.pop()
+            try:
+                yield few, kn.loads(change_text(file.read_text(), [change.number for change in few]), file)
+            except kn.Error:
+                groups += [[change] for change in few]
+
+
+@pytest.mark.filterwarnings("ignore::kinode.errors.GuessWarning")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_number_of_every_example_is_live_or_compiled_anew(file):
+    """Set by name: the run of the changed text."""
+    written = kn.load(file)
+    model, until = LiveModel(written), min(written.run_defaults.get("until", SHORT), SHORT)
+    outcome(model.dynamics, until)
+    changes = list(find_changes(file, written, model))
+    assert len(changes) >= 2
+    for few, changed in group_changes(changes, file):
+        paths = [change.number.path for change in few]
+        values = {name: x.value for name, x in find_numbers(changed).items()} | changed.parameter_values()
         model.reset()
-        now = model.set(values)
-        assert_same(outcome(now.dynamics, until, parameters=now.parameters), outcome(changed, until), number.path)
-        assert not now.compiled or any(name in base and base[name].structural for name in values), number.path
-        tested += 1
-    assert tested >= 2
+        now = model.set({name: values[name] for change in few for name in change.values})
+        assert_same(outcome(now.dynamics, until, parameters=now.parameters), outcome(changed, until), paths)
+        assert not now.compiled or few[0].structural, paths
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from kinode.formats.json_schema import schema
 from kinode.formats.load import load as load_any
 from kinode.formats.yaml_files import dumps, load, loads, save
 from kinode.formats.yaml_text import CONTROL, read_text
-from kinode.formats.yaml_writer import _scalar
+from kinode.formats.yaml_writer import write_scalar
 from kinode.model.base.element import ELEMENTS
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
@@ -77,20 +77,20 @@ def test_so_does_a_system_with_subsystems(system: System, leg: System) -> None:
     )
 )
 def test_text_comes_back_as_it_was(text: str) -> None:
-    assert read_text(f"{{{_scalar(text)}: [{_scalar(text)}]}}", None) == {text: [text]}
+    assert read_text(f"{{{write_scalar(text)}: [{write_scalar(text)}]}}", None) == {text: [text]}
 
 
 @pytest.mark.parametrize("text", ["\x1f", "\x00", "a\x1b[2J", "half \ud800 pair"])
 def test_control_characters_are_refused_on_either_side(text: str) -> None:
     with pytest.raises(ModelError, match="control character"):
-        _scalar(text)
+        write_scalar(text)
     with pytest.raises(ModelError, match="control character"):
         read_text('["' + "".join(f"\\u{ord(x):04x}" for x in text) + '"]', None)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_come_back_to_the_last_digit(x: float) -> None:
-    (value,) = read_text(f"[{_scalar(x)}]", None)
+    (value,) = read_text(f"[{write_scalar(x)}]", None)
     assert value == x
     assert math.copysign(1.0, value) == math.copysign(1.0, x)
 
@@ -353,3 +353,10 @@ def test_the_unit_of_a_parameter():
             system.parameter("wrong", 2.0, unit=unit)
     with pytest.raises(ModelError, match="N/m is needed"):
         system.parameter("wrong", "2 kg", unit="N/m")
+
+
+def test_where_parts_are_drawn_is_no_model(tmp_path: Path) -> None:
+    file = tmp_path / "axis.view.yaml"
+    file.write_text("kinode: 1\n")
+    with pytest.raises(ModelError, match=r"load axis\.yaml"):
+        load_any(file)

@@ -7,17 +7,16 @@ import gc
 import math
 import weakref
 from collections.abc import Callable
-from enum import IntEnum
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loop_records import Step, Walk, fibonacci, move
 
 from kinode.jit import compiler
-from kinode.jit.expression_translator import TranslationError
-from kinode.jit.pointers import Floats, Ints, Struct, bits, call, floats, floats_of, ints_of, struct, tail
+from kinode.jit.pointers import Floats, Struct, bits, call, floats, floats_of, ints_of, struct, tail
 from kinode.jit.translator import translate
 
 TYPES = {"int": ctypes.c_int64, "float": ctypes.c_double, "bool": ctypes.c_bool, "None": None}
@@ -214,10 +213,6 @@ def norm(a: Floats, n: int) -> float:
     return math.sqrt(square)
 
 
-def fibonacci(n: int) -> int:
-    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
-
-
 @pytest.mark.parametrize("function", [ranges, searching, helpers])
 @given(data=st.data())
 def test_loops_over_rows(function, data):
@@ -257,34 +252,6 @@ def test_kernels_are_called_by_their_address():
     assert results[0] == results[1] == 0.5 + 0.5 * (1.0 + 1.5 + 2.0 + 2.5)
 
 
-@struct
-class Point(Struct):
-    """A record within others."""
-
-    x: float
-    y: float
-    hits: int
-
-
-class Step(IntEnum):
-    """Numbers with names."""
-
-    FORTH = 1
-    BACK = -1
-
-
-@struct
-class Walk(Struct):
-    """Numbers, records and rows."""
-
-    steps: int
-    here: Point
-    there: Point
-    path: Floats
-    marks: Ints
-    scale: float
-
-
 def walk(trip: Walk, n: int) -> float:
     """Fields are read, set and changed in place, through records within and under another name."""
     here, path = trip.here, trip.path
@@ -295,11 +262,6 @@ def walk(trip: Walk, n: int) -> float:
         trip.marks[i] = trip.there.hits
         trip.steps += move(trip.there, i)
     return here.x - tail(path, 1)[0]
-
-
-def move(point: Point, by: int) -> int:
-    point.y += by
-    return by * point.hits
 
 
 def sign_bits(values: Floats, n: int) -> int:
@@ -362,150 +324,6 @@ def test_a_field_of_another_type_is_refused():
 
     with pytest.raises(TypeError, match=r"Named\.name: a field is an int, a float, Floats, Ints or a Struct"):
         struct(Named)
-
-
-def no_such_field(trip: Walk) -> float:
-    return trip.here.z
-
-
-def field_of_a_number(trip: Walk) -> float:
-    return trip.scale.x
-
-
-def whole_record(trip: Walk) -> None:
-    trip.here = trip.there
-
-
-def other_record(trip: Walk) -> int:
-    return move(trip, 1)
-
-
-def field_of_another_type(trip: Walk) -> None:
-    trip.steps = trip.scale
-
-
-def no_annotation(n) -> int:
-    return n
-
-
-def no_return(n: int) -> int:
-    if n > 0:
-        return 1
-
-
-def unset(n: int) -> int:
-    if n > 0:
-        m = 1
-    return m
-
-
-def unset_after_a_loop(n: int) -> int:
-    for i in range(n):
-        m = i
-    return m
-
-
-def other_type(n: int) -> float:
-    x = 1
-    x = x / n
-    return x
-
-
-def text(n: int) -> int:
-    print("hello")
-    return n
-
-
-def listed(n: int) -> int:
-    values = [1, 2]
-    return values[n]
-
-
-def unknown(n: int) -> int:
-    return nowhere(n)  # noqa: F821
-
-
-def too_many(n: int) -> int:
-    return fibonacci(n, n)
-
-
-def wrong_argument(values: Floats) -> int:
-    return fibonacci(values[0])
-
-
-def whole_power(n: int) -> int:
-    return n**2
-
-
-def either_kind(x: float) -> float:
-    return 1 if x > 0.0 else x
-
-
-def float_index(values: Floats, x: float) -> float:
-    return values[x]
-
-
-def written_integer(places: Ints, x: float) -> None:
-    places[0] = x
-
-
-def with_default(n: int = 3) -> int:
-    return n
-
-
-def unknown_type(n: complex) -> int:
-    return 1
-
-
-def over_a_list(n: int) -> int:
-    for i in (1, 2):
-        n += i
-    return n
-
-
-def a_number_as_truth(n: int) -> bool:
-    return n and n > 1
-
-
-REFUSED = {
-    no_such_field: "a record Point has no field 'z'",
-    field_of_a_number: "'trip.scale' is a real number and has no fields",
-    whole_record: "'trip.here' is a record Point: its fields are assigned to one by one",
-    other_record: "argument 'point' of 'move' is a record Point and would become a record Walk",
-    field_of_another_type: "'trip.steps' is an integer and would become a real number",
-    no_annotation: "argument 'n' has no annotation",
-    no_return: "a path reaches its end without returning an integer",
-    unset: "'m' is not set on every path",
-    unset_after_a_loop: "'m' is not set on every path",
-    other_type: "'x' is an integer and would become a real number",
-    text: "no number of the loop language",
-    listed: "not part of the loop language",
-    unknown: "'nowhere' is not known",
-    too_many: "takes 1 arguments, not 2",
-    wrong_argument: "argument 'n' of 'fibonacci' is an integer and would become a real number",
-    whole_power: "a power of integers",
-    either_kind: "may be an integer or a real number",
-    float_index: "where an integer is needed",
-    written_integer: "'places\\[0\\]' is an integer and would become a real number",
-    with_default: "no defaults",
-    unknown_type: "'complex' is no type of a loop",
-    over_a_list: "a loop goes over a range",
-    a_number_as_truth: "where true or false is needed",
-}
-
-
-@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
-def test_what_cannot_be_compiled_is_refused_with_its_place(function):
-    with pytest.raises(TranslationError, match=REFUSED[function]) as caught:
-        translate(function, "tested")
-    first = function.__code__.co_firstlineno
-    place = int(str(caught.value).split(":")[1])
-    assert str(caught.value).startswith(function.__code__.co_filename) and first <= place <= first + 5
-
-
-def test_what_is_not_python_is_refused():
-    with pytest.raises(TranslationError, match="not written in Python"):
-        translate(math.sin, "tested")
 
 
 def entrywise(a: Floats, b: Floats, out: Floats, n: int, x: float) -> int:

@@ -6,61 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mechanisms import four_bars, net, ring
+from rolled_models import MODELS, carriage, prepared
 
 import kinode as kn
-from kinode.algebra.trace import count_operations
-from kinode.jit.program import ARGUMENTS, Program, interpret
+from kinode.algebra.trace import Tape, count_operations
+from kinode.jit.program import ARGUMENTS, Block, Program, interpret
 from kinode.kernels import kernel_table, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.rolled import rolled_programs
-from kinode.kernels.rolled.rolled_elimination import RolledElimination
+from kinode.kernels.rolled.rolled_elimination import TILE, RolledElimination
 from kinode.multibody.dependent_joints import pose_errors
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.loop_closure import choose_rows
 from kinode.structure.topology import find_topology
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = ("rate", "loaded_acceleration", "projection", "closure", "pose_errors", "energy", "effort", "power")
-
-
-def carriage():
-    """A loop on a slide with a spring in its cut joint, a driven arm with a ball, a force, a parameter."""
-    system = kn.System("carriage", gravity=(0, -9.81, 0))
-    mass = system.parameter("m", 0.7)
-    base = system.body("base", mass=5, com=(0.1, 0, 0.2), inertia=(1, 2, 2.5))
-    system.prismatic("slide", system.world, base, axis="x", stiffness=20, damping=1)
-    inner = base
-    for i in range(4):
-        rod = system.body(f"rod{i}", mass=mass, com=(0.2, 0.01, 0), inertia=(0.01, 0.02, 0.02))
-        system.revolute(f"j{i}", inner.at(0.4 if i else 0, 0, 0), rod, guess=-0.4 if i else 0.6, damping=0.05)
-        inner = rod
-    system.revolute("close", inner.at(0.4, 0, 0), base.at(1, 0, 0), stiffness=3, damping=0.1)
-    arm = system.body("arm", mass=1, com=(0.1, 0.2, 0), inertia=(0.1, 0.2, 0.2))
-    tip = system.body("tip", mass=1, com=(0.1, 0.2, 0.1), inertia=(0.1, 0.2, 0.2))
-    system.revolute("turn", base.at(0, 0, 0.5), arm, axis="y", speed="1 + 0.3*sin(t)")
-    system.spherical("ball", arm.at(0.1, 0.5, 0), tip)
-    system.force("push", system["rod2"].at(0.1, 0, 0), ("3*sin(t)", 0, 1), expressed_in="world")
-    return system
-
-
-def wheel_and_rod():
-    """Slips and residuals of constraint elements; a rod whose end is held at a distance from the wheel."""
-    system = kn.System("wheel", gravity=(0, 0, -9.81))
-    wheel = system.body("wheel", mass=3, inertia=(0.2, 0.1, 0.1))
-    system.free("base", system.world, wheel, position=(0, 0, 0.3))
-    system.constraint("track", "rolling", wheel=wheel, axis="x", radius=0.3)
-    rod = system.body("rod", mass=1, com=(0.2, 0, 0), inertia=(0.01, 0.04, 0.04))
-    system.universal("pin", wheel.at(0.1, 0, 0), rod, axes=("y", "z"))
-    return system
-
-
-MODELS = {
-    "ring": lambda: ring(5),
-    "hinges": lambda: ring(6, "revolute"),
-    "carriage": carriage,
-    "wheel": wheel_and_rod,
-}
 
 
 @pytest.fixture
@@ -68,31 +28,6 @@ def roll_everything(monkeypatch):
     monkeypatch.setattr(tree_size, "ROLL_LOOPS_FROM", 1)
     monkeypatch.setattr(tree_size, "LINK_COST", 0)
     monkeypatch.setattr(tree_size, "SPEED_COST", 0)
-
-
-def state_of(topology, seed=0):
-    """A state near that of the guesses, which closes no loop."""
-    rng = np.random.default_rng(seed)
-    q = np.zeros(topology.n_q)
-    for name, where in topology.q_of.items():
-        joint = topology.system.joints[name]
-        given = joint.guess if joint.guess is not None else joint.neutral_q()
-        q[where] = np.array([topology.system.nominal(x) for x in np.atleast_1d(given)])
-    q += 0.1 * rng.normal(size=len(q))
-    u, z = rng.normal(size=topology.n_u), rng.normal(size=topology.n_z)
-    for start in topology.layout.quaternions:
-        q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
-    values = topology.system.parameter_values()
-    return EvaluationPoint(0.7, q, u, z, np.array([values[name] for name in topology.parameters]), np.empty(0))
-
-
-def prepared(system):
-    """Topology with independent rows, and a state."""
-    topology = find_topology(system)
-    point = state_of(topology)
-    G = np.array(Snapshot(topology, point).constraints.jacobian, dtype=float)
-    rows = choose_rows([G], np.ones(len(G), dtype=bool))
-    return topology.with_rows(rows), point
 
 
 def run(program: Program, point, x):
@@ -182,20 +117,30 @@ def test_small_loops_stay_straight_line_code():
 @pytest.mark.parametrize("density", [0.05, 0.3, 1.0])
 def test_elimination_by_table(density):
     rng = np.random.default_rng(3)
-    n = 30
+    n, missing = 9, 3
     pattern = np.triu(rng.random((n, n)) < density, 1)
     pattern = pattern | pattern.T
-    A = np.where(pattern, rng.normal(size=(n, n)), 0.0)
-    A = (A + A.T) / 2 + 2 * n * np.eye(n)
+    entries = np.kron(pattern | np.eye(n, dtype=bool), np.ones((TILE, TILE)))
+    A = np.where(entries, rng.normal(size=entries.shape), 0.0)
+    A = (A + A.T) / 2 + 8 * n * np.eye(len(A))
+    A[-missing:] = A[:, -missing:] = 0.0  # rows that only fill the last tile
+    A[-missing:, -missing:] = np.eye(missing)
     elimination = RolledElimination([set(np.flatnonzero(row).tolist()) for row in pattern], 5)
     x = 5 + elimination.size
-    work = np.full(x + n, np.nan)
+    work = np.full(x + len(A), np.nan)
     work[5 : 5 + elimination.n_cleared] = 0.0
     for i in range(n):
-        for j in [*np.flatnonzero(pattern[i]), i]:
-            work[elimination.entry(i, int(j))] = A[i, j]
-    b = rng.normal(size=n)
-    work[x + elimination.rank] = b
-    blocks = [elimination.factorize(), elimination.solve(x)]
-    interpret(Program("solve", {"work": len(work)}, {}, blocks), {"work": work})
-    assert work[x + elimination.rank] == pytest.approx(np.linalg.solve(A, b), rel=1e-12)
+        for j in [*np.flatnonzero(pattern[i, :i]).tolist(), i]:
+            tile = A[TILE * i : TILE * i + TILE, TILE * j : TILE * j + TILE]
+            work[elimination.tile(i, j) : elimination.tile(i, j) + TILE * TILE] = tile.T.ravel()
+    b = rng.normal(size=len(A))
+    work[x:] = b
+    factor = elimination.factorize()
+    interpret(Program("solve", {"work": len(work)}, {}, [factor, elimination.solve(x)]), {"work": work})
+    assert work[x:] == pytest.approx(np.linalg.solve(A, b), rel=1e-12)
+    work[x:] = b
+    interpret(Program("forward", {"work": len(work)}, {}, [elimination.forward(x)]), {"work": work})
+    form = Program("form", {}, {}, [Block(1, {}, [[("out", 0, elimination.quadratic_form(Tape(), x))]])])
+    out = np.zeros(1)
+    interpret(form, {"work": work, "out": out})
+    assert out[0] == pytest.approx(b @ np.linalg.solve(A, b), rel=1e-12)

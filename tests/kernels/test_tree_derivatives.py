@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rolled_models import KINDS, chain, random_tree
 
 import kinode as kn
 from kinode.algebra.trace import count_operations
@@ -15,7 +16,6 @@ from kinode.kernels.rolled.derivative_builder import DerivativeBuilder, find_run
 from kinode.kernels.rolled.derivative_sweeps import FIELDS, N_FIELDS, order_freedoms
 from kinode.structure.topology import find_topology
 
-KINDS = ("revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "spherical", "free", "driven")
 ALL = (("q", None), ("u", None), ("x", None))
 OF_MOTION = Kernel("derivatives", DerivativeOptions(("u_dot",), ALL))
 OF_EFFORT = Kernel("derivatives_of_motion", DerivativeOptions(("effort",), ALL))
@@ -24,37 +24,6 @@ OF_EFFORT = Kernel("derivatives_of_motion", DerivativeOptions(("effort",), ALL))
 @pytest.fixture(autouse=True)
 def roll_everything(monkeypatch):
     monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
-
-
-def random_tree(n, seed, kinds=KINDS, branches=True):
-    rng = np.random.default_rng(seed)
-    system = kn.System("tree", gravity=(0.3, 1.0, -9.81))
-    mass = system.parameter("m", 1.3)
-    bodies = [system.world]
-    for i in range(n):
-        new = system.body(
-            f"b{i}",
-            mass=mass * (1 + rng.random()),
-            com=rng.normal(size=3) * 0.1,
-            inertia=(0.3, 0.4, 0.5, 0.01, 0.02, 0.03),
-        )
-        kind, parent = kinds[rng.integers(len(kinds))], bodies[rng.integers(len(bodies)) if branches else -1]
-        place, axis = parent.at(*rng.normal(size=3) * 0.3), tuple(rng.normal(size=3))
-        match kind:
-            case "revolute" | "prismatic":
-                getattr(system, kind)(f"j{i}", place, new, axis=axis, stiffness=2.0 + i, damping=0.3)
-            case "screw":
-                system.screw(f"j{i}", place, new, axis=axis, lead=0.3)
-            case "cylindrical":
-                system.cylindrical(f"j{i}", place, new, axis=axis, damping=(0.1, 0.2))
-            case "universal":
-                system.universal(f"j{i}", place, new, axes=((1, 0.2, 0), (0, 0.3, 1)))
-            case "driven":
-                system.revolute(f"j{i}", place, new, axis=axis, motion="0.3*sin(2*t)")
-            case _:
-                getattr(system, kind)(f"j{i}", place, new)
-        bodies.append(new)
-    return find_topology(system)
 
 
 def arguments(program, topology, seed=5):
@@ -123,17 +92,6 @@ def test_some_columns_in_another_order():
     found = run(rolled_programs.make_program(topology, some), topology).reshape(topology.n_u, 2, -1)
     assert (found[:, 0] == whole[:, 2]).all()
     assert (found[:, 1] == whole[:, 0]).all()
-
-
-def chain(n):
-    system = kn.System("chain")
-    body = system.world
-    for i in range(n):
-        mass = 1 + 0.1 * (i % 7)
-        new = system.body(f"b{i}", mass=mass, com=(0.01, 0.02, 0.05), inertia=(0.003, 0.004, 0.005, 1e-4, 0, 0))
-        system.revolute(f"j{i}", body.at(0.005, 0.01, 0.1), new, axis="xyz"[i % 3])
-        body = new
-    return find_topology(system)
 
 
 def test_code_does_not_grow_with_the_chain():

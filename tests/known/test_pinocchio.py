@@ -18,12 +18,14 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from derivative_checks import run_kernel
+from derivative_checks import run_program
 
 import kinode as kn
 from kinode.errors import ModelError
 from kinode.importers import urdf
+from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -174,28 +176,31 @@ def test_robot(path, base):
 
 MOST_FREEDOMS = {"fixed": 45, "free": 24}  # of derivatives on the tape, interpreted here
 MOVABLE = re.compile(r"""<joint\b[^>]*\btype\s*=\s*["'](?:revolute|continuous|prismatic)["']""")
+WAYS = {"tape": kernel_programs.make_program, "recursion": lambda *of: DerivativeBuilder(*of).program()}
 
 
-def small_robots():
-    """The robots and bases whose derivatives are compared: those that move, and are not too large for the tape."""
+def moving_robots():
+    """Every robot with a freedom: by the tape, or by the recursion where it is too large for that."""
     for path in READABLE:
         joints = len(MOVABLE.findall(path.read_text()))
         for base, most in MOST_FREEDOMS.items():
-            if 0 < joints + 6 * (base == "free") <= most:
-                yield pytest.param(path, base, id=f"{names([path])[0]}-{base}")
+            freedoms = joints + 6 * (base == "free")
+            way = "tape" if freedoms <= most else "recursion"
+            if freedoms:
+                yield pytest.param(path, base, way, id=f"{names([path])[0]}-{base}")
 
 
-def kernel_matrix(pair, name, of, q, u, x):
+def kernel_matrix(pair, name, of, q, u, x, way):
     """Derivatives by q, u and the fourth argument, in Pinocchio's order of speeds."""
     n, order = pair.topology.n_u, pair.order
     options = DerivativeOptions((of,), (("q", None), ("u", None), ("x", None)))
-    point = EvaluationPoint(0.0, q, u)
-    matrix = run_kernel(pair.topology, Kernel(name, options), point, x).reshape(n, 3 * n)
+    program = WAYS[way](pair.topology, Kernel(name, options))
+    matrix = run_program(program, EvaluationPoint(0.0, q, u), x).reshape(n, 3 * n)
     return [matrix[np.ix_(order, k * n + order)] for k in range(3)]
 
 
-@pytest.mark.parametrize(("path", "base"), list(small_robots()))
-def test_derivatives_of_robot(path, base):
+@pytest.mark.parametrize(("path", "base", "way"), list(moving_robots()))
+def test_derivatives_of_robot(path, base, way):
     """Columns by q are small motions along the speeds on both sides; damping acts here alone."""
     pair = Pair(text_of(path)[0], base)
     assert pair.topology.n_u > 0
@@ -206,12 +211,12 @@ def test_derivatives_of_robot(path, base):
     pin.computeABADerivatives(model, data, their_q, v, tau)
     M_inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
     near = max(RTOL, np.finfo(float).eps * np.linalg.cond(M_inverse))  # what rounding leaves of such a matrix
-    by_q, by_u, by_effort = kernel_matrix(pair, "derivatives", "u_dot", q, u, x)
+    by_q, by_u, by_effort = kernel_matrix(pair, "derivatives", "u_dot", q, u, x, way)
     assert_near(by_q, data.ddq_dq, "accelerations by q", near)
     # Of propellers on a frame that is held theirs is a sum of rounding, and ours is zero.
     assert_near(by_u, data.ddq_dv - M_inverse * model.damping, "accelerations by u", near, floor=1e-16)
     assert_near(by_effort, M_inverse, "accelerations by effort", near)
-    by_q, by_u, by_u_dot = kernel_matrix(pair, "derivatives_of_motion", "effort", q, u, x)
+    by_q, by_u, by_u_dot = kernel_matrix(pair, "derivatives_of_motion", "effort", q, u, x, way)
     their_by_q, their_by_u, M = pin.computeRNEADerivatives(model, data, their_q, v, x[order])
     assert_near(by_q, their_by_q, "efforts by q")
     assert_near(by_u, their_by_u + np.diag(model.damping), "efforts by u", floor=1e-16)

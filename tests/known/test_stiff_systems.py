@@ -186,9 +186,10 @@ def test_events_are_those_of_the_explicit_method(model):
 def test_every_kind_of_jacobian_serves(monkeypatch):
     """One function of the whole matrix, directional derivatives, differences: the same motion to the tolerance."""
     runs = []
-    for most, large in ((32, False), (0, False), (0, True)):
-        monkeypatch.setattr(solver, "WHOLE_UP_TO", most)
-        monkeypatch.setattr(solver, "is_large", lambda topology, large=large: large)
+    for how in ("whole", "columns", "differences"):
+        monkeypatch.setattr(solver, "WHOLE_UP_TO", 32 if how == "whole" else 0)
+        if how == "differences":
+            monkeypatch.setattr(solver.Solver, "_find_jacobian", lambda *given: None)
         runs += [kn.simulate(system, 0.5, method="stiff", samples=11) for system in (four_bar(1e7), clutch())]
     for k in (2, 4):
         assert np.abs(runs[k]["left.q.angle"] - runs[0]["left.q.angle"]).max() < 1e-7
@@ -196,9 +197,9 @@ def test_every_kind_of_jacobian_serves(monkeypatch):
         assert runs[k].facts["steps"] == pytest.approx(runs[0].facts["steps"], rel=0.3)
 
 
-@pytest.mark.parametrize("how", ["recursion", "universal joints", "differences"])
+@pytest.mark.parametrize("how", ["recursion", "universal joints", "columns", "differences"])
 def test_a_long_chain_with_stiff_joints(how, monkeypatch):
-    """Loop code has exact columns where the recursion of derivatives covers the tree; else differences serve."""
+    """Loop code has exact derivatives: by the recursion where that covers the tree, else column by column."""
     system = kn.System("chain", gravity=(0, -9.81, 0))
     before = system.world
     for k in range(42):
@@ -208,8 +209,10 @@ def test_a_long_chain_with_stiff_joints(how, monkeypatch):
         else:
             system.revolute(f"joint_{k}", before, link, stiffness=2e3, damping=20.0)
         before = link.at(0.1, 0, 0)
+    if how == "columns":
+        monkeypatch.setattr(solver, "has_paired_recursion", lambda *given: False)
     if how == "differences":
-        monkeypatch.setattr(solver, "has_recursion", lambda *given: False)
+        monkeypatch.setattr(solver.Solver, "_find_jacobian", lambda *given: None)
     times = [0.0, 0.1, 0.2]
     stiff = kn.simulate(system, 0.2, method="stiff", times=times, rtol=1e-7, atol=1e-9)
     short = kn.simulate(system, 0.2, times=times, rtol=1e-7, atol=1e-9)

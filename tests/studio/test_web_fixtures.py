@@ -5,7 +5,8 @@ import json
 import zlib
 
 import numpy as np
-from web_fixtures import FOLDER, STATES, rotor_fixture
+import pytest
+from web_fixtures import FOLDER, ROOT, ROUTED, STATES, rotor_fixture, routed_circuit
 
 from kinode.studio.packet import read_packet
 
@@ -27,3 +28,9 @@ def test_the_packet_of_the_rotor_holds_the_loads():
     loads = arrays["loads.total"][row][:, list(STATES)].T
     expected = np.hstack([stored["numbers"]["total"]["force"], stored["numbers"]["total"]["moment"]])
     assert np.abs(loads - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("example", ROUTED)
+def test_links_are_routed_as_stored(example):
+    stored = json.loads((FOLDER / "routes.json").read_text(encoding="utf-8"))
+    assert stored[example] == routed_circuit(ROOT / "examples" / f"{example}.yaml", ROUTED[example])

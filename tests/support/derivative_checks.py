@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinode.algebra.trace import Tape, replay
-from kinode.jit.program import interpret
+from kinode.jit.program import Program, interpret
 from kinode.kernels.derivatives.derived_values import find_values
 from kinode.kernels.derivatives.directions import count_columns
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
@@ -75,10 +75,14 @@ def least_step(point: EvaluationPoint, word: str) -> float:
 
 def run_kernel(topology: Topology, kernel: Kernel, point: EvaluationPoint, x: np.ndarray) -> np.ndarray:
     """The result of a kernel, interpreted."""
-    program = make_program(topology, kernel)
-    out = np.full(program.sizes["out"], np.nan)
+    return run_program(make_program(topology, kernel), point, x)
+
+
+def run_program(program: Program, point: EvaluationPoint, x: np.ndarray) -> np.ndarray:
+    """The result of a program, interpreted; nothing may be read before it was written."""
+    out, work = (np.full(program.sizes.get(name, 0), np.nan) for name in ("out", "work"))
     arrays = {"t": np.array([point.t]), "q": point.q, "u": point.u, "z": point.z, "p": point.p}
-    interpret(program, {**arrays, "inputs": point.inputs, "x": x, "out": out})
+    interpret(program, {**arrays, "inputs": point.inputs, "x": x, "work": work, "out": out})
     return out
 
 

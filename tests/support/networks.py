@@ -153,3 +153,16 @@ def add_thermal(system):
     system.define("heat_capacity", **CAPACITY)
     system.define("heat_conductance", **CONDUCTANCE)
     return system
+
+
+def elbow_circuit():
+    """A motor and a damper at the joints of an arm and its rod."""
+    system = kn.System("s")
+    arm = system.body("arm", mass=1, inertia=(1, 1, 1))
+    system.revolute("elbow", system.world, arm)
+    system.cylindrical("slide", arm, system.body("rod", mass=1, inertia=(1, 1, 1)))
+    system.voltage_source("supply", "bus", "gnd", voltage="24 V")
+    system.dc_motor("motor", "bus", "gnd", system["elbow"], resistance=1, inductance=0.01, constant=0.1)
+    system.shaft_damper("rub", "slide.angle", damping=0.1)
+    system.slide_spring("pull", "slide.travel", stiffness=10)
+    return system

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ruamel.yaml import YAML
@@ -15,22 +14,30 @@ LEFT_OUT = ("kinode", "run", "tables", "inputs", "domains", "kinds", "circuit") 
 
 
 class TextNumber(NamedTuple):
-    """A number in a text: its path, and the text with another number there."""
+    """A number in a text: its path, where it stands, and what is to stand there."""
 
     path: tuple[str | int, ...]
-    text: str
+    start: int
+    end: int
+    value: str
 
 
-def changed_texts(file: Path, share: float) -> Iterator[TextNumber]:
-    """The text of a file with one number after the other larger by a share; zeros stay."""
-    text = file.read_text()
+def find_text_numbers(text: str, share: float) -> Iterator[TextNumber]:
+    """The numbers of a text, each larger by a share; zeros are left out."""
     for path, node in _scalars(YAML().compose(text), ()):
         found = NUMBER.match(node.value)
         if not found or path[0] in LEFT_OUT or float(found[1]) == 0.0 or node.style:
             continue
         value = repr(float(found[1]) * (1.0 + share))
         start, end = node.start_mark.index, node.end_mark.index
-        yield TextNumber(path, text[:start] + value + (found[2] or "") + text[end:])
+        yield TextNumber(path, start, end, value + (found[2] or ""))
+
+
+def change_text(text: str, numbers: Iterable[TextNumber]) -> str:
+    """The text with these numbers in their places."""
+    for number in sorted(numbers, key=lambda number: number.start, reverse=True):
+        text = text[: number.start] + number.value + text[number.end :]
+    return text
 
 
 def _scalars(node: Node, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], ScalarNode]]:

@@ -13,11 +13,21 @@ from pathlib import Path
 
 import kinode as kn
 from kinode.studio.view import make_documents
+from kinode.views.diagram.box_extents import words_at
+from kinode.views.diagram.circuit_graph import CircuitGraph
+from kinode.views.diagram.circuit_layout import Layout
+from kinode.views.diagram.link_routing import Router, port_point
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "web" / "fixtures"
 RATE = 300.0  # pictures for a second: those of the stored states
 STATES = (0, 7, 23, 60)
+# Circuits whose links are routed on both sides, by example and width of a page: chains, loops, networks, crossings.
+ROUTED = {
+    "rlc": None, "pendulum": None, "motor_axis": 720.0, "backlash_axis": None, "balanced_pole": None,
+    "slider_crank": 720.0, "excavator": 720.0, "quadcopter": None, "ship_gimbal": None, "stewart_platform": 720.0,
+    "walker": None, "warm_motor": None,
+}  # fmt: skip
 
 
 def rotor_fixture():
@@ -33,6 +43,39 @@ def rotor_fixture():
     return content | {"packet": base64.b64encode(zlib.compress(packet, 9)).decode("ascii")}
 
 
+def route_fixtures():
+    """Laid-out circuits as the page's router takes them, with the lines that kinode routes."""
+    return {name: routed_circuit(ROOT / "examples" / f"{name}.yaml", width) for name, width in ROUTED.items()}
+
+
+def routed_circuit(file, width):
+    circuit = CircuitGraph(kn.load(file))
+    Layout(circuit, width)
+    crossings = Router(circuit).route()
+    boxes = [
+        {
+            "name": box.name, "role": box.role, "spine": box.spine,
+            "at": [box.x, box.y], "size": [box.width, box.height],
+            "rooms": [list(room) for room in words_at(box).values()],
+            "ports": [
+                {"name": port.name, "side": port.side, "at": list(port_point(box, port)), "reference": port.reference}
+                for port in box.ports.values() if port.side
+            ],
+        }
+        for box in circuit.boxes.values()
+    ]  # fmt: skip
+    links, lines = [], {}
+    for link in circuit.links.values():
+        ends = [{"component": box.name, "port": port.name} for box, port in link.ends]
+        links.append({"name": link.name, "kind": link.kind, "ends": ends, "waypoints": []})
+        lines[link.name] = {
+            "path": [[list(point) for point in line] for line in link.path],
+            "dots": [list(point) for point in link.dots],
+        }
+    return {"plan": {"boxes": boxes, "links": links}, "lines": lines, "crossings": crossings}
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "routes.json").write_text(json.dumps(route_fixtures()) + "\n", encoding="utf-8")
     (FOLDER / "rotor.json").write_text(json.dumps(rotor_fixture(), indent=1) + "\n", encoding="utf-8")

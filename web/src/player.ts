@@ -103,6 +103,7 @@ export class Player implements PlayerContext {
   select(selection: Selection): void {
     this.selection = selection;
     for (const panel of this.everyPanel()) panel.selectionChanged?.();
+    this.root.dispatchEvent(new CustomEvent("kinode-select", { detail: selection }));
     if (selection.kind === "joint" && this.panels.has("Joint")) this.show("Joint");
   }
 

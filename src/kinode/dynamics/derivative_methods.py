@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # most runs differentiate nothing
     from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
     from kinode.dynamics.derivative_calls.derivative_request import Names
     from kinode.dynamics.derivative_calls.prepared_derivatives import DerivativeFunction
+    from kinode.dynamics.derivative_calls.prepared_gradients import GradientFunction
 
 RATE_BY = ("coordinates", "u", "z")
 
@@ -37,6 +39,10 @@ class DerivativeMethods(ABC):
 
     @cached_property
     def _prepared(self) -> dict[tuple[Any, ...], DerivativeFunction]:
+        return {}
+
+    @cached_property
+    def _gradients(self) -> dict[tuple[Any, ...], GradientFunction]:
         return {}
 
     def derivatives(
@@ -151,13 +157,58 @@ class DerivativeMethods(ABC):
         >>> gradient["u"].shape
         (2,)
         """
-        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_gradient
         from kinode.errors import ArgumentError
 
         if effort is not None and u_dot is not None:
             raise ArgumentError("effort, u_dot: accelerations are given, or efforts are, not both")
-        at = CallPoint(t, q, u, effort if u_dot is None else u_dot, z, p, inputs)
-        return find_gradient(cast("Dynamics", self), of, by, u_dot is not None, weights, at, out)
+        function = self._prepare_gradient(of, by, None, u_dot is not None)
+        values = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, weights)
+        result = function.blocks(values)
+        if out is not None:
+            from kinode.dynamics.derivative_calls.prepared_derivatives import write_into
+
+            result = replace(result, matrix=write_into(out, result.matrix))
+        return result
+
+    def gradient_of(self, of: Names, by: Names | None = None, weights: Any = None) -> GradientFunction:
+        """A function of the gradient for inner loops: ``g(t, q, u, effort, weights=, out=)`` gives a vector.
+
+        Parameters
+        ----------
+        of, by
+            As in ``gradient``.
+        weights : array, optional
+            A factor for each entry.  With these, or for a quantity of one entry, a call without efforts goes straight
+            to machine code.
+
+        Returns
+        -------
+        GradientFunction
+            With ``columns``, the slices of the vector by name.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> g = dynamics.gradient_of("system.energy", by=("q", "u", "p"))
+        >>> g(0.0, np.array([0.1, 0.2]), np.zeros(2)).shape
+        (5,)
+        >>> g.columns["p"]
+        slice(4, 5, None)
+        """
+        return self._prepare_gradient(of, by, weights, of_motion=False)
+
+    def _prepare_gradient(self, of: Names, by: Names | None, weights: Any, of_motion: bool) -> GradientFunction:
+        from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
+        from kinode.dynamics.derivative_calls.prepared_gradients import prepare_gradient
+
+        dynamics, names = cast("Dynamics", self), read_names("of", of)
+        words = None if by is None else read_names("by", by)
+        if weights is not None:  # no other call has the same
+            return prepare_gradient(dynamics, read_request(dynamics, names, words, of_motion), weights)
+        key = (self.kernels, names, words, of_motion)
+        if key not in self._gradients:
+            self._gradients[key] = prepare_gradient(dynamics, read_request(dynamics, names, words, of_motion), None)
+        return self._gradients[key]
 
     def second_derivatives(
         self, t: Any, q: Any, u: Any, *, of: str = "u_dot", along: Mapping[str, Any],
@@ -213,6 +264,15 @@ class DerivativeMethods(ABC):
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Jacobian of ``rate`` by the state [q, u, z]: ``derivatives`` of "rate", the entries of q as they stand."""
+        from kinode.kernels.derivatives.recursion_scope import has_paired_recursion
+        from kinode.kernels.tree_size import is_large
+
         q, u, z = self.topology.layout.split(np.asarray(y, dtype=float))
+        if self.kernels.formulation == "recursive" and is_large(self.topology) and has_paired_recursion(self.topology):
+            n = self.topology.n_u
+            rows = self._prepare("u_dot", ("q", "u"), of_motion=False).evaluate(t, q, u, None, None, p, inputs, None)
+            J = np.zeros((*rows.shape[:-2], 2 * n, 2 * n))
+            J[..., :n, n:], J[..., n:, :] = np.eye(n), rows
+            return J
         function = self._prepare("rate", RATE_BY, of_motion=False)
         return function.evaluate(t, q, u, None, z, p, inputs, None)

@@ -20,8 +20,8 @@ from kinode.formats.declaration_schema import (
     object_of,
     ref,
 )
+from kinode.formats.model_loader import VERSION
 from kinode.formats.yaml_fields import FIELDS
-from kinode.formats.yaml_files import VERSION
 from kinode.model.base.bodies import ENTRIES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec

@@ -18,6 +18,7 @@ from kinode.importers import URDF
 from kinode.model.system import System
 
 YAML = (".yaml", ".yml", ".json")
+VIEW = ".view.yaml"  # beside a model: where the studio draws its parts
 RUN = (".nc", ".nc4", ".h5")
 HDF5, CLASSIC_NETCDF = b"\x89HDF\r\n\x1a\n", b"CDF"  # how files of runs, and other NetCDF files, begin
 
@@ -69,6 +70,9 @@ def load(
             importlib.import_module(plugin)
     file = Path(path)
     suffix = file.suffix.lower()
+    if file.name.lower().endswith(VIEW):
+        model = f"{file.name[: -len(VIEW)]}.yaml"
+        raise ModelError(f"holds where the parts of a drawing stand, and no model; load {model}", file=str(file))
     start = b"" if suffix in (*YAML, *URDF, *RUN) else _first_bytes(file)
     if suffix in RUN or start.startswith((HDF5, CLASSIC_NETCDF)):
         if base != "fixed" or name is not None or not mimic:

@@ -1,4 +1,4 @@
-"""Reads YAML text as plain values with their line numbers.
+"""Reads YAML text: as plain values with their line numbers, or as nodes with their places in the text.
 
 The text is YAML 1.2, which includes JSON: ``1e5`` is a number, ``on`` and ``1:30`` are text.  Refused are tags (no
 object is ever constructed from one), duplicate keys, several documents, merge keys, and aliases that stand for too many
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kinode.errors import ModelError
+from kinode.formats.span_nodes import NodeKind, SpanEntry, SpanNode
 
 LARGEST_TEXT = 50_000_000
 DEEPEST = 60
@@ -50,6 +51,37 @@ class List(list[Any]):
 
 def read_text(text: str, file: str | None) -> Any:
     """The value of a YAML or JSON text."""
+    return plain_value(read_spans(text, file))
+
+
+def read_spans(text: str, file: str | None = None) -> SpanNode:
+    """The values of a YAML or JSON text with the places where they stand.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    file : str, optional
+        The file that it is from, for error messages.
+
+    Returns
+    -------
+    SpanNode
+        The root: a mapping, a list or a scalar.
+
+    Raises
+    ------
+    ModelError
+        The text is no YAML, or holds what kinode refuses; the error has the line.
+
+    Examples
+    --------
+    >>> from kinode.formats.yaml_text import read_spans
+    >>> root = read_spans("bodies: {arm: {mass: 2 kg}}")
+    >>> mass = root.entries["bodies"].node.entries["arm"].node.entries["mass"].node
+    >>> mass.start, mass.end, mass.value
+    (21, 25, '2 kg')
+    """
     if len(text) > LARGEST_TEXT:
         raise ModelError(f"the text is longer than {LARGEST_TEXT // 1_000_000} million characters", file=file)
     return _Composer(text, file).compose()
@@ -83,13 +115,36 @@ def _whole_number(text: str) -> float:
     return float(number)
 
 
+def plain_value(node: SpanNode) -> Any:
+    """The value of a node: a number, a text, a ``Map`` or a ``List``; what aliases name is shared."""
+    return _plain(node, {})
+
+
+def _plain(node: SpanNode, shared: dict[int, Any]) -> Any:
+    if node.target is not None:
+        return shared[id(node.target)]
+    value: Any = node.value
+    if node.kind is NodeKind.MAP:
+        value = Map(node.line)
+        for key, entry in node.entries.items():
+            value.lines[key] = entry.line
+            value[key] = _plain(entry.node, shared)
+    elif node.kind is NodeKind.LIST:
+        value = List(node.line)
+        value.lines = [item.line for item in node.items]
+        value.extend([_plain(item, shared) for item in node.items])
+    if node.anchor is not None:
+        shared[id(node)] = value
+    return value
+
+
 class _Composer:
     """Builds the value of one text from the parser's events."""
 
     def __init__(self, text: str, file: str | None) -> None:
         self.file = file
         self.events = self._events(text)
-        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.anchors: dict[str, tuple[SpanNode, int]] = {}
         self.aliased = 0
         self.count = 0
 
@@ -116,8 +171,8 @@ class _Composer:
                 f"is no YAML: {str(error).splitlines()[0] if str(error) else error!r}", file=self.file
             ) from None
 
-    def compose(self) -> Any:
-        value: Any = None
+    def compose(self) -> SpanNode:
+        node: SpanNode | None = None
         documents = 0
         for event in self.events:
             kind = type(event).__name__
@@ -130,11 +185,11 @@ class _Composer:
                 if event.tags:
                     raise self.fail("a tag has no meaning here, and %TAG neither", event)
             elif kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"):
-                value = self.node(event, 0)
-        return value
+                node = self.node(event, 0)
+        return node or SpanNode(NodeKind.SCALAR, 0, 0, 1, 0, "")
 
-    def node(self, event: Any, depth: int) -> Any:
-        """The value that starts with this event."""
+    def node(self, event: Any, depth: int) -> SpanNode:
+        """The node that starts with this event."""
         kind = type(event).__name__
         if kind == "AliasEvent":
             return self.alias(event)
@@ -146,14 +201,16 @@ class _Composer:
         self.count += 1
         if kind == "ScalarEvent":
             self.check_text(event)
-            value = self.plain_scalar(event) if event.style is None or event.style == "" else event.value
+            node = _placed(NodeKind.SCALAR, event, event.style or "")
+            node.value = event.value if node.style else self.plain_scalar(event)
         elif kind == "SequenceStartEvent":
-            value = self.sequence(event, depth)
+            node = self.sequence(event, depth)
         else:
-            value = self.mapping(event, depth)
+            node = self.mapping(event, depth)
         if event.anchor is not None:
-            self.anchors[event.anchor] = (value, self.count - before)
-        return value
+            node.anchor = event.anchor
+            self.anchors[event.anchor] = (node, self.count - before)
+        return node
 
     def plain_scalar(self, event: Any) -> Any:
         """The value of a scalar without quotes."""
@@ -162,49 +219,59 @@ class _Composer:
         except ModelError as error:
             raise self.fail(error.message, event) from None
 
-    def alias(self, event: Any) -> Any:
+    def alias(self, event: Any) -> SpanNode:
         if event.anchor not in self.anchors:
             raise self.fail(f"the alias *{event.anchor} has no anchor before it", event)
-        value, size = self.anchors[event.anchor]
+        target, size = self.anchors[event.anchor]
         self.aliased += size
         self.count += size
         if self.aliased > MOST_ALIASED:
             raise self.fail("its aliases stand for more values than a model can need", event)
-        return value
+        node = _placed(NodeKind.ALIAS, event, "*")
+        node.value, node.target = target.value, target
+        return node
 
     def check_text(self, event: Any) -> None:
         """Refuse characters that would command a terminal, or that no file can hold."""
         if CONTROL.search(event.value):
             raise self.fail("holds a control character; text is made of letters, signs, spaces and line breaks", event)
 
-    def sequence(self, start: Any, depth: int) -> List:
-        items = List(start.start_mark.line + 1)
+    def sequence(self, start: Any, depth: int) -> SpanNode:
+        node = _placed(NodeKind.LIST, start, "[" if start.flow_style else "-")
         for event in self.events:
             if type(event).__name__ == "SequenceEndEvent":
                 break
-            items.lines.append(event.start_mark.line + 1)
-            items.append(self.node(event, depth + 1))
-        return items
+            node.items.append(self.node(event, depth + 1))
+        # A block collection has no end of its own: the parser names the place where the next token begins.
+        node.end = event.end_mark.index if start.flow_style else node.items[-1].end if node.items else node.start
+        return node
 
-    def mapping(self, start: Any, depth: int) -> Map:
-        entries = Map(start.start_mark.line + 1)
+    def mapping(self, start: Any, depth: int) -> SpanNode:
+        node = _placed(NodeKind.MAP, start, "{" if start.flow_style else ":")
         previous: str | None = None
         for event in self.events:
             if type(event).__name__ == "MappingEndEvent":
                 break
             key = self.key(event)
-            if key in entries:
-                first = entries.lines[key]
+            if key in node.entries:
+                first = node.entries[key].line
                 raise self.fail(f"{key!r} is given twice; the first time in line {first}", event)
             if key.count(")") > key.count("(") and previous is not None:
                 raise ModelError(
                     f"the law of {previous!r} was split at its comma: quote the law",
                     field=previous, file=self.file, line=event.start_mark.line + 1,
                 )  # fmt: skip
-            entries.lines[key] = event.start_mark.line + 1
-            entries[key] = self.node(next(self.events), depth + 1)
+            mark, end = event.start_mark, event.end_mark.index
+            value = self.node(next(self.events), depth + 1)
+            if value.start == value.end:  # the parser places it where the next token begins
+                value.start = value.end = end
+                value.line, value.column = mark.line + 1, mark.column
+            node.entries[key] = SpanEntry(key, mark.index, end, mark.line + 1, mark.column, value)
+            node.end = value.end
             previous = key
-        return entries
+        if start.flow_style:
+            node.end = event.end_mark.index
+        return node
 
     def key(self, event: Any) -> str:
         if type(event).__name__ != "ScalarEvent":
@@ -217,3 +284,8 @@ class _Composer:
         if event.anchor is not None:
             raise self.fail("a key cannot have an anchor", event)
         return str(event.value)
+
+
+def _placed(kind: NodeKind, event: Any, style: str) -> SpanNode:
+    start = event.start_mark
+    return SpanNode(kind, start.index, event.end_mark.index, start.line + 1, start.column, style)

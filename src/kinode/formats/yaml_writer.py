@@ -42,7 +42,11 @@ def write_system(system: System, version: int) -> str:
     """The text of the file."""
     system = system.as_declared()
     writer = _YamlWriter(system)
-    lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
+    lines = [
+        f"kinode: {version}",
+        f"name: {write_scalar(system.name)}",
+        f"gravity: {_flow(writer.plain(system.gravity))}",
+    ]
     sections: dict[str, dict[str, Any]] = {
         "domains": {kind: write_domain(domain) for kind, domain in system.domains.items()},
         "components": {kind: writer.declaration(cls) for kind, cls in system.kinds.items()},
@@ -66,7 +70,7 @@ def write_system(system: System, version: int) -> str:
             for name, entry in entries.items():
                 lines += _entry(name, entry)
     if system.notes:
-        lines += ["notes:", *(f"  - {_scalar(note)}" for note in system.notes)]
+        lines += ["notes:", *(f"  - {write_scalar(note)}" for note in system.notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -195,21 +199,22 @@ def _read_dimension(text: str) -> Dimension | None:
 
 
 def _entry(name: str, entry: Any) -> list[str]:
-    line = f"  {_scalar(name)}: {_flow(entry)}"
+    line = f"  {write_scalar(name)}: {_flow(entry)}"
     if len(line) <= WIDTH or not isinstance(entry, Mapping):
         return [line]
-    return [f"  {_scalar(name)}:", *(f"    {_scalar(key)}: {_flow(value)}" for key, value in entry.items())]
+    return [f"  {write_scalar(name)}:", *(f"    {write_scalar(key)}: {_flow(value)}" for key, value in entry.items())]
 
 
 def _flow(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{write_scalar(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
-    return _scalar(value)
+    return write_scalar(value)
 
 
-def _scalar(value: Any) -> str:
+def write_scalar(value: Any) -> str:
+    """A number, a truth value or a text as YAML, quoted where it has to be."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

@@ -18,7 +18,7 @@ from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs, start_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.derivatives import derivative_outputs, directed_outputs
-from kinode.kernels.derivatives.recursion_scope import has_recursion
+from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
 from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
@@ -197,8 +197,9 @@ _ROWS = (
               x_of_options=directed_outputs.count_factors, given=added_efforts, modes=Modes.FITTED),
     KernelRow("jacobian_rate", directed_outputs.jacobian_rate),
     KernelRow("derivatives_along", trace=directed_outputs.derivatives_along, x_of_options=directed_outputs.count_along,
-              given=added_efforts, modes=Modes.FITTED, lanes=True),
-    KernelRow("direction", trace=directed_outputs.rate_along, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
+              given=added_efforts, modes=Modes.FITTED, rolled=has_tangents, lanes=True),
+    KernelRow("direction", trace=directed_outputs.rate_along, n_x=lambda t: t.layout.n_y, rolled=_always, lanes=True,
+              forward=True),
     # events
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),

@@ -194,6 +194,15 @@ class ComponentStore:
         self.check_name(component.name)
         return self._put(component)
 
+    def discard(self, name: str) -> None:
+        """Take a record out, whatever refers to it; ``remove`` takes that out too, or refuses."""
+        component = self.declared.pop(name)
+        self._section(component.section).pop(name)
+        self.motion_sources.pop(name, None)
+        self._prefixes = {prefix for other in self.declared for prefix in _prefixes(other)}
+        self._values = self._nodes = self._applied = None
+        self.derived.clear()
+
     def fill(self, components: Iterable[Component]) -> None:
         """Replace all components by others, in this order; bodies then belong to this system."""
         self._sections, self._prefixes, self.declared = {}, set(), {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.parser import locate
 from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, find_expressions, unknown
 from kinode.model.base.frames import Resolve
@@ -19,71 +20,108 @@ from kinode.model.joints.coulomb_friction import check_numbers as check_friction
 from kinode.model.joints.end_stops import read_ends
 from kinode.model.joints.joint import Joint
 from kinode.model.network.joint_sources import locate_source
-from kinode.model.network.node_checks import check_network
+from kinode.model.network.node_checks import find_network_errors
+from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import QuantityName, find_quantity
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
+C = TypeVar("C", bound=Component)
+
 
 def check_system(system: System, whole: bool = True) -> None:
-    """Bodies are possible and joined, constraints and laws refer to what exists."""
-    system.parameter_values()
-    check_bodies(system, system.nominal)
-    check_joints(system, system.nominal)
-    check_frames(system)
-    check_network(system, whole)
+    """Bodies are possible and joined, constraints and laws refer to what exists; the first error is raised."""
+    for error in find_errors(system, whole):
+        raise error
+
+
+def find_errors(system: System, whole: bool = True) -> Iterator[ModelError]:
+    """All errors of a system that a look at the whole shows, in the order of the checks."""
     try:
-        check_laws(system)
+        system.parameter_values()
+    except ModelError as error:  # without their values nothing else can be checked
+        yield error
+        return
+    yield from _errors_of(check_body, system.bodies.values(), system, system.nominal)
+    yield from _errors_of(check_joint, system.joints.values(), system, system.nominal)
+    yield from _errors_of(check_frame, system.frames.values(), system)
+    try:
+        nodes = system.nodes
     except ModelError as error:
-        raise locate_source(system, error) from None
-    for constraint in system.constraints.values():  # they evaluate their laws
-        constraint.check(system)
-    for element in system.elements.values():
-        element.check_in(system)
-    check_elements(system, system.nominal)
-    check_joined(system)
+        yield error
+        return
+    yield from find_network_errors(system, nodes, whole)
+    yield from (locate_source(system, error) for error in find_law_errors(system))
+    # constraints evaluate their laws
+    yield from _errors_of(lambda constraint: constraint.check(system), system.constraints.values())
+    yield from _errors_of(lambda element: element.check_in(system), system.elements.values())
+    yield from _errors_of(check_element, system.elements.values(), system, system.nominal)
+    yield from find_unjoined(system)
+
+
+def _errors_of(check: Callable[..., None], components: Iterable[C], *arguments: Any) -> Iterator[ModelError]:
+    """The errors of a check, one for each component that fails it."""
+    for component in components:
+        try:
+            check(component, *arguments)
+        except ModelError as error:
+            yield error
 
 
 def check_bodies(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Mass properties that depend on parameters, or on those named, are possible at the values of ``resolve``."""
     for body in system.bodies.values():
-        if _depends(system, body, names):
-            body.check(resolve)
+        check_body(body, system, resolve, names)
+
+
+def check_body(body: Body, system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
+    """The same of one body."""
+    if _depends(system, body, names):
+        body.check(resolve)
 
 
 def check_joints(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Numbers of friction, stops and backlash are possible at the values that ``resolve`` gives the parameters."""
     for joint in system.joints.values():
-        friction, ends = joint.friction, joint.ends
-        if (friction is None and ends is None) or not _depends(system, joint, names):
-            continue
-        reader = system.reader(joint.name)
-        if friction is not None and any(True for _ in find_expressions(friction.given())):
-            known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
-            check_friction(reader, known, "friction")
-        if ends is not None and any(True for _ in find_expressions(ends.given())):
-            known_ends = {name: resolve(value) for name, value in ends.given().items()}
-            read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
+        check_joint(joint, system, resolve, names)
+
+
+def check_joint(joint: Joint, system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
+    """The same of one joint."""
+    friction, ends = joint.friction, joint.ends
+    if (friction is None and ends is None) or not _depends(system, joint, names):
+        return
+    reader = system.reader(joint.name)
+    if friction is not None and any(True for _ in find_expressions(friction.given())):
+        known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
+        check_friction(reader, known, "friction")
+    if ends is not None and any(True for _ in find_expressions(ends.given())):
+        known_ends = {name: resolve(value) for name, value in ends.given().items()}
+        read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
 
 
 def check_elements(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Numbers of elements that depend on parameters are possible at the values that ``resolve`` gives them."""
-    parts = system.parts
     for element in system.elements.values():
-        if element.name in parts or not _depends(system, element, names):
-            continue
-        numbers = {}
-        for field, spec in element.specs().values():
-            value = getattr(element, field.name) if spec.shape == "number" else None
-            if isinstance(value, Expression) and value.names() <= set(system.parameters):
-                numbers[field.name] = resolve(value)
-        if numbers:
-            evaluated = copy(element)
-            for name, number in numbers.items():
-                object.__setattr__(evaluated, name, float(number))
-            evaluated.check()
+        check_element(element, system, resolve, names)
+
+
+def check_element(element: Element, system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
+    """The same of one element; parts of networks have checks of their own."""
+    if isinstance(element, Part) or not _depends(system, element, names):
+        return
+    numbers = {}
+    for field, spec in element.specs().values():
+        value = getattr(element, field.name) if spec.shape == "number" else None
+        if isinstance(value, Expression) and value.names() <= set(system.parameters):
+            numbers[field.name] = resolve(value)
+    if numbers:
+        evaluated = copy(element)
+        for name, number in numbers.items():
+            object.__setattr__(evaluated, name, float(number))
+        evaluated.check()
 
 
 def check_parameters(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
@@ -106,63 +144,94 @@ def _depends(system: System, component: Component, names: Collection[str] | None
     return bool(used) if names is None else not used.isdisjoint(names)
 
 
-def check_frames(system: System) -> None:
-    """The base of every frame exists, and frames are not based on each other in a circle."""
-    for frame in system.frames.values():
-        frame.check()
-        path = [frame.name]
-        while (below := path[-1]) in system.frames:
-            path.append(system.frames[below].on.body)
-            if path.index(path[-1]) < len(path) - 1:
-                message = f"frames stand on each other in a circle: {' -> '.join(path)}"
-                raise ModelError(message, component=frame.name, field="on")
-        if path[-1] not in system:
-            raise ModelError(f"no body or frame is called {path[-1]!r}", component=frame.name, field="on")
+def check_frame(frame: Observer, system: System) -> None:
+    """The base of a frame exists, and frames are not based on each other in a circle."""
+    frame.check()
+    path = [frame.name]
+    while (below := path[-1]) in system.frames:
+        path.append(system.frames[below].on.body)
+        if path.index(path[-1]) < len(path) - 1:
+            message = f"frames stand on each other in a circle: {' -> '.join(path)}"
+            raise ModelError(message, component=frame.name, field="on")
+    if path[-1] not in system:
+        raise ModelError(f"no body or frame is called {path[-1]!r}", component=frame.name, field="on")
 
 
-def check_joined(system: System) -> None:
-    """Every body is connected to the world by joints."""
+def find_unjoined(system: System) -> Iterator[ModelError]:
+    """The errors about bodies that no joints connect to the world."""
     near: dict[str, list[str]] = {name: [] for name in ("world", *system.bodies)}
     for joint in system.joints.values():
         near[joint.a.body].append(joint.b.body)
         near[joint.b.body].append(joint.a.body)
-    reached, stack = {"world"}, ["world"]
+    reached = _reach(near, "world")
+    lost = [name for name in system.bodies if name not in reached]
+    for name in lost:
+        if not near[name]:
+            message = "is not joined to anything; join it, or let it move freely with a free joint"
+            yield ModelError(message, component=name)
+    lost = [name for name in lost if near[name]]
+    while lost:
+        group = [name for name in lost if name in _reach(near, lost[0])]
+        message = f"{', '.join(group)}: joined to each other but not to the world"
+        yield ModelError(f"{message}; add a joint to the world (free, if it flies)", component=group[0])
+        lost = [name for name in lost if name not in group]
+
+
+def _reach(near: Mapping[str, list[str]], start: str) -> set[str]:
+    """What is connected to a body."""
+    reached, stack = {start}, [start]
     while stack:
         for other in near[stack.pop()]:
             if other not in reached:
                 reached.add(other)
                 stack.append(other)
-    lost = [name for name in system.bodies if name not in reached]
-    for name in lost:
-        if not near[name]:
-            message = "is not joined to anything; join it, or let it move freely with a free joint"
-            raise ModelError(message, component=name)
-    if lost:
-        message = f"{', '.join(lost)}: joined to each other but not to the world"
-        raise ModelError(f"{message}; add a joint to the world (free, if it flies)", component=lost[0])
+    return reached
 
 
-def check_laws(system: System) -> None:
-    """Every name in every law exists and may be used there; no law depends on itself."""
-    tables = system.callable_tables
+def find_law_errors(system: System) -> Iterator[ModelError]:
+    """The errors about laws: names that nothing has or that may not be used there, and laws that need themselves."""
     needs: dict[str, list[str]] = {}
     fields: dict[str, str] = {}
+    wrong: set[str] = set()
     for component in system.components.values():
         for field, expression in laws_of(component):
-            for table in expression.calls() - tables.keys():
-                message = unknown("no table is called", table, tables)
-                raise LawError(message, component=component.name, field=field)
-            timely, late = field in component.timely, field in component.late
-            for name in sorted(expression.names() - component.local.get(field, frozenset())):
-                quantity = _check_name(system, component.name, field, expression, name, timely, late)
-                if _is_law(system, quantity) and not timely and not late:
-                    needs.setdefault(component.name, []).append(quantity.owner)
-                    fields[component.name] = field
-    _check_circles(needs, fields)
+            try:
+                owners = _check_law(system, component, field, expression)
+            except ModelError as error:
+                wrong.add(component.name)
+                yield error
+                continue
+            if owners:
+                needs.setdefault(component.name, []).extend(owners)
+                fields[component.name] = field
+    try:
+        _check_circles(needs, fields)
+    except ModelError as error:
+        yield error
+        return
+    if wrong:
+        return
     for component in system.components.values():
         for field in component.timely:
             for expression in find_expressions(getattr(component, field)):
-                _check_timely(system, component.name, field, expression)
+                try:
+                    _check_timely(system, component.name, field, expression)
+                except ModelError as error:
+                    yield error
+
+
+def _check_law(system: System, component: Component, field: str, expression: Expression) -> list[str]:
+    """Refuse names that a law cannot use; the owners of laws that it needs."""
+    tables, owners = system.callable_tables, []
+    for table in expression.calls() - tables.keys():
+        message = unknown("no table is called", table, tables)
+        raise LawError(message, component=component.name, field=field)
+    timely, late = field in component.timely, field in component.late
+    for name in sorted(expression.names() - component.local.get(field, frozenset())):
+        quantity = _check_name(system, component.name, field, expression, name, timely, late)
+        if _is_law(system, quantity) and not timely and not late:
+            owners.append(quantity.owner)
+    return owners
 
 
 def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:

@@ -14,7 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.jit import compiler
 from kinode.kernels.compiled_kernels import Kernels
-from kinode.kernels.derivatives.recursion_scope import has_recursion
+from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.tree_size import is_large
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
@@ -27,8 +27,6 @@ WHOLE_UP_TO = 32
 """States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
 RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u", None), ("z", None)))
 """The Jacobian of the rate by the state."""
-ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
-"""Its rows of accelerations, where coordinates change by their speeds."""
 MOST_KEPT = 8
 """Prepared runs of a compiled system: those that were used last."""
 
@@ -62,15 +60,12 @@ def _make_kernel(dynamics: Dynamics, p: Array, inputs: Array, with_jacobian: boo
     )  # fmt: skip
 
 
-def _find_jacobian(dynamics: Dynamics) -> JacobianSpec | None:
-    """Derivatives of the rate for an implicit method; None for differences."""
+def _find_jacobian(dynamics: Dynamics) -> JacobianSpec:
+    """Derivatives of the rate, for an implicit method."""
     kernels, topology, form = dynamics.kernels, dynamics.topology, JacobianForm.WHOLE
-    if is_large(topology):  # straight-line code for each body would take long to compile
-        paired = topology.n_q == topology.n_u and not topology.n_z
-        if not paired or not has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION):
-            return None
+    if is_large(topology) and has_paired_recursion(topology):
         code, form = kernels.machine(Kernel("derivatives", ACCELERATIONS_BY_MOTION)), JacobianForm.ACCELERATIONS
-    elif topology.layout.n_y <= WHOLE_UP_TO:
+    elif topology.layout.n_y <= WHOLE_UP_TO and not is_large(topology):
         code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
     else:
         code, form = kernels.machine(Kernel("direction"), compiler.choose_lanes()), JacobianForm.COLUMNS

@@ -18,7 +18,6 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
 from kinode.kernels.state import State
-from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
@@ -274,11 +273,6 @@ class Solver:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        if is_large(self.dynamics.topology):  # exact columns would be straight-line code for each body
-            h = 1e-8 * (1.0 + np.abs(y))
-            rates = self.dynamics.rate(t, np.vstack([y, y + np.diag(h)]), p=self.p, inputs=self.inputs)
-            jacobian: Array = ((rates[1:] - rates[0]) / h[:, None]).T
-            return jacobian
         return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 

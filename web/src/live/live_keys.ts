@@ -2,6 +2,7 @@
 
 import type { PlayerContext } from "../panel";
 import { addHelp } from "../ui/help";
+import { listenKeys } from "../ui/keys";
 import type { LiveDesk } from "./live_desk";
 
 interface LiveKey {
@@ -42,6 +43,5 @@ export function addLiveKeys(context: PlayerContext, desk: LiveDesk): () => void 
     event.preventDefault();
     action.act(context, desk);
   };
-  document.addEventListener("keydown", listen);
-  return () => document.removeEventListener("keydown", listen);
+  return listenKeys(context.root, listen);
 }

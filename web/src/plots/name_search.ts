@@ -24,20 +24,26 @@ function isSpread(word: string, name: string): boolean {
   return true;
 }
 
-/** The names that answer every word of the search, best first; those of a live server last among equals. */
-export function search(query: string, quantities: readonly Quantity[], most = 60): Quantity[] {
+/** The items whose names answer every word of the search, best first; a lower `behind` comes first among equals. */
+export function searchNames<T>(query: string, items: readonly T[], read: (item: T) => { name: string; words: string; behind?: number }, most = 60): T[] {
   const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  const ranked: { quantity: Quantity; rank: number; order: number }[] = [];
-  quantities.forEach((quantity, order) => {
-    let rank = quantity.source === "live" ? 0.5 : 0;
+  const ranked: { item: T; rank: number; length: number; order: number }[] = [];
+  items.forEach((item, order) => {
+    const { name, words: about, behind } = read(item);
+    let rank = behind ?? 0;
     for (const word of words) {
-      const match = matchWord(word, quantity.name, quantity.words);
+      const match = matchWord(word, name, about);
       if (match === null) return;
       rank += match;
     }
-    ranked.push({ quantity, rank, order });
+    ranked.push({ item, rank, length: name.length, order });
   });
-  ranked.sort((a, b) => a.rank - b.rank || a.quantity.name.length - b.quantity.name.length || a.order - b.order);
+  ranked.sort((a, b) => a.rank - b.rank || a.length - b.length || a.order - b.order);
   if (words.length === 0) ranked.sort((a, b) => a.order - b.order);
-  return ranked.slice(0, most).map((each) => each.quantity);
+  return ranked.slice(0, most).map((each) => each.item);
+}
+
+/** The quantities that answer every word of the search, best first; those of a live server last among equals. */
+export function search(query: string, quantities: readonly Quantity[], most = 60): Quantity[] {
+  return searchNames(query, quantities, ({ name, words, source }) => ({ name, words, behind: source === "live" ? 0.5 : 0 }), most);
 }

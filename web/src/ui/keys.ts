@@ -49,14 +49,18 @@ export function addKeys(player: Player): () => void {
     event.preventDefault();
     action.act(player);
   };
-  // A page that is the player alone needs no click before the keys work.
+  return listenKeys(player.root, listen);
+}
+
+/** Keys of an element; a page that is the element alone needs no click before they work. */
+export function listenKeys(root: HTMLElement, listen: (event: KeyboardEvent) => void): () => void {
   const listenOutside = (event: KeyboardEvent): void => {
-    if (event.target === document.body && player.root.getBoundingClientRect().height >= 0.9 * innerHeight) listen(event);
+    if (event.target === document.body && root.getBoundingClientRect().height >= 0.9 * innerHeight) listen(event);
   };
-  player.root.addEventListener("keydown", listen);
+  root.addEventListener("keydown", listen);
   document.addEventListener("keydown", listenOutside);
   return () => {
-    player.root.removeEventListener("keydown", listen);
+    root.removeEventListener("keydown", listen);
     document.removeEventListener("keydown", listenOutside);
   };
 }

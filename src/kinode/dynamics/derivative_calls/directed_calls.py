@@ -1,17 +1,15 @@
-"""Calls of derivatives with weights or directions: gradients, second derivatives, rates of Jacobians."""
+"""Calls of derivatives along directions: second derivatives, rates of Jacobians."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
-from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, Names, read_request
-from kinode.dynamics.derivative_calls.prepared_derivatives import write_into
+from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
+from kinode.dynamics.derivative_calls.prepared_derivatives import join_rows
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.fields import short
@@ -40,39 +38,9 @@ def _call(dynamics: Dynamics, kernel: Kernel, at: CallPoint, x: Array) -> Array:
     return dynamics.kernels.call(kernel, point, x)
 
 
-def _joined(parts: list[Array]) -> Array:
-    """Vectors side by side; where some have rows, all get as many."""
-    rows = {len(part) for part in parts if part.ndim == 2}
-    if len(rows) > 1:
-        raise ArgumentError(f"batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
-    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
-
-
 def _loads(dynamics: Dynamics, request: DerivativeRequest, at: CallPoint) -> Array:
     n = dynamics.n_u
     return dynamics.arguments.read_array(request.argument, at.x, n, None if request.of_motion else np.zeros(n))
-
-
-# -- gradients -------------------------------------------------------------------------------------
-def find_gradient(
-    dynamics: Dynamics, of: Names, by: Names | None, of_motion: bool, weights: Any, at: CallPoint, out: Any
-) -> Derivatives:
-    """The derivatives of one number, or of a weighted sum, by many."""
-    request = read_request(dynamics, of, by, of_motion)
-    size, columns = request.shape
-    if weights is None and size != 1:
-        names = ", ".join(request.of)
-        raise ArgumentError(f"weights: {names} has {size} entries, and a gradient is that of one number: give weights")
-    own = dynamics.arguments.read_array("weights", weights, size, np.ones(1))
-    name = "gradient_of_motion" if request.of_motion else "gradient"
-    x = _joined([_loads(dynamics, request, at), own])
-    if columns:
-        result = _call(dynamics, Kernel(name, request.options), at, x)
-    else:
-        result = np.zeros((*x.shape[:-1], 0))
-    result = result.reshape(*result.shape[:-1], 1, columns)
-    number = replace(request, of={", ".join(request.of): ()})
-    return Derivatives(result if out is None else write_into(out, result), number)
 
 
 # -- second derivatives ----------------------------------------------------------------------------
@@ -84,7 +52,7 @@ def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoin
     if request.of_motion or len(request.of) != 1:
         raise ArgumentError("of: one quantity that follows from the state is expected, such as 'u_dot'")
     factors = [_factors(dynamics, request, name, values) for name, values in (("along", along), ("then", then))]
-    x = _joined([_loads(dynamics, request, at), *factors])
+    x = join_rows([_loads(dynamics, request, at), *factors])
     result = _call(dynamics, Kernel("second_derivatives", request.options), at, x)
     (shape,) = request.of.values()
     return result.reshape(*result.shape[:-1], *shape)
@@ -104,7 +72,7 @@ def _factors(dynamics: Dynamics, request: DerivativeRequest, name: str, directio
         value = direction.get(word, np.zeros(size))
         value = np.reshape(value, (1,)) if shape == () and np.ndim(value) == 0 else value
         parts.append(dynamics.arguments.read_array(f"{name}: {word}", value, size))
-    return _joined(parts)
+    return join_rows(parts)
 
 
 # -- rates of Jacobians ----------------------------------------------------------------------------

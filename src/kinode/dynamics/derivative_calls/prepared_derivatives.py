@@ -19,7 +19,7 @@ from kinode.jit.python_calls import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
-from kinode.kernels.tree_size import count_entries
+from kinode.kernels.tree_size import count_entries, is_large
 from kinode.model.base.fields import short
 from kinode.structure.evaluation_point import EvaluationPoint
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 
+MOST_COLUMNS = 120  # in code for all of them at once
 MOST_UNROLLED = 400  # pairs of freedoms, as of a chain of 28 links; with more it takes seconds to compile all columns
 
 
@@ -101,10 +102,7 @@ class PreparedDerivatives:
         p: Any = None, inputs: Any = None, out: Any = None,
     ) -> Array:  # fmt: skip
         """The matrix of derivatives; the fourth argument may be named."""
-        own, other = (u_dot, effort) if self.request.of_motion else (effort, u_dot)
-        if other is not None or (own is not None and x is not None):
-            raise ArgumentError(f"derivatives: after t, q and u, {self.request.argument} is expected, once")
-        return self.evaluate(t, q, u, own if x is None else x, z, p, inputs, out)
+        return self.evaluate(t, q, u, read_fourth(self.request, x, effort, u_dot), z, p, inputs, out)
 
     def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
         """The same for arguments of any kind."""
@@ -146,6 +144,22 @@ class PreparedDerivatives:
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
 
 
+def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
+    """The argument after t, q and u, which may be given by its place or by its name."""
+    own, other = (u_dot, effort) if request.of_motion else (effort, u_dot)
+    if other is not None or (own is not None and x is not None):
+        raise ArgumentError(f"derivatives: after t, q and u, {request.argument} is expected, once")
+    return own if x is None else x
+
+
+def join_rows(parts: list[Array]) -> Array:
+    """Vectors side by side; where some have rows, all get as many."""
+    rows = {len(part) for part in parts if part.ndim == 2}
+    if len(rows) > 1:
+        raise ArgumentError(f"batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
+    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
+
+
 def write_into(out: Any, result: Array) -> Array:
     """The result, written into an array that is given for it."""
     if not isinstance(out, np.ndarray) or out.shape != result.shape or out.dtype != result.dtype:
@@ -158,10 +172,15 @@ def write_into(out: Any, result: Array) -> Array:
 
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
     """Whether columns are computed one by one: straight-line code of all of them would take long to compile."""
-    topology = dynamics.topology
-    if request.of_motion or count_entries(topology) <= MOST_UNROLLED:
+    topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
+    if request.of_motion:
         return False
-    return dynamics.formulation != "recursive" or not is_loop_code(topology, request.kernel)
+    if dynamics.formulation == "recursive" and is_large(topology):
+        if is_loop_code(topology, request.kernel):
+            return False
+        if is_loop_code(topology, along):
+            return True
+    return count_entries(topology) > MOST_UNROLLED or request.shape[1] > MOST_COLUMNS
 
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:

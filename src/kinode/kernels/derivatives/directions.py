@@ -56,9 +56,10 @@ def _first_discrete(topology: Topology) -> int:
 def tangent_directions(topology: Topology, tape: Tape) -> list[Direction]:
     """For each speed, the rates of the coordinates while it is one and all others are zero."""
     directions: list[Direction] = [{} for _ in range(topology.n_u)]
+    coordinates = tape.inputs("q", topology.n_q)
     for name, where in topology.q_of.items():
         joint, speeds = topology.system.joints[name], topology.u_of[name]
-        nodes = tape.inputs("q", topology.n_q)[where]
+        nodes = coordinates[where]
         for k in range(joint.n_u):
             rates = joint.rate_map(nodes, np.eye(joint.n_u)[k])
             directions[speeds.start + k] = _moving(nodes, rates)

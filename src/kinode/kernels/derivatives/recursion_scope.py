@@ -1,12 +1,13 @@
-"""Which derivatives of large trees come from the recursion (``rolled/derivative_sweeps.py``) and not from the tape.
+"""Which derivatives of large systems are loop code, whose time to compile does not grow with the number of links.
 
-Its time to compile does not grow with the number of links.  It covers accelerations by q, u and added efforts, and
+The recursion (``rolled/derivative_sweeps.py``) covers accelerations by q, u and added efforts, and
 inverse dynamics by q, u and accelerations, in trees of known joints whose loads are gravity, springs and dampers.
 """
 
 from __future__ import annotations
 
 from kinode.expressions.syntax_tree import Expression
+from kinode.kernels.derivatives.derived_values import WORDS as OF_SYSTEMS
 from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.structure.link_geometry import TreeLink
 from kinode.structure.topology import Topology
@@ -14,6 +15,7 @@ from kinode.structure.topology import Topology
 SINGLE = ("fixed", "revolute", "prismatic", "screw")
 SERIAL = ("cylindrical", "universal", "planar")  # each freedom acts on the axes of the next
 TOGETHER = ("spherical", "free")  # all freedoms act in the axes of the child
+ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
 WORDS = ("q", "u", "x")  # of ``DerivativeOptions.by``
 
 
@@ -23,6 +25,17 @@ def has_recursion(of: str, topology: Topology, options: DerivativeOptions) -> bo
     if len(words) < len(options.by) or len(set(words)) < len(words) or not set(words) <= set(WORDS):
         return False
     return options.of == (of,) and bool(words) and is_known_tree(topology)
+
+
+def has_paired_recursion(topology: Topology) -> bool:
+    """Whether the recursion gives the whole Jacobian of the rate, since coordinates change by their speeds."""
+    paired = topology.n_q == topology.n_u and not topology.n_z
+    return paired and has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION)
+
+
+def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether derivatives along a direction are those of loop code (``tangent_programs.py``), in a large system."""
+    return options.of in (("rate",), ("u_dot",), ("energy",)) or not any(name in OF_SYSTEMS for name in options.of)
 
 
 def is_known_tree(topology: Topology) -> bool:

@@ -2,13 +2,14 @@
 
 With M = L D L' in the sense of articulated bodies (D the inertia along each joint), every row of G goes inward once:
 
-    y = L^-1 G'                    a wrench that passes inward through the links, y = S'F its share of each joint
-    A = G M^-1 G' = y' D^-1 y      a sum over joints
-    A lam = -bias - y' D^-1 share,   share = L^-1 (tau - h)
-    u_dot = L^-T D^-1 (share + y lam)
+    Y = L^-1 G'                    a wrench F that passes inward through the links, S'F its share of each joint
+    A = G M^-1 G' = Y' D^-1 Y      a sum over joints
+    A lam = -bias - Y' D^-1 share,   share = L^-1 (tau - h)
+    u_dot = L^-T D^-1 (share + Y lam)
 
-Time and memory grow with the number of pairs of a link and a row that passes through it.  tau - h is formed with the
-accelerations A0 of links for u_dot = 0, which the second rates of the rows need as well.
+What has to do with rows is in ``row_memory.py``.  Time and memory grow with the number of pairs of a link and a row
+that passes through it.  tau - h is formed with the accelerations A0 of links for u_dot = 0, which the second rates of
+the rows need as well.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from enum import Enum
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import ZERO3, cross, dot
+from kinode.algebra.spatial import ZERO3, cross
 from kinode.kernels.rolled.rolled_programs import Sweeper, pack_inertia, unpack_inertia
 from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink, TreePass, Values
 from kinode.multibody.links import link_steps
@@ -74,6 +75,8 @@ class ClosedSweeper(Sweeper):
                 link.local["factor"] = factor
                 seen_inertia, seen_bias = link_steps.pass_on(still, inertia, p, factor)
                 out = {"joint_share": factor.share} if moving else {}
+                if is_free(link):
+                    out["fields"] = self._fields(link, k)
             if link.is_root:
                 return {}, out
             gives = {"I": pack_inertia(link_steps.lift_inertia(X_PF, still, seen_inertia))}
@@ -83,57 +86,18 @@ class ClosedSweeper(Sweeper):
 
         return TreePass(False, sizes, sizes, run)
 
-    def row_shares(self, k: int, pairs: Iterations, *, moving: bool) -> TreePass:
-        """For each pair, inward: its share y, D^-1 y, and the wrench that the parent gets.
-
-        If ``moving``, the product of D^-1 y with the joint's share is subtracted from the right-hand side of the row.
-        """
-
-        def run(link: TracedLink, read: Values) -> Results:
-            kinematics = link.local["kinematics"]
-            F = link.tape.inputs(StagedView("row_wrench", k), 6)
-            out: dict[str, Array] = {}
-            if is_free(link):
-                factor = link.local["factor"]
-                share = kinematics.S.T @ F
-                scaled = factor.D_inverse @ share
-                F = F - factor.U @ scaled
-                out = {"row_share": share, "row_scaled": scaled}
-                if moving:
-                    right = link.tape.inputs(StagedView("right", k), 1)
-                    out["right"] = right - dot(scaled, factor.share)
-            if not link.is_root:
-                above = link.tape.inputs(StagedView("wrench_above", k), 6)
-                lifted = link_steps.lift_wrench(link.local["X_PF"], kinematics, (F[:3], F[3:]))
-                out["wrench_above"] = above + np.concatenate(lifted)
-            return {}, out
-
-        return TreePass(False, NOTHING, NOTHING, run, pairs)
-
-    def products(self, k: int, triples: Iterations) -> TreePass:
-        """For each link and two rows that pass through it: their entry of G M^-1 G' grows by y' D^-1 y."""
-
-        def run(link: TracedLink, read: Values) -> Results:
-            n = link.mechanics.n_u
-            if not is_free(link):
-                return {}, {}
-            share, scaled = (link.tape.inputs(StagedView(name, k), n) for name in ("row_share", "row_scaled"))
-            return {}, {"product": link.tape.inputs(StagedView("product", k), 1) + dot(share, scaled)}
-
-        return TreePass(False, NOTHING, NOTHING, run, triples)
-
-    def load_joints(self, k: int, pairs: Iterations) -> TreePass:
-        """For each pair: the joint's share grows by y lam."""
-
-        def run(link: TracedLink, read: Values) -> Results:
-            n = link.mechanics.n_u
-            if not is_free(link):
-                return {}, {}
-            multiplier = link.tape.inputs(StagedView("multiplier", k), 1)
-            share = link.tape.inputs(StagedView("row_share", k), n)
-            return {}, {"joint_share": link.tape.inputs(StagedView("joint_share", k), n) + multiplier[0] * share}
-
-        return TreePass(False, NOTHING, NOTHING, run, pairs)
+    def _fields(self, link: TracedLink, k: int) -> Array:
+        """S and U of a joint, in world axes about the point of the rows' wrenches, and D^-1."""
+        X, S, factor = link.local["X_W"], link.local["kinematics"].S, link.local["factor"]
+        arm = X.p - link.tape.inputs(StagedView("reference", k), 3)
+        columns: list[Array] = []
+        for s in np.asarray(S, dtype=object).T:
+            w = X.R @ s[:3]
+            columns += [w, X.R @ s[3:] + cross(arm, w)]
+        for u in np.asarray(factor.U, dtype=object).T:
+            force = X.R @ u[3:]
+            columns += [X.R @ u[:3] + cross(arm, force), force]
+        return np.concatenate([*columns, np.asarray(factor.D_inverse, dtype=object).ravel()])
 
     def responses(self, k: int, *, share: str, to: Response | None, name: str = "response", keep: int = 0) -> TreePass:
         """Outward: what the shares of joints in the view ``share`` do to the speeds of joints.

@@ -12,13 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
-from kinode.algebra.spatial import cross
+from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
 from kinode.multibody.kinematics import SIDES, Kinematics
-from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.restraints.loop_constraints import LoopConstraint, carriers_of, freedoms
-from kinode.structure.link_geometry import WORLD
 
 
 class PassingRows:
@@ -31,13 +29,16 @@ class PassingRows:
         self.rows = every if chosen is None else [every[k] for k in chosen]
         self.units = [constraint.units[k] for constraint, k in self.rows]
         self._kinematics = kinematics
+        self._numbers: dict[int, list[tuple[int, int]]] = {}
+        for r, (constraint, k) in enumerate(self.rows):
+            self._numbers.setdefault(id(constraint), []).append((r, k))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def numbers_of(self, constraint: LoopConstraint) -> Iterable[tuple[int, int]]:
         """The rows of a constraint among these rows, and their numbers in the constraint."""
-        return [(r, k) for r, (other, k) in enumerate(self.rows) if other is constraint]
+        return self._numbers.get(id(constraint), [])
 
     @cached_property
     def rows_by_node(self) -> list[list[int]]:
@@ -49,23 +50,6 @@ class PassingRows:
                 passing[i].append(r)
         return passing
 
-    @cached_property
-    def pairs(self) -> np.ndarray:
-        """Link and row of each pair, from the tips of the tree to the world."""
-        pairs = [(i, r) for i in reversed(range(len(self.rows_by_node))) for r in self.rows_by_node[i]]
-        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-    def neighbors(self, among: Sequence[int]) -> list[set[int]]:
-        """For each of some rows, the others of them that pass through one of its links, by their numbers there."""
-        number = {r: k for k, r in enumerate(among)}
-        neighbors: list[set[int]] = [set() for _ in among]
-        for node, rows in zip(self._kinematics.tree.nodes, self.rows_by_node, strict=True):
-            if node.joint.name in self._kinematics.topology.u_of:
-                here = {number[r] for r in rows if r in number}
-                for k in here:
-                    neighbors[k] |= here
-        return [row - {k} for k, row in enumerate(neighbors)]
-
 
 def loaded_nodes(kinematics: Kinematics, constraint: LoopConstraint) -> set[int]:
     """The links between the world and the frames of a constraint."""
@@ -74,23 +58,38 @@ def loaded_nodes(kinematics: Kinematics, constraint: LoopConstraint) -> set[int]
     return set[int]().union(*(carriers_of(kinematics, frame) for frame in frames))
 
 
-def link_wrenches(kinematics: Kinematics, constraint: LoopConstraint) -> dict[int, list[Spatial]]:
-    """The wrench on each loaded link for each unit multiplier of a constraint, in link axes about the link's origin."""
-    wrenches: dict[int, list[Spatial]] = {}
+def unit_wrenches(kinematics: Kinematics, constraint: LoopConstraint, about: Array) -> list[tuple[Frame, Array]]:
+    """The frames that a constraint loads, and for each unit multiplier moment about a point and force: rows x 6.
+
+    All is in world axes.
+    """
+    loads: list[tuple[Frame, Array]] = []
     for frame, rates in kinematics.constraints.virtual_rates(constraint):
-        node, X = kinematics.locate_frame(frame)
-        if node == WORLD:
-            continue
-        R = kinematics.link_poses[node].R
-        here = []
+        p = kinematics.pose(frame).p - about
+        wrenches = []
         for values in zip(*rates, strict=True):
-            force = R.T @ tidy(values[3:])
-            here.append((R.T @ tidy(values[:3]) + cross(X.p, force), force))
-        known = wrenches.get(node)
-        if known is not None:
-            here = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(known, here, strict=True)]
-        wrenches[node] = here
-    return wrenches
+            force = tidy(values[3:])
+            wrenches.append(np.concatenate([tidy(values[:3]) + cross(p, force), force]))
+        loads.append((frame, np.array(wrenches, dtype=object).reshape(-1, 6)))
+    return loads
+
+
+def entering_wrenches(
+    kinematics: Kinematics, constraint: LoopConstraint, about: Array
+) -> list[tuple[Array, list[tuple[int, float]]]]:
+    """Wrenches for unit multipliers, rows x 6, each with the links that it loads and its sign there.
+
+    Where a constraint joins two frames, the wrench on one is the negative of that on the other.  That on the child of
+    a cut joint, in whose parent's axes the rows are, takes fewer operations.
+    """
+    loads = [
+        (kinematics.locate_frame(frame)[0], wrenches)
+        for frame, wrenches in unit_wrenches(kinematics, constraint, about)
+    ]
+    if constraint.relative and len(loads) == 2:
+        (other, _), (node, wrenches) = loads
+        return [(wrenches, [(other, -1.0), (node, 1.0)])]
+    return [(wrenches, [(node, 1.0)]) for node, wrenches in loads]
 
 
 def carried_wrenches(
@@ -100,14 +99,7 @@ def carried_wrenches(
 
     The load is moment about the world's origin and force for each row, in world axes: rows x 6.
     """
-    loads: dict[Frame, Array] = {}
-    for frame, rates in kinematics.constraints.virtual_rates(constraint):
-        p = kinematics.pose(frame).p
-        wrenches = []
-        for values in zip(*rates, strict=True):
-            force = tidy(values[3:])
-            wrenches.append(np.concatenate([tidy(values[:3]) + cross(p, force), force]))
-        loads[frame] = np.array(wrenches, dtype=object).reshape(-1, 6)
+    loads = dict(unit_wrenches(kinematics, constraint, ZERO3))
     carriers = {frame: carriers_of(kinematics, frame) for frame in loads}
     nodes = dict.fromkeys(i for i, _, _, _ in freedoms(kinematics, constraint))
     carried = {i: tuple(frame for frame in loads if i in carriers[frame]) for i in nodes}

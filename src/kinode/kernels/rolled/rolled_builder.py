@@ -22,7 +22,7 @@ from kinode.algebra.spatial import IDENTITY_POSE
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
-from kinode.kernels.kernel_table import find_row, outputs_of, sizes
+from kinode.kernels.kernel_table import added_efforts, find_row, outputs_of, sizes
 from kinode.kernels.rolled.reaction_sweeps import SEEN, ReactionSweeper, reaction_numbers
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
@@ -39,13 +39,15 @@ from kinode.structure.topology import Topology
 class RolledBuilder:
     """Builds the loop code of a kernel.
 
-    ``prelude_stores`` are the stores of the prelude.  ``driven`` has the indices in ``work`` of q, u, u_dot of driven
-    joints.
+    ``adds_efforts`` says that x is efforts that are added.  ``prelude_stores`` are the stores of the prelude.
+    ``driven`` has the indices in ``work`` of q, u, u_dot of driven joints.
     """
 
-    def __init__(self, topology: Topology, kernel: Kernel) -> None:
+    def __init__(self, topology: Topology, kernel: Kernel, *, adds_efforts: bool = False) -> None:
         self.topology, self.kernel = topology, kernel
-        self.count = sizes(topology, kernel)
+        self.adds_efforts = adds_efforts or kernel.name == "loaded_acceleration"
+        self.count = sizes(topology, kernel) | ({"x": topology.n_u} if adds_efforts else {})
+        self._given = added_efforts if adds_efforts else find_row(kernel).given
         self.work = WorkSpace()
         self.prelude_tape = Tape()
         self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape))
@@ -99,7 +101,7 @@ class RolledBuilder:
         """What a snapshot gets besides the state: added efforts and wrenches, accelerations."""
         if self.kernel.name in ("effort", "bias"):  # their loops read x themselves
             return {}
-        return find_row(self.kernel).given(self.topology, tape.inputs("x", self.count["x"]))
+        return self._given(self.topology, tape.inputs("x", self.count["x"]))
 
     def loops_of(self, tree: Tree) -> TreeLoops:
         """The loops over one of the two trees."""
@@ -217,7 +219,7 @@ class RolledBuilder:
         return kind(
             poses="X" in loaded or "sums" in loaded, speeds="v" in loaded or "sums" in loaded,
             rates=self.kernel.name == "rate", given=given, effort_out=effort_out,
-            added=self.kernel.name == "loaded_acceleration",
+            added=self.adds_efforts,
         )  # fmt: skip
 
     def _numbers(self, tree: Tree) -> list[Array]:

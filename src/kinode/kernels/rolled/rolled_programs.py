@@ -14,6 +14,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, cross, dot, moved_motion
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
+from kinode.kernels.derivatives.directed_outputs import RATE_BY_STATE
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink, TreePass, Values
@@ -31,10 +32,16 @@ def make_program(topology: Topology, kernel: Kernel, formulation: Composition = 
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
+    from kinode.kernels.rolled.tangent_builder import differentiate_along
 
+    builder = ClosedBuilder if topology.constrained else RolledBuilder
+    if kernel.name == "direction":
+        return differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False)
+    if kernel.name == "derivatives_along":
+        assert isinstance(kernel.options, DerivativeOptions)
+        return differentiate_along(topology, builder, kernel.options, adds_efforts=True)
     if isinstance(kernel.options, DerivativeOptions):
         return DerivativeBuilder(topology, kernel).program()
-    builder = ClosedBuilder if topology.constrained else RolledBuilder
     return builder(topology, kernel).program()
 
 

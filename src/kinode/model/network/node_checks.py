@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 MOST_TRIED = 8  # ports of one kind among which all sets are tried
 
 
-def check_network(system: System, whole: bool = True) -> None:
-    """Ports of one kind meet at each node, none is left open, and every piece has a reference."""
-    nodes = system.nodes
-    check_joint_sources(system)
+def find_network_errors(system: System, nodes: Mapping[str, Node], whole: bool = True) -> Iterator[ModelError]:
+    """The errors of a network: sources that contradict, ports left open, pieces without a reference."""
+    try:
+        check_joint_sources(system)
+    except ModelError as error:
+        yield error
     if whole:
-        check_open(system, nodes)
-        check_references(system, nodes)
+        left_open = list(find_open(system, nodes))
+        yield from left_open
+        if not left_open:
+            yield from find_floating(system, nodes)
 
 
-def check_open(system: System, nodes: Mapping[str, Node]) -> None:
+def find_open(system: System, nodes: Mapping[str, Node]) -> Iterator[ModelError]:
     """A node with a single port is most likely a name misspelled."""
     for node in nodes.values():
         if len(node.ports) == 1 and node.joint is None and not node.reference:
@@ -39,7 +43,7 @@ def check_open(system: System, nodes: Mapping[str, Node]) -> None:
             joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.moves else []
             known = [name for name in dict.fromkeys((*others, *joints, node.domain.reference)) if name != node.name]
             message = unknown("is left open: nothing else is connected to", node.name, known)
-            raise _blame_connection(system, node, ModelError(message, component=part, field=port))
+            yield _blame_connection(system, node, ModelError(message, component=part, field=port))
 
 
 def _blame_connection(system: System, node: Node, error: ModelError) -> ModelError:
@@ -56,8 +60,8 @@ def _blame_connection(system: System, node: Node, error: ModelError) -> ModelErr
     return error
 
 
-def check_references(system: System, nodes: Mapping[str, Node]) -> None:
-    """Each connected piece of a network is connected to a reference or to a joint.
+def find_floating(system: System, nodes: Mapping[str, Node]) -> Iterator[ModelError]:
+    """The errors about connected pieces of a network with neither a reference nor a joint, one for each piece.
 
     A part connects ports whose potentials can be shifted only together.  A part whose equations change with any shift,
     such as an inertia, is connected to the reference by itself.
@@ -79,16 +83,18 @@ def check_references(system: System, nodes: Mapping[str, Node]) -> None:
                 connected = [node_of[part.name, port] for port in group.ports] + [""] * group.anchored
                 for name in connected[1:]:
                     parent[root(name)] = root(connected[0])
+    told = {root("")}
     for name, node in nodes.items():
-        if root(name) != root(""):
-            piece = [other for other in nodes if root(other) == root(name)]
-            parts = dict.fromkeys(part for other in piece for part, _ in nodes[other].ports)
-            _refuse_given_flows(system, nodes, piece)
-            _refuse_floating(node, piece, list(parts))
+        if root(name) in told:
+            continue
+        told.add(root(name))
+        piece = [other for other in nodes if root(other) == root(name)]
+        parts = dict.fromkeys(part for other in piece for part, _ in nodes[other].ports)
+        yield _given_flows(system, nodes, piece) or _floating(node, piece, list(parts))
 
 
-def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequence[str]) -> None:
-    """Refuse a piece whose flows are all given by sources, whatever its potential: they cannot balance."""
+def _given_flows(system: System, nodes: Mapping[str, Node], piece: Sequence[str]) -> ModelError | None:
+    """The error about a piece whose flows are all given by sources, whatever its potential: they cannot balance."""
     domain = nodes[piece[0]].domain
     sources: dict[str, str] = {}
     for part, port in (at for name in piece for at in nodes[name].ports):
@@ -99,16 +105,17 @@ def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequen
         what = "are in series" if len(sources) > 1 else "leads nowhere else"
         message = f"{who} {what}: every {domain.flow} at {', '.join(piece)} is given, and they have to sum to zero"
         message = f"{message}; put {domain.beside} beside one of them, or leave one out"
-        raise ModelError(message, component=first, field=sources[first])
+        return ModelError(message, component=first, field=sources[first])
+    return None
 
 
-def _refuse_floating(node: Node, piece: list[str], parts: list[str]) -> None:
+def _floating(node: Node, piece: list[str], parts: list[str]) -> ModelError:
     reference = node.domain.reference
     where = "one of " + ", ".join(piece[:4]) + ", ..." * (len(piece) > 4) if len(piece) > 1 else piece[0]
     advice = f"connect {where} to {reference}" + (" or to a joint" if node.domain.moves else "")
     who = f"{', '.join(parts[:6])}{', ...' * (len(parts) > 6)}: " if len(parts) > 1 else ""
     message = f"{who}no reference, so that the {node.domain.potential} of every node is left open; {advice}"
-    raise ModelError(message, component=parts[0], field=node.ports[0][1])
+    return ModelError(message, component=parts[0], field=node.ports[0][1])
 
 
 class Group(NamedTuple):

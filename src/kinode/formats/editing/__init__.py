@@ -1,0 +1,1 @@
+"""Editing model files as text: every change is a list of edits of spans, and all other characters stay."""

@@ -1,0 +1,228 @@
+"""Reading an unfinished model: as much of the system as can be built, and all of its problems.
+
+A component that cannot be built is left out and named.  What then is missing elsewhere is said once, not again for
+everything that depends on it.  Where the text is no YAML at all, there is one problem, with its line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kinode.errors import LawError, ModelError
+from kinode.formats.editing.cures import Cure, find_cures
+from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.model_loader import SECTIONS, ModelLoader
+from kinode.formats.span_nodes import SpanNode
+from kinode.formats.yaml_text import Map, plain_value, read_spans
+from kinode.model.base.fields import unknown
+from kinode.model.network.part import Part
+from kinode.model.system import System
+from kinode.model.system_checks import find_errors
+
+WORD = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+QUOTED = re.compile(r"'([^']+)'")
+SIDES = {"a": "1", "b": "2"}
+ERROR, FOLLOWS = "error", "follows"
+
+
+class Problem(NamedTuple):
+    """Something wrong in a text.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, and what to do.
+    severity : str
+        ``error``, or ``follows`` where only another error is the cause.
+    component, field, port : str
+        Where in the model; empty if that is not known.
+    line : int, optional
+        The line, from 1.
+    span : tuple of int, optional
+        The characters of the text, from start to end.
+    cures : tuple of Cure
+        Changes that may mend it.
+    """
+
+    message: str
+    severity: str = ERROR
+    component: str = ""
+    field: str = ""
+    port: str = ""
+    line: int | None = None
+    span: tuple[int, int] | None = None
+    cures: tuple[Cure, ...] = ()
+
+
+class CheckedText(NamedTuple):
+    """What a text means so far.
+
+    Attributes
+    ----------
+    system : System
+        As much as could be built; not to be changed, since it may be given to several.
+    problems : tuple of Problem
+        All that is wrong.
+    complete : bool
+        Whether nothing is.
+    broken : dict
+        The components of the text that could not be built, by name, with the reason.
+    """
+
+    system: System
+    problems: tuple[Problem, ...]
+    complete: bool
+    broken: dict[str, str]
+
+
+def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: bool = False) -> CheckedText:
+    """Read a model as far as that is possible, with all its problems.
+
+    Parameters
+    ----------
+    text : str
+        The model as YAML or JSON.
+    file : str or path, optional
+        The file that it is from: for the files that it names.
+    trust : bool, default False
+        Whether it may name files outside the folder of ``file``.
+
+    Returns
+    -------
+    CheckedText
+
+    Examples
+    --------
+    >>> from kinode.formats.editing.checked_text import check_text
+    >>> checked = check_text("kinode: 1\\nbodies: {a: {mass: 1 m}, b: {mass: 1}}")
+    >>> [(problem.component, problem.field) for problem in checked.problems]
+    [('a', 'mass'), ('b', '')]
+    >>> list(checked.system.bodies)
+    ['b']
+    """
+    where = None if file is None else Path(file)
+    loader = TolerantLoader(where, None if where is None else where.parent, trust, ())
+    try:
+        root = read_spans(text, loader.file_name)
+    except ModelError as error:
+        system = System("system" if where is None else where.stem or "system")
+        return CheckedText(system, (_unreadable(text, error),), False, {})
+    system = loader.build_tree(root)
+    places = EntryPlaces(text, root)
+    broken = {name: error.message for name, error in loader.failed.items()}
+    problems = tuple(_problem(error, places, system, broken, follows) for error, follows in loader.errors)
+    return CheckedText(system, problems, not problems, broken)
+
+
+class TolerantLoader(ModelLoader):
+    """Builds what can be built, and collects the errors."""
+
+    def __init__(
+        self, file: Path | None, root: Path | None, trust: bool, outer: tuple[Path, ...], whole: bool = True
+    ) -> None:
+        super().__init__(file, root, trust, outer, whole)
+        self.errors: list[tuple[ModelError, bool]] = []  # whether it only follows from another
+        self.failed: dict[str, ModelError] = {}
+        self.mentioned: set[str] = set()  # names in entries that failed
+
+    def build_tree(self, root: SpanNode) -> System:
+        """The system of a text that was read."""
+        data = plain_value(root)
+        if not isinstance(data, Map):
+            self.refuse(ModelError("a model is a mapping that starts with 'kinode: 1'", line=1))
+            return System("system")
+        self.check_version(data)
+        return self.build(data, self.file.stem if self.file is not None else "system")
+
+    def refuse(self, error: ModelError) -> None:
+        """Keep an error, and the name of the entry that is left out."""
+        section, name = self.find_section(error.component)
+        entries = self.data.get(section) if section in SECTIONS else None
+        if name is not None and isinstance(entries, Map):
+            self.failed.setdefault(name, error)
+            self.mentioned.update(_words_in(entries.get(name)))
+        elif section == "circuit":
+            drawn = self.data["circuit"]
+            self.mentioned.update(_words_in(drawn))
+        self.errors.append((error, self.follows(error)))
+
+    def follows(self, error: ModelError) -> bool:
+        """Whether an error is only about something that has an error of its own."""
+        named = [word for quoted in QUOTED.findall(error.message) for word in (quoted, quoted.partition(".")[0])]
+        return any(word in self.failed and word != error.component for word in named)
+
+    def check(self, system: System) -> None:
+        """Collect what a look at the whole shows, less what comes from entries that were left out."""
+        self.leave_out_unconnected(system)
+        nodes = {name for name, node in system.nodes.items() if not node.reference}
+        known = {*nodes, *system.bodies, *self.failed}
+        missing, failed = self.mentioned & known, dict(self.failed)
+        for error in find_errors(system, self.whole):
+            words = {error.component or "", *WORD.findall(error.message)}
+            if missing & words or any(word.partition(".")[0] in failed for word in words):
+                continue
+            self.fault(error)
+        self.failed = failed  # what the checks refuse is in the system
+
+    def leave_out_unconnected(self, system: System) -> None:
+        """Take out parts whose ports fit no node, and what acts in joints that are not there."""
+        while True:
+            try:
+                _ = system.nodes
+                break
+            except ModelError as error:
+                self.fault(error)
+                if error.component not in system.declared:
+                    break
+                system.discard(error.component)
+        for component in [*system.constraints.values(), *system.elements.values()]:
+            for field, spec in component.specs().values():
+                joint = getattr(component, field.name) if spec.shape == "joint" else None
+                if joint is not None and joint not in system.joints and component.name in system.declared:
+                    message = unknown("no joint is called", joint, system.joints)
+                    system.discard(component.name)
+                    self.fault(ModelError(message, component=component.name, field=field.name))
+
+
+def _words_in(value: object) -> Iterator[str]:
+    """The names in a value, however nested."""
+    if isinstance(value, str):
+        for word in WORD.findall(value):
+            yield word
+            yield word.partition(".")[0]
+    inner: Iterable[object] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in inner:
+        yield from _words_in(item)
+
+
+def _problem(
+    error: ModelError, places: EntryPlaces, system: System, broken: dict[str, str], follows: bool
+) -> Problem:  # fmt: skip
+    component, field = error.component or "", error.field or ""
+    span, line = places.find(component, field)
+    line = error.line if error.line is not None else line
+    own = system.declared.get(component)
+    kind_ports = own.ports() if isinstance(own, Part) else places.ports_of(component, system)
+    port = field if field in kind_ports else ""
+    if places.section_of(component) == "joints":
+        port = SIDES.get(field, "")
+    message = error.message
+    if isinstance(error, LawError) and error.text is not None and error.text not in message:
+        message = f"{message}: {error.text}" if len(error.text) < 80 else message
+    cures = () if follows else find_cures(error, places, system, span)
+    return Problem(message, FOLLOWS if follows else ERROR, component, field, port, line, span, cures)
+
+
+def _unreadable(text: str, error: ModelError) -> Problem:
+    """The one problem of a text that is no YAML."""
+    line = error.line
+    span = None
+    if line is not None:
+        lines = text.splitlines(keepends=True)
+        start = sum(len(x) for x in lines[: line - 1])
+        span = (start, start + len(lines[line - 1].rstrip()) if line <= len(lines) else start)
+    return Problem(error.message, component="", field=error.field or "", line=line, span=span)

@@ -1,0 +1,144 @@
+"""Gestures of a person at a drawing, as edits of the text of its model.
+
+A gesture is a dictionary with the word ``do``; docs/design.md lists them.  ``plan_gesture`` changes nothing: it says
+which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kinode.errors import ArgumentError, ModelError, find_close
+from kinode.formats.editing.added_parts import add_part
+from kinode.formats.editing.checked_text import CheckedText
+from kinode.formats.editing.connections import connect, disconnect
+from kinode.formats.editing.gesture_plan import GesturePlan
+from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.editing.removal import delete
+from kinode.formats.editing.renaming import rename
+from kinode.formats.editing.text_edits import in_order, read_edits
+from kinode.formats.model_loader import TOP
+
+VIEW = ("move", "waypoints", "tidy")  # change the drawing alone
+
+
+def plan_gesture(
+    text: str,
+    gesture: Mapping[str, Any],
+    file: str | os.PathLike[str] | None = None,
+    checked: CheckedText | None = None,
+) -> GesturePlan:
+    """What a gesture changes in the text of a model.
+
+    Parameters
+    ----------
+    text : str
+        The model.
+    gesture : mapping
+        ``do`` says what: add, set, connect, disconnect, delete, rename, text, all, move, waypoints or tidy.
+    file : str or path, optional
+        The file that the text is from: for the files that it names.
+    checked : CheckedText, optional
+        What ``check_text`` said of this text, which saves checking it again.
+
+    Returns
+    -------
+    GesturePlan
+
+    Raises
+    ------
+    ArgumentError, ModelError
+        The gesture cannot be done, with the reason.
+
+    Examples
+    --------
+    >>> from kinode.formats.editing.gestures import plan_gesture
+    >>> text = "kinode: 1\\nbodies: {arm: {mass: 2}}"
+    >>> plan_gesture(text, {"do": "set", "name": "arm", "path": ["mass"], "value": "3 kg"}).edits
+    [Edit(start=30, end=31, text='3 kg')]
+    """
+    if not isinstance(gesture, Mapping):
+        raise ArgumentError(f"a gesture is a mapping with the word 'do', not {gesture!r:.60}")
+    plan = GesturePlan()
+    if gesture.get("do") == "text":
+        return _plan_text(text, gesture)
+    draft = ModelDraft(text, file, checked)
+    do_gesture(draft, gesture, plan)
+    plan.edits = draft.edited.edits()
+    return plan
+
+
+def do_gesture(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """Do one gesture in a draft."""
+    word = gesture.get("do") if isinstance(gesture, Mapping) else None
+    if word in VIEW:
+        plan.words = str(word)
+        return
+    if not isinstance(word, str) or word not in DOING:
+        near = find_close(str(word), [*DOING, *VIEW, "text"])
+        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join((*DOING, *VIEW, 'text'))}"
+        raise ArgumentError(f"there is no gesture {word!r:.40}{hint}")
+    DOING[word](draft, gesture, plan)
+
+
+def _plan_text(text: str, gesture: Mapping[str, Any]) -> GesturePlan:
+    """Edits that come from a text editor; the text may be wrong after them."""
+    edits = in_order(text, read_edits(gesture.get("edits")))
+    return GesturePlan(edits=edits, words="edit text")
+
+
+def set_field(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """Give a field its value, or take it out."""
+    name, path, value = gesture.get("name", ""), gesture.get("path"), gesture.get("value")
+    if isinstance(path, str):
+        path = [path]
+    if not isinstance(name, str) or not isinstance(path, list | tuple) or not path:
+        raise ArgumentError("the gesture 'set' needs the name of a component and the path of a field")
+    if not all(isinstance(step, str) or type(step) is int for step in path):
+        raise ArgumentError("the path of a field is made of names, and of numbers in lists")
+    if value is not None and not isinstance(value, str):
+        raise ArgumentError("the value is given as text, as it would be typed; null takes the field out")
+    if name and name not in TOP:
+        draft.path_of(name)
+    elif not name and path[0] not in TOP:
+        raise ArgumentError(f"a model has no {path[0]!r}; it has {', '.join(TOP)}")
+    elif path[0] == "kinode" and not name:
+        raise ArgumentError("the version of the format is what it is")
+    where = draft.places.field_path(name, tuple(path))
+    if value is None and draft.places.class_of(name, draft.system.kinds) is not None and path == ["kind"]:
+        raise ArgumentError(f"{name} needs its kind")
+    draft.set(where, value)
+    shown = ".".join(str(step) for step in (*((name,) if name else ()), *path))
+    plan.words = f"take out {shown}" if value is None else f"set {shown}"
+
+
+def do_all(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """Several gestures as one step."""
+    gestures = gesture.get("gestures")
+    if not isinstance(gestures, list | tuple):
+        raise ArgumentError("the gesture 'all' needs its gestures, a list")
+    words = []
+    for inner in gestures:
+        one = GesturePlan()
+        do_gesture(draft, inner, one)
+        plan.made += one.made
+        plan.removed += one.removed
+        plan.renamed |= one.renamed
+        words.append(one.words)
+        draft.restart()
+    plan.words = str(gesture.get("words") or ", ".join(dict.fromkeys(words)))
+
+
+DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]] = {
+    "add": add_part,
+    "set": set_field,
+    "connect": connect,
+    "disconnect": disconnect,
+    "delete": delete,
+    "rename": rename,
+    "all": do_all,
+}
+
+__all__ = ["GesturePlan", "ModelError", "plan_gesture"]

@@ -1,0 +1,296 @@
+"""A model file under change: its text, its entries, and the edits so far.
+
+Every change goes through spans, and the text is read again after each.  What cannot be patched is refused with the
+reason: values that aliases share, and components that come from another file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from kinode.errors import ArgumentError, ModelError
+from kinode.formats.editing.checked_text import CheckedText, check_text
+from kinode.formats.editing.entry_places import SHORT, EntryPlaces, Path
+from kinode.formats.editing.span_edits import (
+    INDENT,
+    flow_spans,
+    insert_entry,
+    insert_in_flow,
+    insert_line,
+    is_json,
+    line_break,
+    line_end,
+    line_start,
+    remove_entry,
+    remove_from_flow,
+    remove_lines,
+    rename_key,
+    replace_node,
+    replace_value,
+    value_end,
+)
+from kinode.formats.editing.text_edits import Edit, EditedText
+from kinode.formats.editing.value_text import format_key, format_value
+from kinode.formats.model_loader import SECTIONS
+from kinode.formats.span_nodes import NodeKind, SpanNode
+from kinode.formats.yaml_text import read_spans
+from kinode.formats.yaml_writer import WIDTH
+from kinode.model.system import System
+
+ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "parameters", "inputs", "tables", "bodies",
+         "frames", "circuit", "joints", "systems", "drives", "constraints", "signals", "elements", "changes", "run",
+         "notes")  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def read_places(text: str) -> EntryPlaces:
+    """The entries of a text; the last few are kept, since most gestures begin where the one before ended."""
+    return EntryPlaces(text, read_spans(text))
+
+
+class ModelDraft:
+    """The text of a model and what has been changed in it."""
+
+    def __init__(self, text: str, file: str | os.PathLike[str] | None = None, checked: CheckedText | None = None):
+        self.edited = EditedText(text)
+        self.file = file
+        self._checked, self._checked_text = checked, text
+        self.places = read_places(text)
+        if self.places.root.kind is not NodeKind.MAP:
+            raise ArgumentError("the text is no model yet: a model is a mapping that starts with 'kinode: 1'")
+
+    @property
+    def text(self) -> str:
+        """The present text."""
+        return self.edited.text
+
+    @property
+    def system(self) -> System:
+        """The system of the text as it was at the beginning, as far as it could be built."""
+        if self._checked is None:
+            self._checked = check_text(self._checked_text, self.file)
+        return self._checked.system
+
+    def restart(self) -> None:
+        """Let the present text be the one whose system is asked for."""
+        if self._checked_text != self.text:
+            self._checked, self._checked_text = None, self.text
+
+    @property
+    def root(self) -> SpanNode:
+        """The whole text as a node."""
+        return self.places.root
+
+    @property
+    def as_json(self) -> bool:
+        """Whether the text is JSON."""
+        return is_json(self.root)
+
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Make edits of the present text, which must be a text that can be read again."""
+        self.edited.apply(edits)
+        try:
+            self.places = read_places(self.text)
+        except ModelError as error:
+            raise ArgumentError(f"this cannot be written into the file: {error.message}") from None
+
+    # -- finding -----------------------------------------------------------------------------------
+    def path_of(self, name: str) -> Path:
+        """The path of a component's entry; one that stands in no entry of this text is refused with the reason."""
+        path = self.places.paths.get(name)
+        if path is not None:
+            return path
+        owner = name
+        while "." in owner:
+            owner = owner.rpartition(".")[0]
+            if owner in self.places.paths:
+                what = {"systems": "the subsystem", "drives": "the drive"}.get(self.places.section_of(owner), "")
+                raise ArgumentError(f"{name} belongs to {what or 'the component'} {owner}, and is changed there")
+        if name == "world":
+            raise ArgumentError("the world has no entry: it cannot be changed")
+        if "extends" in self.root.entries and name in self.system.declared:
+            file = self.root.entries["extends"].node
+            shown = file.value if isinstance(file.value, str) else "another file"
+            raise ArgumentError(f"{name} comes from {shown}, which this model extends; change it there")
+        raise ArgumentError(f"there is nothing called {name!r} in this model")
+
+    def guard(self, path: Path, inside: bool = False) -> None:
+        """Refuse to touch a value that is an alias or that aliases repeat; with ``inside`` also what is in it."""
+        for count in range(1, len(path) + 1):
+            node = self.root.find(*path[:count])
+            if node is not None and (node.anchor is not None or node.kind is NodeKind.ALIAS):
+                raise _shared(path[:count])
+        node = self.root.find(*path)
+        if inside and node is not None and _has_anchor(node):
+            raise _shared(path)
+
+    def in_flow(self, path: Path) -> bool:
+        """Whether the values of the mapping or list at a path stand in brackets."""
+        nodes = (self.root.find(*path[:count]) for count in range(len(path) + 1))
+        return any(node is not None and node.in_flow for node in nodes)
+
+    # -- values ------------------------------------------------------------------------------------
+    def set(self, path: Path, value: str | None) -> None:
+        """Give the value at a path, or take it out by None; what is missing on the way is made."""
+        if not path:
+            raise ArgumentError("the name of a field is needed")
+        self.guard(path, inside=True)
+        node = self.root.find(*path)
+        if value is None:
+            if node is not None:
+                self.remove(path)
+            return
+        if node is not None:
+            new = format_value(value, in_flow=self.in_flow(path[:-1]), as_json=self.as_json)
+            entry = self.places.entry(path)
+            self.apply(replace_node(self.text, node, new) if entry is None else replace_value(self.text, entry, new))
+            return
+        count = next(k for k in range(len(path) - 1, -1, -1) if self.root.find(*path[:k]) is not None)
+        content = value
+        for key in reversed(path[count + 1 :]):
+            content = "{" + f"{format_key(str(key))}: {format_value(content, in_flow=True)}" + "}"
+        self._insert(path[:count], path[count], content)
+
+    def _insert(self, path: Path, key: str | int, content: str) -> None:
+        """A new entry at a path where there is a mapping, a list, nothing, or a value alone."""
+        node = self.root.find(*path)
+        assert node is not None
+        flow = self.in_flow(path) or node.kind is NodeKind.SCALAR
+        value = format_value(content, in_flow=flow, as_json=self.as_json)
+        label = format_key(str(key), self.as_json)
+        entry = self.places.entry(path) if path else None
+        if node.kind is NodeKind.MAP:
+            if not path and not node.in_flow:
+                self.insert_section(str(key), [f"{label}: {value}"])
+            else:
+                self.apply(insert_entry(self.text, node, str(key), value, self.as_json))
+        elif node.kind is NodeKind.LIST and node.in_flow and key == len(node.items):
+            self.apply(insert_in_flow(self.text, node, value))
+        elif node.value is None and entry is not None:
+            self.apply(replace_value(self.text, entry, f"{{{label}: {value}}}"))
+        elif entry is not None and path[0] in SHORT and len(path) == 2:
+            alone = format_value(self.text[node.start : value_end(self.text, node)], in_flow=True, as_json=self.as_json)
+            short = format_key(SHORT[str(path[0])], self.as_json)
+            self.apply(replace_value(self.text, entry, f"{{{short}: {alone}, {label}: {value}}}"))
+        else:
+            where = ".".join(map(str, path))
+            raise ArgumentError(f"{where} is a value of its own, and has no field {key!r}; give it anew as a whole")
+
+    # -- entries -----------------------------------------------------------------------------------
+    def add(self, section: str, name: str, fields: Mapping[str, str]) -> None:
+        """A new entry of a section, which is made where it is missing; values are given as typed."""
+        node = self.root.find(section)
+        if node is not None and node.kind is not NodeKind.MAP and node.value is not None:
+            raise ArgumentError(f"{section} is no mapping of names in this text")
+        self.guard((section,))
+        single = SHORT.get(section)
+        whole = fields[single] if single is not None and list(fields) == [single] else None
+        label = format_key(name, self.as_json)
+        if node is not None and node.kind is NodeKind.MAP and (node.in_flow or self.root.in_flow):
+            self.apply(insert_entry(self.text, node, name, self._flow(fields, whole), self.as_json))
+        elif node is not None and node.kind is NodeKind.MAP:
+            lines = self._lines(label, fields, whole, node)
+            if len(lines) > 1:
+                last = list(node.entries.values())[-1]
+                self.apply(insert_line(self.text, last, "\n".join(lines)))
+            else:
+                self.apply(insert_entry(self.text, node, name, self._one_line(fields, whole)))
+        elif self.root.in_flow:
+            content = f"{{{label}: {self._flow(fields, whole)}}}"
+            entry = self.root.entries.get(section)
+            change = insert_entry(self.text, self.root, section, content, self.as_json)
+            self.apply(change if entry is None else replace_value(self.text, entry, content))
+        else:
+            lines = [" " * INDENT + line for line in self._lines(label, fields, whole, None)]
+            if node is None:
+                self.insert_section(section, [f"{section}:", *lines])
+            else:  # the key of the section stands alone
+                at = line_end(self.text, self.root.entries[section].end)
+                self.apply([Edit(at, at, "".join(f"{line_break(self.text)}{line}" for line in lines))])
+
+    def _flow(self, fields: Mapping[str, str], whole: str | None) -> str:
+        """The fields of an entry in braces."""
+        if whole is not None:
+            return format_value(whole, in_flow=True, as_json=self.as_json)
+        pairs = (
+            f"{format_key(key, self.as_json)}: {format_value(value, in_flow=True, as_json=self.as_json)}"
+            for key, value in fields.items()
+        )
+        return "{" + ", ".join(pairs) + "}"
+
+    def _one_line(self, fields: Mapping[str, str], whole: str | None) -> str:
+        return self._flow(fields, None) if whole is None else format_value(whole, in_flow=False)
+
+    def _lines(self, label: str, fields: Mapping[str, str], whole: str | None, parent: SpanNode | None) -> list[str]:
+        """The lines of an entry, without their common indentation: one if it fits."""
+        line = f"{label}: {self._one_line(fields, whole)}"
+        column = INDENT if parent is None else next(iter(parent.entries.values())).column
+        if whole is not None or column + len(line) <= WIDTH:
+            return [line]
+        inner = (f"{' ' * INDENT}{format_key(k)}: {format_value(v, in_flow=False)}" for k, v in fields.items())
+        return [f"{label}:", *inner]
+
+    def insert_section(self, section: str, lines: list[str]) -> None:
+        """A new section at the top level, in the usual order, apart from the others as they are from each other."""
+        present = list(self.root.entries.values())
+        if not present:
+            raise ArgumentError("the text is no model yet: it starts with 'kinode: 1'")
+        place = ORDER.index(section) if section in ORDER else len(ORDER)
+        before = [entry for entry in present if entry.key in ORDER and ORDER.index(entry.key) < place]
+        last = before[-1] if before else present[0]
+        new = line_break(self.text)
+        apart = last is not present[0] and self._stands_apart(last.start)
+        at = line_end(self.text, max(last.end, value_end(self.text, last.node)))
+        self.apply([Edit(at, at, new * apart + "".join(f"{new}{line}" for line in lines))])
+
+    def _stands_apart(self, position: int) -> bool:
+        """Whether the line before that of a position is empty."""
+        start = line_start(self.text, position)
+        return start > 1 and not self.text[line_start(self.text, start - 1) : start].strip()
+
+    def remove(self, path: Path) -> None:
+        """Take out what is at a path; a section that gets empty goes as a whole."""
+        self.guard(path, inside=True)
+        parent_path, key = path[:-1], path[-1]
+        parent = self.root.find(*parent_path)
+        assert parent is not None
+        several = len(parent.items) + len(parent.entries) > 1
+        if not several and len(parent_path) == 1 and parent_path[0] in SECTIONS:
+            self.remove(parent_path)
+        elif not several and not parent.in_flow and parent_path and self.places.entry(parent_path) is not None:
+            empty = "[]" if parent.kind is NodeKind.LIST else "{}"
+            entry = self.places.entry(parent_path)
+            assert entry is not None
+            self.apply(replace_value(self.text, entry, empty))
+        elif isinstance(key, int):
+            self._remove_item(parent, key)
+        elif several or parent.in_flow:
+            self.apply(remove_entry(self.text, parent, str(key)))
+        else:
+            raise ArgumentError(f"{key} is all that is there, and cannot be taken out")
+
+    def _remove_item(self, parent: SpanNode, index: int) -> None:
+        if parent.in_flow:
+            self.apply(remove_from_flow(self.text, flow_spans(parent), index))
+            return
+        item = parent.items[index]
+        self.apply(remove_lines(self.text, line_start(self.text, item.start), line_end(self.text, item.end)))
+
+    def rename(self, path: Path, new: str) -> list[Edit]:
+        """The edits that give an entry another key; they are not made yet."""
+        self.guard(path[:-1])
+        parent = self.root.find(*path[:-1])
+        assert parent is not None
+        return rename_key(self.text, parent, str(path[-1]), new, self.as_json)
+
+
+def _shared(path: Path) -> ArgumentError:
+    where = ".".join(map(str, path))
+    return ArgumentError(f"{where} is written once and used in several places (& and *): change it in the text")
+
+
+def _has_anchor(node: SpanNode) -> bool:
+    inner = [*node.items, *(entry.node for entry in node.entries.values())]
+    return any(item.anchor is not None or _has_anchor(item) for item in inner)

@@ -1,0 +1,103 @@
+"""The gesture ``delete``: components with what hangs on them.
+
+What stands on a body or acts in a joint goes with it; ports that were on a joint get a node of their own; a field that
+is nothing but a quantity of what goes is left out.  Laws that name it beside other things stay, and are reported as
+wrong; a parameter or a table that is still used is not deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kinode.errors import ArgumentError
+from kinode.formats.editing.connections import leave_out
+from kinode.formats.editing.gesture_plan import GesturePlan, fresh_nodes, names_in_use, read_names, sites_of
+from kinode.formats.editing.link_ends import has_default
+from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
+from kinode.formats.editing.text_edits import Edit
+
+DEFINED = ("parameters", "tables")
+
+
+def delete(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """Delete components."""
+    names = read_names(gesture)
+    for name in names:
+        draft.path_of(name)
+    going = find_hanging(draft, names)
+    _check_unused(draft, names, going)
+    _cut(draft, going)
+    for name in going:
+        path = draft.path_of(name)
+        draft.remove(path)
+    plan.removed += going
+    plan.words = f"delete {', '.join(names)}"
+
+
+def find_hanging(draft: ModelDraft, names: Iterable[str]) -> list[str]:
+    """The components that go with some: those named, and what stands on them or acts in them."""
+    going = list(dict.fromkeys(names))
+    sites = sites_of(draft)
+    for name in going:  # it grows on the way
+        for site in sites:
+            hangs = site.role in (FRAME, JOINT) and site.means(name) and site.owner
+            if hangs and site.owner not in going and _needs(draft, site):
+                going.append(site.owner)
+    return going
+
+
+def _needs(draft: ModelDraft, site: NameSite) -> bool:
+    """Whether a component cannot be without what it names there."""
+    field = next((str(step) for step in site.path if isinstance(step, str) and step not in (site.owner,)), "")
+    words = [str(step) for step in site.path if isinstance(step, str)]
+    after = words[words.index(site.owner) + 1 :] if site.owner in words else [field]
+    field = after[0] if after else ""
+    return field in ("between", "a", "b") or site.role == JOINT or not has_default(draft, site.owner, field) or (
+        draft.places.section_of(site.owner) in ("frames", "systems", "drives")
+    )  # fmt: skip
+
+
+def _check_unused(draft: ModelDraft, names: list[str], going: list[str]) -> None:
+    """Refuse to delete parameters and tables that others use."""
+    for name in names:
+        if draft.places.section_of(name) in DEFINED:
+            users = [s.owner or str(s.path[0]) for s in sites_of(draft) if s.role == LAW and s.means(name)]
+            others = list(dict.fromkeys(user for user in users if user not in going))
+            if others:
+                shown = ", ".join(others[:5]) + ", ..." * (len(others) > 5)
+                raise ArgumentError(f"{name} is used by {shown}; change these first")
+
+
+def _cut(draft: ModelDraft, going: list[str]) -> None:
+    """Take apart what connects the rest to what goes."""
+    nodes = fresh_nodes(names_in_use(draft))
+    for name in going:
+        ports = [s for s in sites_of(draft) if s.role == PORT and s.means(name) and s.owner and s.owner not in going]
+        if ports:  # what was on a joint stays together
+            node = next(nodes)
+            draft.apply([Edit(site.start, site.end, node) for site in ports])
+        lines = {s.path for s in sites_of(draft) if s.path[:2] == ("circuit", "connections") and s.means(name)}
+        for path in sorted(lines, reverse=True):
+            draft.remove(path)
+        while True:
+            read = next((s for s in sites_of(draft) if _is_cut(draft, s, name, going)), None)
+            if read is None:
+                break
+            field = _field_of(read)
+            leave_out(draft, read.owner, field, read.path)
+
+
+def _is_cut(draft: ModelDraft, site: NameSite, name: str, going: list[str]) -> bool:
+    """Whether a field is nothing but a quantity, or the axes, of what goes."""
+    if site.owner in going or not site.owner or not site.means(name) or not site.alone:
+        return False
+    return site.role in (LAW, FRAME) and site.path[0] != "changes" and bool(_field_of(site))
+
+
+def _field_of(site: NameSite) -> str:
+    """The field of its owner that a site is in; the main one of a value alone."""
+    words = [str(step) for step in site.path]
+    after = words[words.index(site.owner) + 1 :]
+    return after[0] if after else {"signals": "law"}.get(str(site.path[0]), "value")

@@ -1,0 +1,65 @@
+// What a new part stands between: the bodies, frames or joints of its required fields, asked for one after the other.
+
+import type { Choice } from "../palette/choice_box";
+import type { CatalogueKind, Gesture } from "../studio_types";
+import type { CanvasHost } from "./canvas_host";
+import { pickOnCanvas } from "./place_picker";
+import { freeName } from "./spoken_names";
+
+export interface PlaceAsk {
+  field: string;
+  shape: "frame" | "joint";
+  words: string;
+}
+
+/** The fields of a kind that name a place in the mechanism. */
+export function asksFor(kind: CatalogueKind): PlaceAsk[] {
+  return kind.fields.filter((field) => field.required && (field.shape === "frame" || field.shape === "joint"))
+    .map((field): PlaceAsk => ({ field: field.name, shape: field.shape === "joint" ? "joint" : "frame", words: field.doc.split(/[:;]/)[0]! }));
+}
+
+export interface GivenPlaces {
+  fields: Record<string, string>;
+  before: Gesture[]; // bodies that are made along
+}
+
+const NEW_BODY = "\u0000new body";
+
+/** Asks for the places of a kind; null: it was ended. The two sides of a joint are its field `between`. */
+export async function withPlaces(host: CanvasHost, kind: CatalogueKind, asks: PlaceAsk[], given: Record<string, string>, byKeys: boolean): Promise<GivenPlaces | null> {
+  const places = { ...given };
+  const before: Gesture[] = [];
+  const text = (): string => `${host.context.document.text} ${Object.values(places).join(" ")}`;
+  for (const ask of asks) {
+    const answer = await askPlace(host, kind, ask, places, byKeys);
+    if (answer === null) return null;
+    if (answer === NEW_BODY) {
+      const name = freeName({ kind: "body" }, text(), host.model.boxes.keys());
+      before.push({ do: "add", kind: "body", name });
+      places[ask.field] = name;
+    } else places[ask.field] = answer;
+  }
+  if (kind.section !== "joints") return { fields: places, before };
+  const sides = asksFor(kind).map((ask) => places[ask.field] ?? "world");
+  return { fields: { between: `[${sides.join(", ")}]` }, before };
+}
+
+async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, taken: Record<string, string>, byKeys: boolean): Promise<string | null> {
+  const role = ask.shape === "frame" ? "SB" : "KN";
+  const names = [...host.model.boxes.values()].filter((box) => box.role === role).map((box) => box.name);
+  const used = new Set(Object.values(taken));
+  if (ask.shape === "joint" && names.length === 0) {
+    host.context.say(`A ${kind.title} acts in a joint: draw one first.`, "error");
+    return null;
+  }
+  const choices: Choice<string>[] = names.map((name) => ({ value: name, label: name, detail: ask.shape === "frame" ? "body" : "joint", ...(used.has(name) ? { off: "chosen already" } : {}) }));
+  if (ask.shape === "frame") {
+    if (!used.has("world")) choices.unshift({ value: "world", label: "world", detail: "the base: it does not move" });
+    choices.push({ value: NEW_BODY, label: "a new body", detail: "is drawn along" });
+  }
+  const title = `${kind.title}: ${ask.words || ask.field}`;
+  const list = (): Promise<string | null> => host.choices.ask({ title, choices, typed: (name) => name, none: "Nothing has this name; frames can be typed." });
+  const answer = byKeys ? await list() : await pickOnCanvas(host, title, role, choices, list);
+  host.focusSheet();
+  return answer;
+}

@@ -1,0 +1,293 @@
+// The page's side of the one document: its text as the server has it, the drawing, the problems. Changes go out one after
+// the other, since a gesture belongs to a version of the text; what comes in is taken in the order of versions.
+
+import type { Answer, LiveConnection } from "../live/connection";
+import type {
+  Catalogue, Completion, ConnectTarget, DocumentState, Gallery, Gesture, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch,
+  StudioSettings, TextEdit,
+} from "./studio_types";
+import { applyPoints, difference } from "./text_positions";
+
+/** What is used of the connection to the server. */
+export type StudioLink = Pick<LiveConnection, "ask" | "onPush">;
+
+/** What listeners are told. Edits are code points of `before`. */
+export type DocumentNews =
+  | { kind: "text"; before: string; edits: readonly TextEdit[]; own: boolean }
+  | { kind: "opened"; mine: string | null } // mine: the text this page had, where the server has another
+  | { kind: "state" }
+  | { kind: "sketch" }
+  | { kind: "problems" }
+  | { kind: "disk"; words: string };
+
+interface Change {
+  edits: readonly TextEdit[];
+  state: Partial<DocumentState>;
+  own: boolean;
+}
+
+const EMPTY_SKETCH: Sketch = { version: 0, extent: [0, 0, 0, 0], boxes: [], links: [] };
+
+export class StudioDocument {
+  text = "";
+  version = -1;
+  state: DocumentState = { version: -1, dirty: false, canUndo: false, canRedo: false, file: null };
+  recovered: { when: string; words: string } | null = null;
+  sketch: Sketch = EMPTY_SKETCH;
+  problems: readonly Problem[] = [];
+  /** The version that the problems are of; lower than `version` while the check is under way. */
+  checkedVersion = -1;
+  catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
+  settings: StudioSettings = { readOnly: false };
+  private readonly link: StudioLink;
+  private readonly listeners = new Set<(news: DocumentNews) => void>();
+  private queue: Promise<unknown> = Promise.resolve();
+  private waiting = 0; // changes that were sent or are about to be
+  private sent = false;
+  private readonly held = new Map<number, Change>();
+  private reopening: Promise<void> | null = null;
+
+  constructor(link: StudioLink) {
+    this.link = link;
+    link.onPush((message) => this.hear(message));
+  }
+
+  listen(listener: (news: DocumentNews) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  // -- open ------------------------------------------------------------------------------------------------------
+  /** Asks for the whole document. With `compare` a text that differs from the page's is told as such: the server came back. */
+  async open(compare = false): Promise<void> {
+    this.reopening ??= this.openNow(compare).finally(() => (this.reopening = null));
+    return this.reopening;
+  }
+
+  private async openNow(compare: boolean): Promise<void> {
+    this.take((await this.link.ask("studio_open")) as unknown as OpenedStudio, compare);
+  }
+
+  private take(opened: OpenedStudio, compare: boolean): void {
+    const had = this.version >= 0 ? this.text : null;
+    const { text, recovered, ...state } = opened.document;
+    this.text = text;
+    this.recovered = recovered ?? null;
+    this.version = state.version;
+    this.state = { ...state };
+    this.held.clear();
+    this.sketch = opened.sketch ?? EMPTY_SKETCH;
+    this.problems = opened.problems ?? [];
+    this.checkedVersion = state.version;
+    if (opened.catalogue !== undefined) this.catalogue = opened.catalogue;
+    if (opened.settings !== undefined) this.settings = opened.settings;
+    this.tell({ kind: "opened", mine: compare && had !== null && had !== text ? had : null });
+  }
+
+  get dirty(): boolean {
+    return this.state.dirty;
+  }
+
+  get file(): string | null {
+    return this.state.file;
+  }
+
+  get readOnly(): boolean {
+    return this.settings.readOnly;
+  }
+
+  /** Whether a change is on its way to the server. */
+  get busy(): boolean {
+    return this.waiting > 0;
+  }
+
+  // -- changes ------------------------------------------------------------------------------------------------------
+  /** Sends a gesture. A function is called when its turn comes, with the text in force; null means there is nothing to do. */
+  gesture(gesture: Gesture | (() => Gesture | null)): Promise<GestureAnswer> {
+    return this.change(async () => {
+      const now = typeof gesture === "function" ? gesture() : gesture;
+      if (now === null) return { version: this.version, edits: [] };
+      return this.link.ask("gesture", { version: this.version, gesture: now });
+    });
+  }
+
+  /** Makes the text what is given, by one edit. */
+  replaceText(text: string): Promise<GestureAnswer> {
+    return this.gesture(() => {
+      const edits = difference(this.text, text);
+      return edits.length === 0 ? null : { do: "text", edits };
+    });
+  }
+
+  undo(): Promise<GestureAnswer> {
+    return this.change(() => this.link.ask("undo"));
+  }
+
+  redo(): Promise<GestureAnswer> {
+    return this.change(() => this.link.ask("redo"));
+  }
+
+  async save(path?: string): Promise<string> {
+    const answer = (await this.alone(() => this.link.ask("save", path === undefined ? {} : { path }))) as Record<string, unknown>;
+    this.setState({ ...answer, dirty: false, ...(typeof answer["saved"] === "string" ? { file: answer["saved"] } : {}) });
+    return String(answer["saved"] ?? "");
+  }
+
+  async revert(): Promise<void> {
+    await this.whole("revert", {});
+  }
+
+  /** Takes the text that was not saved when the server ended, or leaves it. */
+  async recover(take: boolean): Promise<void> {
+    await this.whole("recover", { take });
+    this.recovered = null;
+    this.tell({ kind: "state" });
+  }
+
+  async openExample(file: string): Promise<void> {
+    await this.whole("open_example", { file });
+  }
+
+  async newModel(): Promise<void> {
+    await this.whole("new_model", {});
+  }
+
+  /** Requests after which the text is another: what they answer is taken, or asked for. */
+  private async whole(kind: string, fields: Record<string, unknown>): Promise<void> {
+    const answer = await this.alone(() => this.link.ask(kind, fields));
+    if ((answer as Partial<OpenedStudio>).document?.text !== undefined) this.take(answer as unknown as OpenedStudio, false);
+    else await this.open();
+  }
+
+  /** Ends when all changes that were asked for until now have been answered. */
+  async settled(): Promise<void> {
+    await this.queue;
+  }
+
+  // -- questions ------------------------------------------------------------------------------------------------------
+  async inspect(name: string): Promise<Inspected> {
+    await this.queue;
+    return (await this.link.ask("inspect", { name })) as unknown as Inspected;
+  }
+
+  /** At a place of the text, in code points. */
+  async complete(position: number): Promise<Completion> {
+    await this.queue;
+    return (await this.link.ask("complete", { position })) as unknown as Completion;
+  }
+
+  /** In a law that is typed into a field. */
+  async completeLaw(law: string, position: number, name: string, path: string[]): Promise<Completion> {
+    return (await this.link.ask("complete", { law, position, field: { name, path } })) as unknown as Completion;
+  }
+
+  async canConnect(from: PortPlace): Promise<Record<string, string>> {
+    await this.queue;
+    const answer = (await this.link.ask("can_connect", { from })) as { targets?: Record<string, string> };
+    return answer.targets ?? {};
+  }
+
+  async copy(names: readonly string[]): Promise<string> {
+    await this.queue;
+    return String(((await this.link.ask("copy", { names })) as Record<string, unknown>)["text"] ?? "");
+  }
+
+  async gallery(): Promise<Gallery> {
+    return (await this.link.ask("gallery")) as unknown as Gallery;
+  }
+
+  /** Where a link or port leads, as a gesture says it. */
+  connect(from: PortPlace, to: ConnectTarget): Promise<GestureAnswer> {
+    return this.gesture({ do: "connect", from, to });
+  }
+
+  // -- the order of things ------------------------------------------------------------------------------------------------
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    this.waiting++;
+    const result = this.queue.then(async () => {
+      this.sent = true;
+      try {
+        return await work();
+      } finally {
+        this.sent = false;
+        this.waiting--;
+      }
+    });
+    this.queue = result.catch(() => undefined).then(() => this.flush());
+    return result;
+  }
+
+  private change(ask: () => Promise<Answer | GestureAnswer>): Promise<GestureAnswer> {
+    return this.alone(async () => {
+      const answer = (await ask()) as unknown as GestureAnswer;
+      this.hold(answer.version, { edits: answer.edits ?? [], state: stateOf(answer), own: true });
+      this.flushHeld();
+      return answer;
+    });
+  }
+
+  private hear(message: Record<string, unknown>): void {
+    if (message["kind"] === "document") {
+      this.hold(Number(message["version"]), { edits: (message["edits"] as TextEdit[] | undefined) ?? [], state: stateOf(message), own: false });
+      if (!this.sent) this.flush();
+    } else if (message["kind"] === "sketch") {
+      this.sketch = message["sketch"] as Sketch;
+      this.tell({ kind: "sketch" });
+    } else if (message["kind"] === "problems") {
+      this.problems = (message["problems"] as Problem[] | undefined) ?? [];
+      this.checkedVersion = Number(message["version"]);
+      this.tell({ kind: "problems" });
+    } else if (message["kind"] === "reopen") void this.open().catch(() => undefined);
+    else if (message["kind"] === "disk") this.tell({ kind: "disk", words: String(message["words"] ?? "") });
+  }
+
+  private hold(version: number, change: Change): void {
+    if (version < this.version) return;
+    if (version === this.version) return this.setState(change.state); // told twice, or nothing but the state
+    const known = this.held.get(version);
+    if (known === undefined || change.own) this.held.set(version, change);
+  }
+
+  private flushHeld(): void {
+    for (let next = this.held.get(this.version + 1); next !== undefined; next = this.held.get(this.version + 1)) {
+      this.held.delete(this.version + 1);
+      const before = this.text;
+      this.text = applyPoints(before, next.edits);
+      this.version++;
+      if (next.edits.length > 0) this.tell({ kind: "text", before, edits: next.edits, own: next.own });
+      this.setState(next.state);
+    }
+  }
+
+  /** Takes what waits; where a version is missing, the whole document is asked for. */
+  private flush(): void {
+    try {
+      this.flushHeld();
+    } catch {
+      this.held.set(Infinity, { edits: [], state: {}, own: false });
+    }
+    if (this.held.size > 0) {
+      this.held.clear();
+      void this.open().catch(() => undefined);
+    }
+  }
+
+  private setState(state: Partial<DocumentState>): void {
+    this.state = { ...this.state, ...stateOf(state), version: this.version };
+    this.tell({ kind: "state" });
+  }
+
+  private tell(news: DocumentNews): void {
+    for (const listener of this.listeners) listener(news);
+  }
+}
+
+function stateOf(message: object): Partial<DocumentState> {
+  const given = message as Partial<DocumentState>;
+  return {
+    ...(typeof given.dirty === "boolean" ? { dirty: given.dirty } : {}),
+    ...(typeof given.canUndo === "boolean" ? { canUndo: given.canUndo } : {}),
+    ...(typeof given.canRedo === "boolean" ? { canRedo: given.canRedo } : {}),
+    ...(given.file !== undefined ? { file: given.file } : {}),
+  };
+}

@@ -1,0 +1,182 @@
+// The inspector: the fields and ports of what is chosen; the model's own settings where nothing is.
+
+import { errorWords, type LiveDesk } from "../../live/live_desk";
+import { make } from "../../ui/elements";
+import type { DocumentNews } from "../document";
+import type { Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
+import { FieldRow } from "./field_row";
+import { PortRows } from "./port_rows";
+
+export class InspectorPanel implements StudioPart {
+  readonly element = make("div", { class: "inspector" });
+  private readonly context: StudioContext;
+  private rows: FieldRow[] = [];
+  private shown = ""; // the component, "" for the model
+  private desk: LiveDesk | null = null;
+  private asked = 0;
+  private moreOpen = new Set<string>();
+  private readonly end: () => void;
+
+  constructor(context: StudioContext) {
+    this.context = context;
+    this.end = context.document.listen((news) => this.hear(news));
+    void this.show();
+  }
+
+  selectionChanged(): void {
+    void this.show();
+  }
+
+  problemsChanged(): void {
+    this.markProblems();
+  }
+
+  /** The run that numbers can be moved in. */
+  setDesk(desk: LiveDesk | null): void {
+    this.desk = desk;
+    for (const row of this.rows) row.setDesk(desk);
+  }
+
+  /** Brings a field into view. */
+  focusField(field: string): void {
+    const row = this.rows.find((each) => each.field.path.join(".") === field || each.field.name === field);
+    row?.element.closest("details")?.setAttribute("open", "");
+    row?.focus();
+  }
+
+  destroy(): void {
+    this.end();
+    for (const row of this.rows) row.destroy();
+  }
+
+  private hear(news: DocumentNews): void {
+    if (news.kind === "opened" || news.kind === "text") void this.show();
+  }
+
+  /** The one component that is chosen; parts that belong to another show that one. */
+  private get target(): string {
+    const { selection, document } = this.context;
+    const name = selection[0] ?? "";
+    return document.sketch.boxes.find((box) => box.name === name)?.owner || name;
+  }
+
+  private async show(): Promise<void> {
+    const mine = ++this.asked;
+    if (this.context.selection.length > 1) return this.draw([this.several()], []);
+    const name = this.target;
+    try {
+      const inspected = await this.context.document.inspect(name);
+      if (mine !== this.asked) return;
+      if (name === this.shown && this.rows.some((row) => row.hasFocus && row.isChanged)) return; // it is being typed into
+      this.shown = name;
+      this.drawInspected(inspected);
+    } catch (error) {
+      if (mine !== this.asked) return;
+      this.shown = name;
+      this.draw([make("h2", {}, name === "" ? "Model" : name), make("p", { class: "muted" }, errorWords(error)), ...(name === "" ? [] : [this.actions([name])])], []);
+    }
+  }
+
+  private drawInspected(inspected: Inspected): void {
+    const focused = this.rows.find((row) => row.hasFocus)?.field.path.join(".") ?? null;
+    const owner = inspected.name;
+    const rows = inspected.fields.map((field) => new FieldRow(this.context, owner, field));
+    const first = rows.filter(({ field }) => field.given !== null || field.required);
+    const more = rows.filter((row) => !first.includes(row));
+    const parts: HTMLElement[] = [this.head(inspected), make("p", { class: "words" }, inspected.words)];
+    const sections = groups(first);
+    for (const [title, members] of sections) parts.push(...(title === "" ? [] : [make("h3", {}, title)]), ...members.map((row) => row.element));
+    if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
+    parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
+    if (owner === "") parts.push(this.newParameter());
+    else parts.push(this.actions([owner]));
+    this.draw(parts, rows);
+    for (const row of rows) row.setDesk(this.desk);
+    this.markProblems();
+    if (focused !== null) this.focusField(focused);
+  }
+
+  private head(inspected: Inspected): HTMLElement {
+    if (inspected.name === "") return make("h2", {}, "Model");
+    const name = make("input", { type: "text", class: "part-name", "aria-label": `Name of ${inspected.name}; changes it everywhere`, spellcheck: "false", autocomplete: "off" });
+    name.value = inspected.name;
+    name.disabled = this.context.readOnly;
+    const rename = async (): Promise<void> => {
+      const to = name.value.trim();
+      if (to === "" || to === inspected.name) return void (name.value = inspected.name);
+      const done = await this.context.act({ do: "rename", name: inspected.name, to });
+      if (done === null) name.value = inspected.name;
+      else this.context.select([to], "inspector");
+    };
+    name.addEventListener("change", () => void rename());
+    name.addEventListener("keydown", (event) => event.key === "Escape" && (name.value = inspected.name));
+    return make("div", { class: "part-head" }, make("h2", {}, name), make("span", { class: "part-kind" }, inspected.kind));
+  }
+
+  private moreFields(kind: string, rows: FieldRow[]): HTMLElement {
+    const details = make("details", { class: "more-fields" }, make("summary", {}, `${rows.length} more, at their defaults`), ...rows.map((row) => row.element));
+    details.open = this.moreOpen.has(kind);
+    details.addEventListener("toggle", () => (details.open ? this.moreOpen.add(kind) : this.moreOpen.delete(kind)));
+    return details;
+  }
+
+  private newParameter(): HTMLElement {
+    const name = make("input", { type: "text", placeholder: "name", "aria-label": "Name of a new parameter", spellcheck: "false" });
+    const value = make("input", { type: "text", placeholder: "value, e.g. 0.35 m", "aria-label": "Value of a new parameter", spellcheck: "false" });
+    const add = make("button", { type: "submit" }, "Add parameter");
+    const form = make("form", { class: "new-parameter" }, name, value, add);
+    for (const each of [name, value, add]) each.disabled = this.context.readOnly;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (name.value.trim() === "" || value.value.trim() === "") return this.context.say("A parameter has a name and a value.", "error");
+      void this.context.act({ do: "set", name: "", path: ["parameters", name.value.trim()], value: value.value.trim() });
+    });
+    return form;
+  }
+
+  private several(): HTMLElement {
+    const { selection } = this.context;
+    const list = make("ul", { class: "chosen-parts" }, ...selection.map((name) => {
+      const one = make("button", { type: "button", class: "link" }, name);
+      one.addEventListener("click", () => this.context.select([name], "inspector"));
+      return make("li", {}, one);
+    }));
+    return make("div", {}, make("h2", {}, `${selection.length} parts`), list, this.actions(selection));
+  }
+
+  private actions(names: readonly string[]): HTMLElement {
+    const button = (words: string, act: () => void): HTMLButtonElement => {
+      const made = make("button", { type: "button" }, words);
+      made.disabled = this.context.readOnly;
+      made.addEventListener("click", act);
+      return made;
+    };
+    return make("div", { class: "part-actions" }, button("Duplicate", () => void this.context.act({ do: "duplicate", names: [...names] }).then((done) => done?.made && this.context.select(done.made, "inspector"))),
+      button("Delete", () => void this.context.act({ do: "delete", names: [...names] }).then((done) => done !== null && this.context.select([], "inspector"))));
+  }
+
+  private markProblems(): void {
+    const mine = this.context.document.problems.filter((problem) => (problem.component ?? "") === this.shown);
+    for (const row of this.rows) if (!row.isChanged) row.showProblems(mine);
+  }
+
+  private draw(parts: HTMLElement[], rows: FieldRow[]): void {
+    for (const row of this.rows) row.destroy();
+    this.rows = rows;
+    this.element.replaceChildren(...parts);
+  }
+}
+
+/** Fields of one branch together: run settings, parameters. */
+function groups(rows: FieldRow[]): [string, FieldRow[]][] {
+  const found = new Map<string, FieldRow[]>();
+  for (const row of rows) {
+    const title = groupOf(row.field);
+    found.set(title, [...(found.get(title) ?? []), row]);
+  }
+  return [...found.entries()];
+}
+
+function groupOf({ path }: InspectedField): string {
+  return path.length > 1 ? ({ run: "Run", parameters: "Parameters" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
+}

@@ -1,0 +1,52 @@
+// The list of problems: each leads to its part and line; the cures that kinode knows are buttons.
+
+import { make } from "../../ui/elements";
+import type { Problem, StudioContext, StudioPart } from "../studio_types";
+
+const SIGNS = { error: "✕", warning: "!", note: "i" } as const;
+
+export class ProblemsPanel implements StudioPart {
+  readonly element = make("div", { class: "problems" });
+  private readonly context: StudioContext;
+  private readonly goTo: (problem: Problem) => void;
+
+  constructor(context: StudioContext, goTo: (problem: Problem) => void) {
+    this.context = context;
+    this.goTo = goTo;
+    this.problemsChanged();
+  }
+
+  problemsChanged(): void {
+    const { problems } = this.context.document;
+    const focus = this.element.contains(document.activeElement);
+    if (problems.length === 0) this.element.replaceChildren(make("p", { class: "muted", tabindex: "-1" }, "No problems: the model is whole."));
+    else this.element.replaceChildren(make("ul", { class: "problem-list" }, ...problems.map((problem) => this.item(problem))));
+    if (focus) this.element.querySelector<HTMLElement>("button, p")?.focus();
+  }
+
+  destroy(): void {}
+
+  private item(problem: Problem): HTMLElement {
+    const go = make("button", { type: "button", class: "problem-words" }, make("span", { class: `sign ${problem.severity}`, "aria-label": problem.severity }, SIGNS[problem.severity]),
+      make("span", {}, make("strong", {}, placeWords(problem)), " ", problem.message));
+    go.addEventListener("click", () => this.goTo(problem));
+    const cures = problem.cures.map((cure) => {
+      const button = make("button", { type: "button", class: "cure" }, cure.words);
+      button.disabled = this.context.readOnly;
+      button.addEventListener("click", () => void this.context.act(cure.gesture));
+      return button;
+    });
+    return make("li", { "data-severity": problem.severity }, go, ...(cures.length === 0 ? [] : [make("div", { class: "cures" }, ...cures)]));
+  }
+}
+
+/** "line 12, motor.shaft" */
+export function placeWords({ line, component, field, port }: Pick<Problem, "line" | "component" | "field" | "port">): string {
+  const part = [component, field ?? port].filter((each) => each != null && each !== "").join(".");
+  const words = [line === null ? "" : `line ${line}`, part].filter((each) => each !== "").join(", ");
+  return words === "" ? "" : `${words}:`;
+}
+
+export function countProblems(problems: readonly Problem[]): { errors: number; warnings: number } {
+  return { errors: problems.filter((each) => each.severity === "error").length, warnings: problems.filter((each) => each.severity === "warning").length };
+}

@@ -1,0 +1,310 @@
+// The studio's page: one document, the parts that show it, and the run.
+
+import { LiveConnection, type Connected, socketAddress } from "../live/connection";
+import { errorWords } from "../live/live_desk";
+import { RunPane } from "../live/run_pane";
+import type { Theme } from "../panel";
+import { make } from "../ui/elements";
+import { openHelp } from "../ui/help";
+import { type DocumentNews, StudioDocument } from "./document";
+import { openGallery } from "./gallery/gallery_dialog";
+import { StudioHeader } from "./header";
+import { InspectorPanel } from "./inspector/inspector_panel";
+import { Notices } from "./notices";
+import { Panes } from "./panes";
+import { ProblemsPanel, countProblems } from "./problems/problems_panel";
+import { RunLink } from "./run_link";
+import { askFileName } from "./save_dialog";
+import { SideTabs } from "./side_tabs";
+import { addPageKeys } from "./studio_keys";
+import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
+import { TextPanel } from "./text/text_panel";
+import styles from "./studio.css?inline";
+
+export interface StudioMakers {
+  canvas: StudioPartMaker;
+  palette: StudioPartMaker;
+  /** Further styles. */
+  styles?: string[];
+}
+
+const THEME = "kinode-studio-theme";
+const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect"]);
+
+/** What tests and programs that drive the page find as window.kinodeStudio. */
+export class StudioPage implements StudioContext {
+  readonly root = make("div", { class: "kinode-studio" });
+  readonly connection: LiveConnection;
+  readonly document: StudioDocument;
+  theme: Theme = "light";
+  hovered: string | null = null;
+  run: RunPane | null = null;
+  text: TextPanel | null = null;
+  inspector: InspectorPanel | null = null;
+  private chosen: readonly string[] = [];
+  private readonly makers: StudioMakers;
+  private readonly notices = new Notices();
+  private readonly header: StudioHeader;
+  private readonly waiting = make("p", { class: "studio-waiting", role: "status" }, "The model is being read.");
+  private parts: StudioPart[] = [];
+  private panes: Panes | null = null;
+  private side: SideTabs | null = null;
+  private runWords = "";
+  private readonly runLink = new RunLink((name) => this.select(name === "" ? [] : [name], "run"));
+
+  constructor(host: HTMLElement, connection: LiveConnection, makers: StudioMakers) {
+    this.makers = makers;
+    this.connection = connection;
+    this.document = new StudioDocument(connection);
+    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, ...(makers.styles ?? [])].join("\n")));
+    this.header = new StudioHeader({
+      undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
+      tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
+    });
+    this.root.append(this.header.element, this.notices.strips, this.waiting, this.notices.moment);
+    host.append(this.root);
+    this.setTheme(firstTheme(), false);
+    this.document.listen((news) => this.hear(news));
+    connection.onState((state) => this.stateChanged(state));
+    connection.onPush((message) => this.hearRun(message));
+    connection.onPacket(() => this.setRunWords("runs"));
+    addPageKeys({
+      undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), help: () => openHelp(this.root), gallery: () => this.gallery(), nextPane: (step) => this.nextPane(step),
+    });
+    addEventListener("pagehide", () => this.text?.flush());
+  }
+
+  // -- what parts know -----------------------------------------------------------------------------------------
+  get catalogue(): Catalogue {
+    return this.document.catalogue;
+  }
+
+  get readOnly(): boolean {
+    return this.document.readOnly;
+  }
+
+  get selection(): readonly string[] {
+    return this.chosen;
+  }
+
+  select(names: readonly string[], from: string): void {
+    if (names.length === this.chosen.length && names.every((name, k) => name === this.chosen[k])) return;
+    this.chosen = [...names];
+    for (const part of this.parts) part.selectionChanged?.(from);
+    if (from !== "run") this.runLink.tell(this.chosen);
+  }
+
+  hover(name: string | null): void {
+    if (name === this.hovered) return;
+    this.hovered = name;
+    for (const part of this.parts) part.hoverChanged?.();
+  }
+
+  say(words: string, kind: SayKind = "note"): void {
+    if (words !== "") this.notices.say(words, kind);
+  }
+
+  async act(gesture: Gesture): Promise<GestureAnswer | null> {
+    this.text?.flush();
+    return this.try(async () => {
+      const answer = await this.document.gesture(gesture);
+      const { renamed } = answer;
+      if (renamed !== undefined && this.chosen.some((name) => name in renamed)) this.select(this.chosen.map((name) => renamed[name] ?? name), "page");
+      if (SAID.has(gesture.do) && answer.words) this.say(answer.words);
+      return answer;
+    });
+  }
+
+  show(part: string): void {
+    this.side?.show(part);
+    this.panes?.show(part);
+  }
+
+  // -- actions ----------------------------------------------------------------------------------------------------
+  undo(): void {
+    this.text?.flush();
+    void this.try(() => this.document.undo());
+  }
+
+  redo(): void {
+    this.text?.flush();
+    void this.try(() => this.document.redo());
+  }
+
+  async save(): Promise<void> {
+    if (this.readOnly) return this.say("This model is open to read only.", "error");
+    this.text?.flush();
+    const path = this.document.file === null ? await askFileName(this.root, this.document.settings.folder ?? "", "model.yaml") : undefined;
+    if (path === null) return;
+    const saved = await this.try(() => this.document.save(path));
+    if (saved !== null) this.say(`Saved: ${saved.replace(/^.*[\\/]/, "")}`);
+  }
+
+  gallery(): void {
+    openGallery(this.root, {
+      load: () => this.document.gallery(), open: (file) => this.document.openExample(file), create: () => this.document.newModel(), say: (words, kind) => this.say(words, kind),
+    });
+  }
+
+  setTheme(theme: Theme, keep: boolean): void {
+    if (theme === this.theme && this.root.dataset["theme"] === theme) return;
+    this.theme = theme;
+    this.root.dataset["theme"] = theme;
+    if (keep) remember(theme);
+    this.run?.player?.setTheme(theme);
+    for (const part of this.parts) part.themeChanged?.();
+  }
+
+  private async try<T>(work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work();
+    } catch (error) {
+      this.say(errorWords(error), "error");
+      return null;
+    }
+  }
+
+  // -- what comes from outside -----------------------------------------------------------------------------------------
+  private stateChanged(state: Connected): void {
+    if (state === "lost") this.notices.ask("lost", "The server is gone. What is on this page stays; it goes on when the server is back.", [{ words: "Try again", act: () => this.connection.retry() }], true);
+    else if (state === "open") {
+      this.notices.clear("lost");
+      this.document.open(true).catch((error: unknown) => (this.parts.length > 0 ? this.say(errorWords(error), "error") : (this.waiting.textContent = errorWords(error))));
+    }
+    this.showState();
+  }
+
+  private hear(news: DocumentNews): void {
+    if (news.kind === "opened") this.opened(news.mine);
+    else if (news.kind === "sketch") {
+      const names = new Set(this.document.sketch.boxes.flatMap((box) => [box.name, box.owner]));
+      if (this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
+      for (const part of this.parts) part.sketchChanged?.();
+    } else if (news.kind === "problems") this.problemsChanged();
+    else if (news.kind === "disk") this.askDisk(news.words);
+    if (news.kind !== "sketch") this.showState();
+  }
+
+  private opened(mine: string | null): void {
+    const typed = this.text?.text ?? null; // with what the server never got
+    if (this.parts.length === 0) this.build();
+    const own = typed !== null && mine !== null ? typed : mine;
+    if (own !== null && own !== this.document.text && !this.readOnly)
+      this.notices.ask("other", "The server came back with another text than this page had.", [
+        { words: "Use this page's text", act: () => void this.try(() => this.document.replaceText(own)) }, { words: "Use the server's", act: () => {} },
+      ]);
+    const { recovered } = this.document;
+    if (recovered !== null)
+      this.notices.ask("recovered", recovered.words || "There is text that was not saved when the studio ended.", [
+        { words: "Take it", act: () => void this.try(() => this.document.recover(true)) }, { words: "Leave it", act: () => void this.try(() => this.document.recover(false)) },
+      ]);
+    else this.notices.clear("recovered");
+    for (const part of this.parts) part.sketchChanged?.();
+    this.problemsChanged();
+  }
+
+  private askDisk(words: string): void {
+    this.notices.ask("disk", words, [{ words: "Take the file's text", act: () => void this.try(() => this.document.revert()) }, { words: "Keep this text", act: () => {} }]);
+  }
+
+  private hearRun(message: Record<string, unknown>): void {
+    if (message["kind"] === "progress") this.setRunWords(String(message["words"] ?? ""));
+    else if (message["kind"] === "model_error") this.setRunWords(this.run?.player != null ? "last good run" : "no run yet");
+  }
+
+  private setRunWords(words: string): void {
+    this.runWords = words;
+    this.showState();
+  }
+
+  private problemsChanged(): void {
+    const { errors, warnings } = countProblems(this.document.problems);
+    this.side?.badge("Problems", errors + warnings === 0 ? "" : String(errors + warnings), errors > 0 ? "bad" : "warn");
+    for (const part of this.parts) part.problemsChanged?.();
+    this.showState();
+  }
+
+  private showState(): void {
+    const { state, problems, checkedVersion, version } = this.document;
+    const lost = this.connection.state === "lost";
+    this.header.show({ ...state, ...countProblems(problems), readOnly: this.readOnly, checking: checkedVersion < version, run: this.runWords, lost });
+  }
+
+  // -- the parts -----------------------------------------------------------------------------------------------------------
+  private build(): void {
+    const canvas = this.makers.canvas(this);
+    const palette = this.makers.palette(this);
+    this.inspector = new InspectorPanel(this);
+    this.text = new TextPanel(this, { undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save() });
+    const problems = new ProblemsPanel(this, (problem) => this.goTo(problem));
+    this.parts = [canvas, palette, this.inspector, this.text, problems];
+    this.side = new SideTabs({ Inspector: this.inspector, Text: this.text, Problems: problems });
+    const run = make("section", { class: "run-pane", "aria-label": "Run" });
+    for (const [part, words] of [[canvas, "Drawing"], [palette, "Palette"]] as const) if (!part.element.hasAttribute("aria-label")) part.element.setAttribute("aria-label", words);
+    this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, ["Inspector", "Text", "Problems"], () => this.resized());
+    this.panes.onTab = (name): void => this.side?.show(name);
+    this.waiting.remove();
+    this.notices.strips.after(this.panes.tabs, this.panes.element);
+    this.run = new RunPane(run, this.connection, {
+      waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
+      onModel: (player, desk) => {
+        this.setRunWords("runs");
+        this.runLink.follow(player);
+        this.inspector?.setDesk(desk);
+        new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
+      },
+    });
+    performance.mark("kinode-studio-open");
+  }
+
+  private goTo(problem: Problem): void {
+    if (problem.component !== null) this.select([problem.component], "problems");
+    if (problem.field !== null && problem.component !== null) {
+      this.show("Inspector");
+      setTimeout(() => this.inspector?.focusField(problem.field!), 150);
+    } else if (problem.line !== null || problem.span !== null) {
+      this.show("Text");
+      this.text?.goTo(problem.line, problem.span);
+    } else this.show("Canvas");
+  }
+
+  private nextPane(step: 1 | -1): void {
+    const panes = [...this.root.querySelectorAll<HTMLElement>(".studio-head, .pane:not(.behind)")];
+    const at = panes.findIndex((pane) => pane.contains(document.activeElement));
+    const next = panes[(at + step + panes.length) % panes.length];
+    next?.querySelector<HTMLElement>("button:not(:disabled), input, select, [tabindex='0'], [contenteditable=true]")?.focus();
+  }
+
+  private resized(): void {
+    for (const part of this.parts) part.resized?.();
+  }
+}
+
+function firstTheme(): Theme {
+  const kept = recallTheme();
+  return kept === "light" || kept === "dark" ? kept : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+function recallTheme(): string | null {
+  try {
+    return localStorage.getItem(THEME);
+  } catch {
+    return null;
+  }
+}
+
+function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    // the browser keeps nothing
+  }
+}
+
+/** Starts the studio in its element. */
+export function startStudio(host: HTMLElement, makers: StudioMakers): StudioPage {
+  const connection = new LiveConnection(() => new WebSocket(socketAddress(location)));
+  const page = new StudioPage(host, connection, makers);
+  (globalThis as { kinodeStudio?: StudioPage }).kinodeStudio = page;
+  return page;
+}

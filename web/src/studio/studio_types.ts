@@ -1,0 +1,280 @@
+// What the studio's page and its server say to each other, and what the parts of the page know of one another.
+// Positions in texts are code points, as Python counts them; text_positions.ts converts.
+
+import type { Theme } from "../panel";
+import type { StudioDocument } from "./document";
+
+// -- the text ---------------------------------------------------------------------------------------------
+/** From, to and the new text; several belong to one old text, and do not touch. */
+export type TextEdit = [start: number, end: number, text: string];
+export type Point = [x: number, y: number];
+
+export interface DocumentState {
+  version: number;
+  dirty: boolean;
+  canUndo: boolean;
+  canRedo: boolean;
+  file: string | null;
+}
+
+export interface DocumentData extends DocumentState {
+  text: string;
+  recovered: { when: string; words: string } | null;
+}
+
+export interface StudioSettings {
+  readOnly: boolean;
+  file?: string | null;
+  folder?: string;
+  autosave?: boolean;
+}
+
+export interface OpenedStudio {
+  document: DocumentData;
+  sketch: Sketch;
+  catalogue: Catalogue;
+  problems: Problem[];
+  settings: StudioSettings;
+}
+
+// -- gestures: each is one step of undo ----------------------------------------------------------------------
+export interface PortPlace {
+  component: string;
+  port: string;
+}
+
+export type ConnectTarget = PortPlace | { link: string } | { reference: string };
+export type GroupName = string; // "axis", "link", "drive", "pid_loop"
+
+export type Gesture =
+  | { do: "add"; kind: string; name?: string; fields?: Record<string, string>; at?: Point }
+  | { do: "group"; what: GroupName; at?: Point; on?: string }
+  | { do: "set"; name: string; path: string[]; value: string | null }
+  | { do: "connect"; from: PortPlace; to: ConnectTarget }
+  | { do: "disconnect"; component: string; port: string }
+  | { do: "delete"; names: string[] }
+  | { do: "rename"; name: string; to: string }
+  | { do: "duplicate"; names: string[]; at?: Point }
+  | { do: "paste"; text: string; at?: Point }
+  | { do: "move"; places: Record<string, Point> }
+  | { do: "waypoints"; link: string; points: Point[] | null }
+  | { do: "tidy" }
+  | { do: "text"; edits: TextEdit[] }
+  | { do: "all"; gestures: Gesture[] };
+
+export interface GestureAnswer extends Partial<DocumentState> {
+  version: number;
+  edits: TextEdit[];
+  made?: string[];
+  removed?: string[];
+  renamed?: Record<string, string>;
+  words?: string;
+}
+
+// -- problems ---------------------------------------------------------------------------------------------
+export interface Cure {
+  words: string;
+  gesture: Gesture;
+}
+
+export interface Problem {
+  message: string;
+  severity: "error" | "warning" | "note";
+  component: string | null;
+  field: string | null;
+  port: string | null;
+  line: number | null; // from 1
+  span: [start: number, end: number] | null;
+  cures: Cure[];
+}
+
+// -- the drawing ------------------------------------------------------------------------------------------
+export type LinkKind = "vector" | "energy" | "information";
+export type Side = "left" | "right" | "top" | "bottom";
+
+export interface SketchPort {
+  name: string;
+  kind: LinkKind;
+  domain: string;
+  side: Side;
+  at: Point;
+  offset?: number;
+  reference: string; // "", "gnd", "world" ...
+  out: boolean;
+  open: boolean; // nothing is connected
+  field?: string[] | null; // of the model file
+}
+
+export interface SketchBox {
+  name: string;
+  owner: string;
+  role: string;
+  kind: string;
+  label: string;
+  value: string;
+  at: Point; // the middle
+  size: [width: number, height: number];
+  svg: string; // around the middle
+  pinned: boolean;
+  broken: string | null;
+  spine?: boolean; // the router keeps a channel beside it
+  upright?: boolean;
+  words?: { text: string; role: "label" | "value"; room: [left: number, top: number, right: number, bottom: number] }[];
+  ports: SketchPort[];
+}
+
+export interface SketchLink {
+  name: string;
+  kind: LinkKind;
+  domain: string;
+  label: string;
+  ends: PortPlace[];
+  path: Point[][] | null;
+  dots: Point[];
+  waypoints: Point[] | null;
+}
+
+export interface Sketch {
+  version: number;
+  extent: number[];
+  boxes: SketchBox[];
+  links: SketchLink[];
+}
+
+// -- kinds of component ----------------------------------------------------------------------------------------
+export interface CatalogueDomain {
+  name: string;
+  color: string;
+  words: string;
+}
+
+export interface CataloguePort {
+  name: string;
+  kind: LinkKind;
+  domain: string;
+  out?: boolean;
+  side?: Side;
+  at?: Point;
+}
+
+export interface CatalogueField {
+  name: string;
+  required: boolean;
+  default: string | null;
+  unit: string | null;
+  doc: string;
+  shape?: string; // "number", "port", "law", "vector", "frame" ...
+  dimension?: string;
+  choices?: string[];
+}
+
+export interface CatalogueKind {
+  kind: string;
+  section: string;
+  title: string;
+  domain: string;
+  words: string;
+  symbol: string; // around its middle
+  size?: [width: number, height: number];
+  ports: CataloguePort[];
+  fields: CatalogueField[];
+  keywords: string[];
+}
+
+export interface Catalogue {
+  domains: CatalogueDomain[];
+  kinds: CatalogueKind[];
+  groups: { name: string; words: string }[];
+}
+
+// -- one component in full -------------------------------------------------------------------------------------
+export interface InspectedField {
+  name: string;
+  path: string[];
+  unit: string | null;
+  dimension: string | null;
+  shape: string | number[] | null;
+  given: string | null; // as typed
+  default: string | null;
+  value: number | number[] | null; // SI
+  doc: string;
+  choices: string[] | null;
+  line: number | null;
+  required: boolean;
+  reads?: string[]; // what a law reads
+}
+
+export interface InspectedPort {
+  name: string;
+  kind: LinkKind;
+  domain: string;
+  link?: string | null; // what it is connected to
+  field?: string[] | null;
+  words?: string;
+}
+
+export interface Inspected {
+  name: string;
+  section: string;
+  kind: string;
+  words: string;
+  fields: InspectedField[];
+  ports: InspectedPort[];
+}
+
+export interface CompletionOption {
+  label: string;
+  detail?: string;
+  apply?: string;
+}
+
+export interface Completion {
+  from: number;
+  options: CompletionOption[];
+}
+
+export interface Gallery {
+  examples: { file: string; name: string; words: string; svg: string }[];
+  recent: ({ file: string; name?: string; words?: string } | string)[];
+}
+
+// -- the page ---------------------------------------------------------------------------------------------------
+export type SayKind = "note" | "error";
+
+/** What the parts of the page are given. */
+export interface StudioContext {
+  readonly root: HTMLElement;
+  readonly document: StudioDocument;
+  readonly catalogue: Catalogue;
+  readonly readOnly: boolean;
+  readonly theme: Theme;
+  /** Names of components, in the order in which they were chosen. */
+  readonly selection: readonly string[];
+  /** Chooses components; `from` names the part of the page that did it, so that it need not follow itself. */
+  select(names: readonly string[], from: string): void;
+  /** The component below the pointer, to be lit up everywhere. */
+  hover(name: string | null): void;
+  readonly hovered: string | null;
+  /** Says something for a moment, to screen readers too. */
+  say(words: string, kind?: SayKind): void;
+  /** Does a gesture; what is refused is said, and null returned. */
+  act(gesture: Gesture): Promise<GestureAnswer | null>;
+  /** Opens a part of the page by its name ("Inspector", "Text", "Problems", "Canvas", "Palette", "Run"). */
+  show(part: string): void;
+}
+
+/** A part of the page. `document.listen` tells it of texts; these of the rest. */
+export interface StudioPart {
+  readonly element: HTMLElement;
+  /** The drawing changed, or another document was opened. */
+  sketchChanged?(): void;
+  selectionChanged?(from: string): void;
+  hoverChanged?(): void;
+  problemsChanged?(): void;
+  themeChanged?(): void;
+  /** It was shown or its size changed. */
+  resized?(): void;
+  destroy(): void;
+}
+
+export type StudioPartMaker = (context: StudioContext) => StudioPart;
