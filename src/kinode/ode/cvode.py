@@ -39,6 +39,7 @@ from kinode.ode.ode_arguments import (
     check_times,
     check_tolerances,
     flat,
+    normalized,
 )
 from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
@@ -60,14 +61,6 @@ def _quiet() -> Iterator[None]:
     finally:
         for name in added:
             os.environ.pop(name, None)
-
-
-def normalized(y: Array, quaternions: Sequence[int]) -> Array:
-    """A copy of a state with normalized quaternions, which begin at the given indices."""
-    copy = y.copy()
-    for start in quaternions:
-        copy[start : start + 4] /= np.linalg.norm(copy[start : start + 4])
-    return copy
 
 
 class _SolverStep(NamedTuple):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Fired
+from kinode.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

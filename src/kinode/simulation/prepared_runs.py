@@ -20,7 +20,7 @@ from kinode.kernels.tree_size import is_large
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.runs.prepared_run import PreparedRun
-from kinode.simulation.event_functions import find_spec
+from kinode.simulation.event_functions import find_event_kernels, find_spec
 from kinode.simulation.law_bounds.watched_laws import find_bounds
 
 WHOLE_UP_TO = 32
@@ -47,7 +47,15 @@ def find_kernel(dynamics: Dynamics, p: Array, inputs: Array, with_jacobian: bool
     return kernel
 
 
+def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
+    """The kernels that every run of a system needs."""
+    loops = ["projection"] if dynamics.topology.constrained else []
+    events = [] if dynamics.topology.events is None else find_event_kernels(dynamics.topology.events)
+    return [Kernel(name) for name in ("rate", *loops, *events)]
+
+
 def _make_kernel(dynamics: Dynamics, p: Array, inputs: Array, with_jacobian: bool) -> KernelSpec:
+    dynamics.kernels.prepare(_find_kernels(dynamics))
     rate = dynamics.kernels.machine(Kernel("rate"))
     projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
     work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)

@@ -10,7 +10,6 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kinode.algebra.scalars import Array
@@ -21,15 +20,15 @@ from kinode.dynamics.initialization.far_guesses import find_far_guesses
 from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.model.system_checks import laws_of
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.event_log import Event
-from kinode.simulation.law_bounds.watched_laws import find_watched
+from kinode.simulation.law_bounds.watched_laws import find_watched, may_watch
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
 from kinode.simulation.solver import Options, StateHistory, check_options, check_span, compute_motion
@@ -155,8 +154,11 @@ def read_task(
     model = find_model(model)
     defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(defaults, method, step, rtol, atol, max_step)
-    dynamics = _compiled(model, formulation)
-    prepare(METHODS[options.method].find_loop(_may_be_eventful(dynamics)))
+
+    def prepare_loop(dynamics: Dynamics) -> None:
+        prepare(METHODS[options.method].find_loop(_may_be_eventful(dynamics)))
+
+    dynamics = _compiled(model, formulation, prepare_loop)
     until = defaults.get("until") if until is None else until
     return RunTask(dynamics, options, until, t0, {"times": times, "samples": samples, "every": every}, stop_when)
 
@@ -190,20 +192,23 @@ def _may_be_eventful(dynamics: Dynamics) -> bool:
     if topology.events is not None or not topology.constrained:
         return topology.events is not None or find_watched(dynamics) is not None
     known: dict[str, bool] = dynamics.arguments.derived
-    if "has laws" not in known:  # loops are closed later, and what is watched is known then
-        known["has laws"] = any(True for part in dynamics.system.components.values() for _ in laws_of(part))
-    return known["has laws"]
+    if "may watch" not in known:  # loops are closed later, and what is watched is known then
+        known["may watch"] = may_watch(dynamics.system)
+    return known["may watch"]
 
 
-def _compiled(model: System | Dynamics, formulation: str | None) -> Dynamics:
-    """The compiled system in the formulation that is asked for."""
+def _compiled(
+    model: System | Dynamics, formulation: str | None, meanwhile: Callable[[Dynamics], None]
+) -> Dynamics:  # fmt: skip
+    """The compiled system in the formulation that is asked for; ``meanwhile`` starts what is to be done beside it."""
     if not isinstance(model, Dynamics):
-        return find_compiled(model, formulation or RECURSIVE_NAME)
+        return find_compiled(model, formulation or RECURSIVE_NAME, meanwhile)
     if formulation is not None and formulation != model.formulation:
         raise ArgumentError(
             f"formulation: the system is compiled as {model.formulation}, not {formulation!r}; "
             "give kn.compile the formulation, or kn.simulate the System"
         )
+    meanwhile(model)
     return model
 
 

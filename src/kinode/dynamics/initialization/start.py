@@ -83,7 +83,8 @@ class Start:
     @cached_property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
-        return self._solve(self.initial_values, 0.0, None, None)
+        with self.open_kernels.tracing():
+            return self._solve(self.initial_values, 0.0, None, None)
 
     @cached_property
     def parameters_that_count(self) -> Array:

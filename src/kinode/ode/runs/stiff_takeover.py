@@ -14,7 +14,6 @@ from kinode.jit.pointers import floats_of
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.method_table import METHODS, IntegrationMethod
-from kinode.ode.newton_setup import set_newton
 from kinode.ode.runs.loop_run import LoopRun
 from kinode.ode.tableaus import Tableau
 
@@ -73,6 +72,8 @@ class StiffTakeover:
         self._use_other()
 
     def _use_other(self) -> None:
+        from kinode.ode.newton_setup import set_newton  # few runs need it
+
         kernel = self.find_kernel()
         set_newton(self.run, kernel, self._change_to(self.other), self.run.memory.method.rtol)
         self.run.memory.counts.restarted = 1
