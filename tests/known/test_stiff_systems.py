@@ -14,7 +14,7 @@ from mechanisms import ANDREWS_ANGLES, andrews
 import kinode as kn
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.method_table import METHODS
-from kinode.simulation import prepared_runs
+from kinode.simulation.prepared import prepared_runs
 from kinode.tasks.batches.run_many import run_many
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}

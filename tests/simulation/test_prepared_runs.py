@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.simulation.prepared_runs import MOST_KEPT, find_kernel
+from kinode.simulation.prepared.prepared_runs import MOST_KEPT, find_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHANGED = {
@@ -83,7 +83,7 @@ def test_wrong_values_are_refused_in_every_run():
 
 def test_few_are_kept():
     """Runs to many different ends do not fill the memory."""
-    from kinode.simulation import prepared_runs
+    from kinode.simulation.prepared import prepared_runs
 
     dynamics = kn.compile(kn.load(EXAMPLES / "pendulum.yaml"))
     for k in range(3 * MOST_KEPT):

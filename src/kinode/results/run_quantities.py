@@ -28,7 +28,6 @@ from kinode.model.system import System
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.ode.ending import Ending, reached_end
 from kinode.ode.event_spec import Fired
-from kinode.ode.method_table import find_stiff_method
 from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
@@ -37,17 +36,6 @@ from kinode.simulation.solver import StateHistory, split
 if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
     from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing
     from kinode.results.run_circuit import RunCircuit
-
-
-def _stiffness(motion: StateHistory) -> dict[str, str]:
-    """What is to be said of a stiff system: which method took over, or which one would do with fewer steps."""
-    other = find_stiff_method()
-    if motion.taken_over is not None:
-        return {"stiff": f"from t = {motion.taken_over:.6g} s on by the method {other}"}
-    if motion.bound_from is None:
-        return {}
-    since = f"from t = {motion.bound_from:.6g} s on stability bounds the steps"
-    return {"stiff": f'{since}: method="{other}" may do with fewer'}
 
 
 class RunQuantities:
@@ -81,7 +69,7 @@ class RunQuantities:
             end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
         run._passes, run._fired = motion.passes, motion.fired
-        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations, **_stiffness(motion)}
+        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations, **motion.stiffness}
         return run
 
     @property

@@ -24,12 +24,12 @@ from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Stepping
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.records import dataclass
-from kinode.simulation.prepared_runs import find_kernel, find_prepared
+from kinode.simulation.prepared.prepared_runs import find_kernel, find_prepared
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
 from kinode.simulation.time_events import LawTimes, find_law_times
@@ -84,6 +84,17 @@ class StateHistory:
     """Time in s from which on stability bounded its steps, if it did."""
     taken_over: float | None = None
     """Time in s at which a method for stiff systems took over, if one did."""
+
+    @property
+    def stiffness(self) -> dict[str, str]:
+        """What is to be said of a stiff system: which method took over, or which one would do with fewer steps."""
+        other = find_stiff_method()
+        if self.taken_over is not None:
+            return {"stiff": f"from t = {self.taken_over:.6g} s on by the method {other}"}
+        if self.bound_from is None:
+            return {}
+        since = f"from t = {self.bound_from:.6g} s on stability bounds the steps"
+        return {"stiff": f'{since}: method="{other}" may do with fewer'}
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:

@@ -20,8 +20,8 @@ from kinode.kernels.tree_size import is_large
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.runs.prepared_run import PreparedRun
-from kinode.simulation.event_functions import find_event_kernels, find_spec
 from kinode.simulation.law_bounds.watched_laws import find_bounds
+from kinode.simulation.prepared.event_functions import find_event_kernels, find_spec
 
 WHOLE_UP_TO = 32
 """States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
