@@ -72,12 +72,15 @@ class CheckedText(NamedTuple):
         Whether nothing is.
     broken : dict
         The components of the text that could not be built, by name, with the reason.
+    readable : bool
+        Whether it is YAML or JSON at all.
     """
 
     system: System
     problems: tuple[Problem, ...]
     complete: bool
     broken: dict[str, str]
+    readable: bool = True
 
 
 def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: bool = False) -> CheckedText:
@@ -111,7 +114,7 @@ def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: boo
         root = reread_spans(text)
     except ModelError as error:
         system = System("system" if where is None else where.stem or "system")
-        return CheckedText(system, (_unreadable(text, error),), False, {})
+        return CheckedText(system, (_unreadable(text, error),), False, {}, readable=False)
     system = loader.build_tree(root)
     places = EntryPlaces(text, root)
     broken = {name: error.message for name, error in loader.failed.items()}
