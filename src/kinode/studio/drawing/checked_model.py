@@ -28,6 +28,7 @@ from kinode.studio.live_pages.shown_model import ShownModel
 
 DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs")
 SPACING = 100.0  # between parts that came together and have no places in the layout
+NOTHING = "there is nothing to run yet: draw a body or a part"
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,11 @@ class ModelChecker:
             self._newest = found
         if not same:
             self._run_problem = None
-        sketch = self._draw(found)
+        with self._lock:
+            before = self._sketch
+        # While a bracket is open in the text nothing can be read: the drawing stays.
+        kept = before and not found.checked.readable
+        sketch = {**before, "version": version.version} if kept else self._draw(found)
         with self._lock:
             self._sketch = sketch
         push = self.live.session.push
@@ -149,7 +154,8 @@ class ModelChecker:
             places = {**self.standing, **view.places}
         sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places)
         with self._lock:
-            self.standing |= {name: (x, y) for name, (x, y) in sketcher.positions().items()}
+            own = {name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
+            self.standing |= own
         return sketcher.draw(found.of.version)
 
     def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:
@@ -184,10 +190,14 @@ class ModelChecker:
         if self._ran is not None and self._ran == system and self.live.is_right:
             self._say_run(version, "shown")
             return
+        if not (system.bodies or system.elements or system.signals):
+            self._ran = None
+            self.live.forget()
+            self.live.fail(ModelError(NOTHING))
+            self._say_run(version, "empty", NOTHING)
+            return
         self._say_run(version, "running")
         try:
-            if not (system.bodies or system.elements or system.signals):
-                raise ModelError("there is nothing to run yet: draw a body or a part")
             if self.model.show(system, goes_on, cause="text"):
                 self._ran = system
                 self._say_run(version, "shown")
