@@ -3,6 +3,7 @@
 #   make test          the whole test suite: under 10 minutes on 2 cores
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
+#   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
 #   make player        the page that shows runs moving, once (node from the registry where there is none)
 #   make lint          ruff and the strict type checker
 #   make stubs         the types that editors and type checkers see, from the declared kinds
@@ -26,7 +27,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo player test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
+.PHONY: help demo studio player test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -34,6 +35,10 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python $(EXAMPLE)
+
+studio: $(VENV)/.installed
+	@$(BIN)/python tools/build_player.py
+	@$(BIN)/kinode studio $(MODEL)
 
 player: $(VENV)/.installed
 	@$(BIN)/python tools/build_player.py

@@ -15,6 +15,7 @@ from kinode.cli.circuit_command import circuit
 from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
+from kinode.cli.studio_command import studio
 from kinode.cli.view_command import view
 from kinode.version import __version__
 
@@ -25,6 +26,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode run pendulum.yaml               simulate one
   kinode run excavator.yaml --report out write an HTML report
   kinode view excavator.yaml             see it move, with its joint loads
+  kinode studio                          draw a mechanism or a circuit, and run it
   kinode run arm.urdf --until 5 --show elbow.q
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion
@@ -61,7 +63,21 @@ def _options(
     pass
 
 
-for command in (run, view, verify, reactions, balance, equations, explain, circuit, show, examples, schema, bench):
+for command in (
+    run,
+    view,
+    studio,
+    verify,
+    reactions,
+    balance,
+    equations,
+    explain,
+    circuit,
+    show,
+    examples,
+    schema,
+    bench,
+):
     app.command()(command)
 
 

@@ -102,7 +102,7 @@ def load_model(model: Path, base: str = "fixed") -> System:
     from kinode.model.system import System
 
     if not model.exists():
-        from kinode.cli.examples import find_examples
+        from kinode.studio.example_files import find_examples
 
         known = {path.stem: path for path in find_examples()}
         hint = f"; kinode examples {model.stem} --copy . writes the example of that name" if model.stem in known else ""

@@ -26,8 +26,8 @@ def examples(
     kinode examples pendulum
     kinode examples excavator --copy .
     """
-    from kinode.cli.examples import copy_examples, find_example, list_examples
     from kinode.cli.terminal_tables import print_list
+    from kinode.studio.example_files import copy_examples, find_example, list_examples
 
     if copy is not None:
         for path in copy_examples(copy, name):

@@ -28,6 +28,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
+LOOP_KERNELS = (POSE_ERRORS, Kernel("closure"))  # loops are closed by the first, and judged by the second
 UNCOMPILED_CALLS = 8  # in plain numbers; compiling straight-line code takes as long as some fifteen
 
 
@@ -189,6 +190,8 @@ class LoopPoses:
         self.layout.calls += 1
         if self.layout.calls <= self.layout.uncompiled_calls and not self.kernels.has(POSE_ERRORS):
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
+        if self.topology.constrained:
+            self.kernels.prepare(LOOP_KERNELS)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
 
     def compile(self) -> None:

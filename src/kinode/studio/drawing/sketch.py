@@ -5,7 +5,7 @@ Parts that have a position keep it; the others stand where the automatic layout 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
 from kinode.model.system import System
@@ -36,6 +36,8 @@ class Sketcher:
         What could not.
     places : mapping
         Positions [x, y] of parts by name, which they keep.
+    pinned : collection of str, optional
+        Those among them that were placed by hand; all if left out.
     waypoints : mapping
         Points of links by name through which they are to run.
 
@@ -49,11 +51,12 @@ class Sketcher:
 
     def __init__(
         self, system: System, broken: Iterable[BrokenPart] = (), places: Places | None = None,
-        waypoints: Mapping[str, Sequence[Sequence[float]]] | None = None,
+        waypoints: Mapping[str, Sequence[Sequence[float]]] | None = None, pinned: Collection[str] | None = None,
     ) -> None:  # fmt: skip
         self.drawn = DrawnCircuit(system, broken)
         self.circuit = self.drawn.graph
         self.places, self.waypoints = places or {}, waypoints or {}
+        self.pinned = self.places if pinned is None else pinned
         if self.circuit.boxes:
             layout = Layout(self.circuit, WIDTH)
             if self._place():
@@ -120,7 +123,7 @@ class Sketcher:
             "at": [box.x, box.y],
             "size": [box.width, box.height],
             "svg": f"<g>{circuit_symbols.draw(box)}</g>",
-            "pinned": box.name in self.places,
+            "pinned": box.name in self.pinned,
             "broken": None if broken is None else broken.words,
             "spine": box.spine,
             "upright": box.upright,

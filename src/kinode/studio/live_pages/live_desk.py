@@ -113,6 +113,22 @@ class LiveDesk:
         """Whether there is a run."""
         return self._shown is not None
 
+    @property
+    def is_right(self) -> bool:
+        """Whether there is a run, and nothing is wrong with the model since."""
+        return self._shown is not None and self._trouble is None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether pages that asked for the run have an answer: the run, or what is wrong; more comes by pushes."""
+        return self._ready.is_set()
+
+    def forget(self) -> None:
+        """Another model comes: there is no run until it is computed."""
+        with self._lock:
+            self._shown = self._trouble = None
+            self._last.clear()
+
     def exchange(self, data: PageData, complete: Callable[[ChosenRun], tuple[PageData, ChosenRun]]) -> bool:
         """Show more of the model that is shown, at the values that it has by then; False if another is shown."""
         while True:

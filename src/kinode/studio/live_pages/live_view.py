@@ -18,15 +18,11 @@ from kinode.errors import Error
 from kinode.formats.load import load
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
-from kinode.studio.diagram_data import diagram_data
-from kinode.studio.equation_data import are_long, equation_data
-from kinode.studio.live_pages.changing_run import ChangingRun, Choice, ChosenRun
-from kinode.studio.live_pages.later_parts import find_later_parts, is_quick
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch
-from kinode.studio.live_pages.page_data import PageData
 from kinode.studio.live_pages.server import Server
 from kinode.studio.live_pages.session import Session
+from kinode.studio.live_pages.shown_model import ShownModel
 from kinode.studio.static_files import find_player
 
 RUN_OPTIONS = ("method", "step", "rtol", "atol", "max_step")
@@ -74,14 +70,12 @@ class LiveView:
         on_error: Callable[[Exception], None] | None = None,
     ) -> None:  # fmt: skip
         self.file, self.base = None if file is None else Path(file), base
-        self._until, self._options, self._on_error = until, dict(options or {}), on_error
+        self._on_error = on_error
         self.session = Session()
         self.desk = LiveDesk(self.session, "" if self.file is None else self.file.name)
         pages = {"/": PAGE.format(title=escape(system.name)), "/player.js": find_player() if player is None else player}
         self.server = Server(self.session, pages).start()
-        self.complete = threading.Event()
-        """Set when the run and all that belongs to it are there."""
-        self._first = dict(values or {}), dict(start or {})
+        self.model = ShownModel(self.desk, until, options, values, start)
         self._watch = None if self.file is None else ModelWatch(self.file, self._follow)
         self._thread = threading.Thread(target=self._begin, args=(system,), name="kinode model", daemon=True)
         self._thread.start()
@@ -91,6 +85,11 @@ class LiveView:
     def url(self) -> str:
         """An address to open, good for one opening."""
         return self.server.new_address()
+
+    @property
+    def complete(self) -> threading.Event:
+        """Set when the run and all that belongs to it are there."""
+        return self.model.complete
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the server has ended, which Ctrl-C makes it do; False if the time was over before."""
@@ -120,7 +119,7 @@ class LiveView:
     def _begin(self, system: System) -> None:
         """The first run, and what is done when it is there."""
         try:
-            self._show(system, None)
+            self.model.show(system)
         except Exception as error:
             self._fail(error)
         if self._watch is not None:
@@ -130,8 +129,7 @@ class LiveView:
         """The file was changed: show what it says now; the last good run stays where it is wrong."""
         try:
             assert self.file is not None
-            before = self.desk.shown if self.desk.is_shown else None
-            self._show(load(self.file, self.base), before)
+            self.model.show(load(self.file, self.base))
         except Exception as error:
             self._fail(error)
 
@@ -139,70 +137,6 @@ class LiveView:
         self.desk.fail(error)
         if self._on_error is not None:
             self._on_error(error)
-
-    def _show(self, system: System, before: tuple[PageData, ChosenRun] | None) -> None:
-        if before is None:
-            self.desk.say("compiling the model")
-        model = ChangingRun(system, self._until, self._options)
-        quick = is_quick(system)
-        data = PageData(model, self.desk.file, diagram=diagram_data(system) if quick else None)
-        choice = model.choice(*self._first) if before is None else carry_over(model, before[0].model, before[1].choice)
-        if before is None:
-            self.desk.say("computing the first run")
-        chosen = model.compute(choice, data.names)
-        long = are_long(chosen.run)
-        if long:
-            equations = equation_data(chosen.run, chosen.frames)
-            data = PageData(model, self.desk.file, diagram=data.diagram, equations=equations, equations_of=choice)
-        self.desk.show(data, chosen)
-        if before is not None:
-            self.desk.push_model("file")
-        if quick and long:
-            self.complete.set()
-            return
-        self.complete.clear()
-        later = threading.Thread(target=self._add_later, args=(data, chosen), name="kinode later", daemon=True)
-        later.start()
-
-    def _add_later(self, data: PageData, chosen: ChosenRun) -> None:
-        """Add the equations, and a circuit that takes long to draw."""
-        found = find_later_parts(
-            chosen.run, diagram=not is_quick(data.model.system), equations=data.equations is None
-        )  # fmt: skip
-        added = PageData(
-            data.model, data.file, diagram=found.diagram or data.diagram, equations=found.equations or data.equations,
-            equations_of=chosen.choice,
-        )  # fmt: skip
-        if (found.diagram or found.equations) and self.desk.exchange(
-            data, lambda now: (added, data.model.with_names(now, added.names))
-        ):
-            self.desk.push_model("more")
-        self.complete.set()
-
-
-def carry_over(model: ChangingRun, before: ChangingRun, choice: Choice) -> Choice:
-    """What was chosen for a model, for its next version: values that the file did not change stay."""
-    values = {name: x for name, x in choice.values.items() if _is_same(model, before, name)}
-    until = None if choice.until == before.until else choice.until
-    known = {coordinate.name for coordinate in model.model.dynamics.coordinates}
-    start = {name: x for name, x in choice.start.items() if name in known}
-    return model.choice(values, start, until)
-
-
-def _is_same(model: ChangingRun, before: ChangingRun, name: str) -> bool:
-    """Whether a number is written as before."""
-    value = _written(model, name)
-    return value is not None and value == _written(before, name)
-
-
-def _written(model: ChangingRun, name: str) -> float | None:
-    """The value of a number as it is written; None if there is no such number."""
-    number, system = model.model.numbers.get(name), model.system
-    if number is not None:
-        return number.value
-    if name in system.parameters:
-        return system.parameter_values()[name]
-    return system.nominal(system.inputs[name].value) if name in system.inputs else None
 
 
 def view_live(run: Trajectory, *, browser: bool = True) -> LiveView:

@@ -27,11 +27,13 @@ Handlers are functions of a `Job`, registered by kind, each page and kind with a
 
     session.handle("set", set_values)
     session.handle("save", save, changes=True)                 # refused where the session is read-only
+    session.handle("edit", edit, lane="text")                  # one after the other, none is overtaken
     session.push({"kind": "changed", "file": "arm.yaml"})      # to all pages; from any thread, without seq
     job.client.push({"kind": "curve"}, {"x": x, "y": y})       # to the page that asked
     job.client.memory["pinned"] = run                          # what belongs to one page
     session.on_open = greet                                    # called with each new Client; must be quick
 
+Kinds of one named lane, such as changes of a text, are answered in the order in which they came; none is overtaken.
 Handlers of different kinds, and of different pages, run at the same time: what they share must not change, or is
 locked.  A handler that takes long asks ``job.goes_on()`` now and then, and returns or raises when it is False; what it
 returns then is dropped.  A handler that never asks cannot be stopped, and holds up its own kind alone.
@@ -61,6 +63,8 @@ TIMES_USUAL = 5.0
 """A request may take so many times the median of its kind before it is stopped for a newer one."""
 MOST_PUSHES = 256
 """Messages without request that may wait for a page."""
+MOST_WAITING = 256
+"""Requests of one lane that may wait."""
 RESERVED = frozenset({"overtaken", "stopped", "stop"})
 
 
@@ -117,13 +121,18 @@ class Session:
         self.on_open: Callable[[Client], None] | None = None
         self.clients: tuple[Client, ...] = ()
         self._handlers: dict[str, tuple[Handler, bool]] = {}
+        self._lanes: dict[str, str] = {}
         self._seconds: dict[str, deque[float]] = {}
 
-    def handle(self, kind: str, handler: Handler, *, changes: bool = False) -> None:
-        """Register who answers a kind of request; with ``changes`` it is refused where the session is read-only."""
+    def handle(self, kind: str, handler: Handler, *, changes: bool = False, lane: str = "") -> None:
+        """Register who answers a kind of request; with ``changes`` it is refused where the session is read-only.
+
+        Kinds of one ``lane`` are answered one after the other; of a kind without one the newest wins.
+        """
         if not kind or kind in RESERVED:
             raise ArgumentError(f"kind: {kind!r} is a word of the session itself")
         self._handlers[kind] = handler, changes
+        self._lanes[kind] = lane
         self._seconds[kind] = deque(maxlen=9)
 
     def push(self, header: Mapping[str, Any], arrays: Arrays | None = None) -> None:
@@ -144,6 +153,10 @@ class Session:
         if changes and self.read_only:
             raise ArgumentError(f"{kind}: this page is read-only")
         return handler
+
+    def lane_of(self, kind: str) -> str:
+        """The lane in which requests of a kind wait for each other; empty where the newest wins."""
+        return self._lanes[kind]
 
     def patience(self, kind: str) -> float:
         """Seconds after which a request of a kind is stopped for a newer one."""
@@ -222,9 +235,11 @@ class Client:
         except ArgumentError as error:
             await self.send(write_json({"seq": seq, "error": describe_error(error)}))
             return
-        lane = self._lanes.get(fields["kind"])
+        shared = self.session.lane_of(fields["kind"])
+        name = f"lane {shared}" if shared else fields["kind"]
+        lane = self._lanes.get(name)
         if lane is None:
-            lane = self._lanes[fields["kind"]] = _Lane(self, fields["kind"], self._loop)
+            lane = self._lanes[name] = _Lane(self, name, self._loop, in_order=bool(shared))
         await lane.take(Job(seq, fields["kind"], fields, self), handler)
 
     def end(self) -> None:
@@ -247,7 +262,7 @@ class Client:
 
     async def _stop(self, seq: int, of: object) -> None:
         """Stop one request, or all; those that wait are answered here, those that run when they are done."""
-        dropped = [job for lane in self._lanes.values() if (job := lane.drop(of)) is not None]
+        dropped = [job for lane in self._lanes.values() for job in lane.drop(of)]
         running = [lane.running for lane in self._lanes.values()]
         stopped = [job for job in running if job is not None and of in (None, job.seq)] + dropped
         for job in stopped:
@@ -280,40 +295,45 @@ class Client:
 
 
 class _Lane:
-    """The requests of one kind of one page: one running in a thread, one waiting."""
+    """The requests of one kind of one page: one running in a thread, one waiting; ``in_order`` all that came."""
 
-    def __init__(self, client: Client, kind: str, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, client: Client, kind: str, loop: asyncio.AbstractEventLoop, in_order: bool = False) -> None:
         self.running: Job | None = None
-        self._waiting: tuple[Job, Handler] | None = None
-        self._client, self._loop, self._ended = client, loop, False
+        self._waiting: deque[tuple[Job, Handler]] = deque()
+        self._client, self._loop, self._ended, self._in_order = client, loop, False, in_order
         self._timer: asyncio.TimerHandle | None = None
         self._work: queue.SimpleQueue[tuple[Job, Handler, asyncio.Future[str | bytes]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._labor, name=f"kinode-{kind}", daemon=True).start()
 
     async def take(self, job: Job, handler: Handler) -> None:
-        """Begin a request, or let it wait in the place of an older one."""
+        """Begin a request, or let it wait: behind the others, or in the place of an older one."""
         if self.running is None:
             self.running = job
             self._client.keep(self._loop.create_task(self._run(job, handler)))
             return
-        overtaken, self._waiting = self._waiting, (job, handler)
+        overtaken = self._waiting.popleft() if self._waiting and not self._in_order else None
+        if len(self._waiting) >= MOST_WAITING:
+            error = describe_error(ArgumentError(f"{job.kind}: {MOST_WAITING} requests are waiting already"))
+            await self._client.send(write_json({"seq": job.seq, "error": error}))
+            return
+        self._waiting.append((job, handler))
         self._set_timer()
         if overtaken is not None:
             await self._client.send(write_json({"seq": overtaken[0].seq, "kind": "overtaken"}))
 
-    def drop(self, of: object) -> Job | None:
-        """Take back the request that waits, if it has that ``seq`` or any is meant."""
-        job = self._waiting[0] if self._waiting is not None and of in (None, self._waiting[0].seq) else None
-        if job is not None:
-            self._waiting = None
-        return job
+    def drop(self, of: object) -> list[Job]:
+        """Take back the requests that wait and have that ``seq``, or all."""
+        jobs = [job for job, _ in self._waiting if of in (None, job.seq)]
+        self._waiting = deque(pair for pair in self._waiting if pair[0] not in jobs)
+        return jobs
 
     def end(self) -> None:
         """Stop, and let the thread go when it is done."""
-        self._ended, self._waiting = True, None
+        self._ended = True
+        self._waiting.clear()
         if self._timer is not None:
             self._timer.cancel()
-        if self.running is not None:
+        if self.running is not None and not self._in_order:
             self.running.stop()
         self._work.put(None)
 
@@ -330,15 +350,15 @@ class _Lane:
                 self._timer = None
             job.began = 0.0  # what comes from here on is the page's own slowness
             await self._client.send(answer)
-            if self._waiting is None:
+            if not self._waiting:
                 break
-            (job, handler), self._waiting = self._waiting, None
+            job, handler = self._waiting.popleft()
         self.running = None
 
     def _set_timer(self) -> None:
         """Stop what is running when its time is over, if one waits for it."""
         job = self.running
-        if self._timer is None and self._waiting is not None and job is not None and job.began:
+        if self._timer is None and self._waiting and job is not None and job.began and not self._in_order:
             due = job.began + self._client.session.patience(job.kind)
             self._timer = self._loop.call_later(max(0.0, due - time.monotonic()), job.stop)
 

@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+import numpy as np
+
 from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
 from kinode.views.diagram.box_extents import STUB, words_at
 from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph, Connection, Port
@@ -26,6 +28,7 @@ MOST_SEARCHES = 60  # in these rounds
 MOST_CELLS = 1_000_000  # searched before routing ends: some seconds
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 OUTWARD = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}  # from a port, by its side
+PASSAGES = {"h": 1, "v": 0, "x": 2}  # in which direction a link can be crossed that runs so
 Cell = tuple[int, int]
 Edge = tuple[Cell, Cell]
 
@@ -152,11 +155,12 @@ class Router:
             self.straight.setdefault(cell, {})[link.name] = ("h" if leads[0][0] else "v") if through else "x"
 
     def _remove(self, link: Connection) -> None:
-        self.edges.pop(link.name, None)
-        for cell in [cell for cell, links in self.straight.items() if link.name in links]:
-            del self.straight[cell][link.name]
-            if not self.straight[cell]:
-                del self.straight[cell]
+        cells = {cell for edge in self.edges.pop(link.name, ()) for cell in edge}
+        for cell in cells | {self._before(box, port) for box, port in link.ends}:
+            links = self.straight.get(cell, {})
+            links.pop(link.name, None)
+            if not links:
+                self.straight.pop(cell, None)
 
     def _restore(self, edges: dict[str, set[Edge]]) -> None:
         self.edges, self.straight = edges, {}
@@ -173,7 +177,7 @@ class Router:
         out = {self._before(box, port): OUTWARD[port.side] for box, port in link.ends}
         steps, target, into = self.steps, self._number(goal), STEPS.index((-out[goal][0], -out[goal][1]))
         price, ahead = self.price, self._ahead(goal)
-        taken, own = self._taken(link, goal), {self._number(cell) for cell in tree}
+        taken, own = dict[int, int](), {self._number(cell) for cell in tree}  # passages of cells, as they are met
         front: list[tuple[float, float, int]] = []
         cost: dict[int, float] = {}
         came: dict[int, int] = {}
@@ -193,7 +197,7 @@ class Router:
             cell_, heading = divmod(state, 4)
             if cell_ == target:
                 return self._trace_back(came, state)
-            crossed = cell_ in taken and cell_ not in own
+            crossed = cell_ not in own and taken.get(cell_, -1) >= 0
             for step in range(4):
                 if step != heading and (step == heading ^ 1 or crossed):
                     continue  # neither back nor a bend upon another link
@@ -201,8 +205,11 @@ class Router:
                 total = price[there]
                 if total == math.inf or there in own:
                     continue
-                if there in taken:
-                    if taken[there] != step >> 1:
+                passage = taken.get(there)
+                if passage is None:
+                    passage = taken[there] = self._passage(there, link, goal)
+                if passage >= 0:
+                    if passage != step >> 1:
                         continue
                     total += CROSSING_COST
                 total += spent + BEND_COST * ((step != heading) + (there == target and step != into))
@@ -219,23 +226,25 @@ class Router:
         """Costs of cells without links: infinite for blocked cells and along the edge, higher beside a box."""
         columns, self.rows = self.high[0] - self.low[0] + 1, self.high[1] - self.low[1] + 1
         self.steps = (-self.rows, self.rows, -1, 1)
-        self.price = [math.inf] * (columns * self.rows)
-        for i in range(self.low[0] + 1, self.high[0]):
-            for j in range(self.low[1] + 1, self.high[1]):
-                if (i, j) not in self.blocked:
-                    beside = sum((i + di, j + dj) in self.blocked for di, dj in STEPS)
-                    self.price[self._number((i, j))] = STEP_COST + NEIGHBOR_COST * beside
+        taken = np.zeros((columns, self.rows))
+        if self.blocked:
+            taken[tuple(np.array(list(self.blocked)).T - np.array(self.low)[:, None])] = 1.0
+        price = np.full((columns, self.rows), math.inf)
+        beside = taken[:-2, 1:-1] + taken[2:, 1:-1] + taken[1:-1, :-2] + taken[1:-1, 2:]
+        price[1:-1, 1:-1] = np.where(taken[1:-1, 1:-1] > 0.0, math.inf, STEP_COST + NEIGHBOR_COST * beside)
+        self.price: list[float] = price.ravel().tolist()
 
-    def _taken(self, link: Connection, goal: Cell) -> dict[int, int]:
-        """Cells of other links, and in which direction they can be crossed: 0 across, 1 up and down, 2 not at all."""
-        taken = {self._number(cell): 2 for cell, owner in self.kept.items() if owner is not link}
-        for cell, links in self.straight.items():
+    def _passage(self, number: int, link: Connection, goal: Cell) -> int:
+        """How a cell can be entered with regard to other links: -1 freely, 0 across, 1 up and down, 2 not at all."""
+        cell = number // self.rows + self.low[0], number % self.rows + self.low[1]
+        owner = self.kept.get(cell)
+        passage = -1 if owner is None or owner is link else 2
+        links = self.straight.get(cell)
+        if links:
             sorts = [sort for name, sort in links.items() if name != link.name]
             if sorts:
-                crossing = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
-                number = self._number(cell)
-                taken[number] = max(taken.get(number, 0), crossing) if number in taken else crossing
-        return taken
+                passage = max(passage, PASSAGES[sorts[0]] if len(sorts) == 1 and cell != goal else 2)
+        return passage
 
     def _ahead(self, goal: Cell) -> Callable[[int], float]:
         """A lower bound of the cost of the rest of a path."""

@@ -32,10 +32,11 @@ def find_example(name: str) -> Path:
 
 def list_examples() -> list[tuple[str, str]]:
     """Name and first sentence of each example."""
-    return [(path.name, _first_words(path)) for path in find_examples()]
+    return [(path.name, first_words(path)) for path in find_examples()]
 
 
-def _first_words(path: Path) -> str:
+def first_words(path: Path) -> str:
+    """The first sentence of an example."""
     first = path.read_text(encoding="utf-8").lstrip().splitlines()[0]
     return first.strip('#" ').strip()
 

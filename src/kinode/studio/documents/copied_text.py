@@ -1,0 +1,55 @@
+"""Components as text of their own, to be pasted into this model or another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kinode.errors import ArgumentError
+from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.yaml_text import read_spans
+
+INDENT = 2
+
+
+def copy_components(text: str, names: Iterable[str]) -> str:
+    """The entries of components as they are written, under the names of their sections.
+
+    Parameters
+    ----------
+    text : str
+        The model.
+    names : iterable of str
+        Components that the text describes.
+
+    Raises
+    ------
+    ArgumentError
+        If the text describes no component of a name.
+
+    Examples
+    --------
+    >>> from kinode.studio.documents.copied_text import copy_components
+    >>> print(copy_components("kinode: 1\\nbodies: {arm: {mass: 2}, leg: {mass: 1}}", ["arm"]), end="")
+    bodies:
+      arm: {mass: 2}
+    """
+    places = EntryPlaces(text, read_spans(text))
+    sections: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        path = places.paths.get(name)
+        entry = None if path is None else places.entry(path)
+        if path is None or entry is None:
+            raise ArgumentError(f"{name!r:.60} is not described in this text, and cannot be copied")
+        end = max(entry.end, entry.node.end)
+        sections.setdefault(places.section_of(name), []).append(_indented(text[entry.start : end], entry.column))
+    return "".join(f"{section}:\n{''.join(entries)}" for section, entries in sections.items())
+
+
+def _indented(entry: str, column: int) -> str:
+    """An entry that began in a column, in the second."""
+    first, *rest = entry.splitlines()
+    lines = [" " * INDENT + first]
+    for line in rest:
+        blank = len(line) - len(line.lstrip(" "))
+        lines.append(" " * max(blank - column + INDENT, INDENT) + line.lstrip(" ") if line.strip() else "")
+    return "\n".join(lines).rstrip() + "\n"

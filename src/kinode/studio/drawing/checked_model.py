@@ -1,0 +1,264 @@
+"""The checks and runs behind a document: after each change, in the background, the newest wins.
+
+A text is checked first: its problems and its sketch go to the pages.  One that is whole is compiled and run, and shown
+as on live pages; of one that is not, the last run stays.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kinode.errors import ArgumentError, Error, ModelError
+from kinode.formats.editing.checked_text import CheckedText, Problem, check_text
+from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.yaml_text import plain_value, read_spans
+from kinode.model.system import System
+from kinode.records import dataclass
+from kinode.studio.documents.view_file import ModelView, Point, read_point
+from kinode.studio.drawing.drawn_parts import BrokenPart
+from kinode.studio.drawing.kind_boxes import Plain
+from kinode.studio.drawing.newest_work import GoesOn, NewestWork
+from kinode.studio.drawing.sketch import Sketcher
+from kinode.studio.live_pages.live_desk import LiveDesk
+from kinode.studio.live_pages.shown_model import ShownModel
+
+DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs")
+SPACING = 100.0  # between parts that came together and have no places in the layout
+NOTHING = "there is nothing to run yet: draw a body or a part"
+
+
+@dataclass(frozen=True)
+class ModelVersion:
+    """A version of a document: its text, its view, and the place of its file."""
+
+    version: int
+    text: str
+    view: ModelView
+    place: Path
+
+
+@dataclass(frozen=True)
+class CheckedVersion:
+    """What a version means: what could be built of it, and all that is wrong."""
+
+    of: ModelVersion
+    checked: CheckedText
+
+    @property
+    def system(self) -> System:
+        """As much as could be built."""
+        return self.checked.system
+
+
+class ModelChecker:
+    """Checks, sketches and runs versions of a document, and tells the pages.
+
+    Parameters
+    ----------
+    live : LiveDesk
+        The desk that shows the runs; its session has the pages.
+    """
+
+    def __init__(self, live: LiveDesk) -> None:
+        self.live, self.model = live, ShownModel(live)
+        self.standing: dict[str, Point] = {}
+        """Where parts stand that nobody has placed: in a session they keep their places."""
+        self._lock = threading.RLock()
+        self._newest: CheckedVersion | None = None
+        self._sketch: Plain = {}
+        self._run_problem: Problem | None = None
+        self._ran: System | None = None
+        self._checks = NewestWork("kinode check", self._check)
+        self._runs: NewestWork[CheckedVersion] = NewestWork("kinode run", self._run)
+
+    # -- what is known -----------------------------------------------------------------------------
+    def ask(self, version: ModelVersion) -> None:
+        """Check a version, in the background."""
+        self._checks.ask(version)
+
+    def now(self, version: ModelVersion) -> CheckedVersion:
+        """What a version means, found now if the background has not yet."""
+        with self._lock:
+            known = self._newest
+        if known is not None and known.of.text == version.text and known.of.place == version.place:
+            return known if known.of == version else replace(known, of=version)
+        return CheckedVersion(version, check_text(version.text, version.place))
+
+    def sketch(self, version: ModelVersion) -> Plain:
+        """The sketch of a version."""
+        with self._lock:
+            if self._sketch.get("version") == version.version:
+                return self._sketch
+        return self._draw(self.now(version))
+
+    def problems(self, version: ModelVersion) -> list[Plain]:
+        """All that is wrong with a version."""
+        found = [write_problem(problem) for problem in self.now(version).checked.problems]
+        run = self._run_problem
+        return found if run is None or found else [write_problem(run)]
+
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait until all is checked and run."""
+        return self._checks.wait(seconds) and self._runs.wait(seconds)
+
+    def reread(self) -> None:
+        """A file that the text names was changed: check it anew."""
+        with self._lock:
+            self._newest, self._ran = None, None
+
+    def forget(self) -> None:
+        """Another document comes."""
+        with self._lock:
+            self._newest, self._sketch, self._run_problem, self._ran = None, {}, None, None
+            self.standing = {}
+        self.live.forget()
+
+    def close(self) -> None:
+        """End."""
+        self._checks.close()
+        self._runs.close()
+
+    # -- checks ------------------------------------------------------------------------------------
+    def _check(self, version: ModelVersion, goes_on: GoesOn) -> None:
+        found = self.now(version)
+        with self._lock:
+            same = self._newest is not None and self._newest.checked is found.checked
+            self._newest = found
+        if not same:
+            self._run_problem = None
+        with self._lock:
+            before = self._sketch
+        # While a bracket is open in the text nothing can be read: the drawing stays.
+        kept = before and not found.checked.readable
+        sketch = {**before, "version": version.version} if kept else self._draw(found)
+        with self._lock:
+            self._sketch = sketch
+        push = self.live.session.push
+        push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
+        push({"kind": "sketch", "version": version.version, "sketch": sketch})
+        if same:
+            return
+        if found.checked.complete:
+            self._runs.ask(found)
+        else:
+            self._say_run(version.version, "stale", found.checked.problems[0].message)
+            self.live.fail(describe_problem(found.checked.problems[0]))
+
+    def _draw(self, found: CheckedVersion) -> Plain:
+        view = found.of.view
+        with self._lock:
+            places = {**self.standing, **view.places}
+        sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places)
+        with self._lock:
+            own = {name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
+            self.standing |= own
+        return sketcher.draw(found.of.version)
+
+    def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:
+        """Where parts stand that came by a gesture: where they were dropped, in the order of the automatic layout."""
+        at = read_at(gesture.get("at"))
+        if gesture.get("do") == "duplicate" and len(made) == len(gesture.get("names", ())):
+            return self._beside(made, gesture["names"], at, version.view)
+        if at is None:
+            return {}
+        if len(made) == 1:
+            return {made[0]: at}
+        alone = Sketcher(check_text(version.text, version.place).system).positions()
+        known = {name: alone[name] for name in made if name in alone} or {
+            name: [SPACING * k, 0.0] for k, name in enumerate(made)
+        }
+        left, top = min(x for x, _ in known.values()), min(y for _, y in known.values())
+        return {name: (at[0] + x - left, at[1] + y - top) for name, (x, y) in known.items()}
+
+    def _beside(self, made: Sequence[str], names: Sequence[str], at: Point | None, view: ModelView) -> dict[str, Point]:
+        """Copies stand to each other as what they were copied from."""
+        places = {**self.standing, **view.places}
+        known = {new: places[old] for new, old in zip(made, names) if old in places}
+        if not known:
+            return {}
+        left, top = min(x for x, _ in known.values()), min(y for _, y in known.values())
+        dx, dy = (40.0, 40.0) if at is None else (at[0] - left, at[1] - top)
+        return {name: (x + dx, y + dy) for name, (x, y) in known.items()}
+
+    # -- runs --------------------------------------------------------------------------------------
+    def _run(self, found: CheckedVersion, goes_on: GoesOn) -> None:
+        version, system = found.of.version, found.system
+        if self._ran is not None and self._ran == system and self.live.is_right:
+            self._say_run(version, "shown")
+            return
+        if not (system.bodies or system.elements or system.signals):
+            self._ran = None
+            self.live.forget()
+            self.live.fail(ModelError(NOTHING))
+            self._say_run(version, "empty", NOTHING)
+            return
+        self._say_run(version, "running")
+        try:
+            if self.model.show(system, goes_on, cause="text"):
+                self._ran = system
+                self._say_run(version, "shown")
+        except Exception as error:
+            self._ran = None
+            self.live.fail(error)
+            words = str(error) if isinstance(error, Error) else f"kinode failed: {type(error).__name__}: {error}"
+            self._say_run(version, "failed", words)
+            self._tell_run_problem(found, Problem(words, component=getattr(error, "component", None) or ""))
+
+    def _tell_run_problem(self, found: CheckedVersion, problem: Problem) -> None:
+        with self._lock:
+            if self._newest is None or self._newest.checked is not found.checked:
+                return
+            self._run_problem, version = problem, self._newest.of
+        self.live.session.push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
+
+    def _say_run(self, version: int, state: str, words: str = "") -> None:
+        self.live.session.push({"kind": "run_state", "version": version, "state": state, "words": words})
+
+
+def find_broken(found: CheckedVersion) -> list[BrokenPart]:
+    """The components of a text that could not be built, as they are drawn."""
+    if not found.checked.broken:
+        return []
+    places = EntryPlaces(found.of.text, read_spans(found.of.text))
+    parts = []
+    for name, words in found.checked.broken.items():
+        section, node = places.section_of(name), places.node(name)
+        if section in DRAWN_SECTIONS:
+            fields = plain_value(node) if node is not None else {}
+            kind = places.kind_of(name)
+            parts.append(BrokenPart(name, section, kind, words, fields if isinstance(fields, Mapping) else {}))
+    return parts
+
+
+def write_problem(problem: Problem) -> Plain:
+    """A problem as plain data."""
+    return {
+        "message": problem.message,
+        "severity": "note" if problem.severity == "follows" else problem.severity,
+        "component": problem.component or None,
+        "field": problem.field or None,
+        "port": problem.port or None,
+        "line": problem.line,
+        "span": None if problem.span is None else list(problem.span),
+        "cures": [{"words": cure.words, "gesture": cure.gesture} for cure in problem.cures],
+    }
+
+
+def describe_problem(problem: Problem) -> ModelError:
+    """A problem as an error of the model."""
+    component, field = problem.component or None, problem.field or None
+    return ModelError(problem.message, component=component, field=field, line=problem.line)
+
+
+def read_at(raw: Any) -> Point | None:
+    """Where something was dropped; None if that was not said."""
+    if raw is None:
+        return None
+    try:
+        return read_point(raw, "at")
+    except Error as error:
+        raise ArgumentError(str(error)) from None

@@ -1,0 +1,348 @@
+"""The desk of the studio: one document, the pages that show it, and who answers what.
+
+=============  ==============================  ==================================================================
+kind           fields                          answer
+=============  ==============================  ==================================================================
+studio_open                                    document, sketch, catalogue, problems, settings
+gesture        version, gesture                version, edits, names that were made, removed, renamed; words; state
+undo, redo                                     the same
+save           path, overwrite                 saved: the file
+revert                                         back to what is saved, one step of undo; as studio_open
+recover        take                            take over what was not saved when the server ended, or drop it
+disk           take: mine, theirs              end a conflict with the file on the disk
+inspect        name                            inspected: fields and ports of a component; of "" the whole
+complete       position or law, field          from, options
+can_connect    from                            targets: for each port "" or why it does not fit
+copy           names                           text
+gallery                                        examples, models of the folder
+open_example   file; open_model file           as studio_open; new_model likewise
+=============  ==============================  ==================================================================
+
+Those of LiveDesk, which shows the runs, come on top.  Pushed to all pages are ``document``, ``sketch``, ``problems``,
+``run_state``, ``disk``, ``reopen`` (another document), and what LiveDesk pushes.  Changes of the text are answered in
+the order in which they came.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kinode.errors import ArgumentError, Error, ModelError
+from kinode.formats.editing.checked_text import CheckedText
+from kinode.studio.documents.copied_text import copy_components
+from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
+from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
+from kinode.studio.documents.model_document import DocumentChange, ModelDocument
+from kinode.studio.documents.view_file import ModelView, Point, parse_view, write_view
+from kinode.studio.drawing.catalogue import make_catalogue
+from kinode.studio.drawing.checked_model import CheckedVersion, ModelChecker, ModelVersion
+from kinode.studio.drawing.completion import complete_law, complete_text
+from kinode.studio.drawing.connection_fits import find_fits
+from kinode.studio.drawing.gallery import find_example, find_models, list_examples
+from kinode.studio.drawing.inspection import inspect_component
+from kinode.studio.drawing.kind_boxes import Plain
+from kinode.studio.live_pages.live_desk import LiveDesk
+from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
+from kinode.studio.live_pages.session import Answer, Job, Session
+
+TEXT_LANE = "document"
+
+
+class StudioDesk:
+    """Holds the document of the studio, and answers its pages.
+
+    Parameters
+    ----------
+    session : Session
+    file : DocumentFile
+        The model that is opened first.
+    folder : path
+        Below which models are saved and opened.
+    """
+
+    def __init__(self, session: Session, file: DocumentFile, folder: Path) -> None:
+        self.session, self.folder = session, folder
+        self.live = LiveDesk(session, file.name)
+        self.checker = ModelChecker(self.live)
+        self._catalogue = make_catalogue()
+        self._journal: Journal | None = None
+        self._watch: ModelWatch | None = None
+        self._trouble = ""
+        self._others: Stamp = ()
+        changing: Mapping[str, Callable[[Job], Answer]] = {
+            "gesture": self.gesture, "undo": self.undo, "redo": self.redo, "save": self.save, "revert": self.revert,
+            "recover": self.recover, "disk": self.disk, "open_example": self.open_example,
+            "open_model": self.open_model, "new_model": self.new_model,
+        }  # fmt: skip
+        asking: Mapping[str, Callable[[Job], Answer]] = {
+            "inspect": self.inspect, "complete": self.complete, "can_connect": self.can_connect, "copy": self.copy,
+            "gallery": self.gallery,
+        }  # fmt: skip
+        for kind, answer in changing.items():
+            session.handle(kind, answer, changes=True, lane=TEXT_LANE)
+        session.handle("studio_open", self.open, lane=TEXT_LANE)
+        for kind, answer in asking.items():
+            session.handle(kind, answer)
+        self._begin(file)
+
+    # -- the document ------------------------------------------------------------------------------
+    def _begin(self, file: DocumentFile, version: int = 0) -> None:
+        """Take up a document: watch its file, keep its journal, check it."""
+        self.document = ModelDocument(file, self._arrange, self._check_now, version)
+        self.live.file = file.name
+        self._keep(file)
+        self._check()
+
+    def _keep(self, file: DocumentFile) -> None:
+        """Begin the journal and the watch of a file; what a killed server left is to be offered."""
+        if self._journal is not None:
+            self._journal.close()
+        if self._watch is not None:
+            self._watch.close()
+        self._journal = self._watch = None
+        self.kept = KeptText(None, file.saved)
+        if self.session.read_only:
+            return
+        self.kept = KeptText(file.path, file.saved)
+        self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
+        if file.path is not None:
+            self._others = self._named_files()
+            self._watch = ModelWatch(file.path, self._disk_changed).start()
+
+    def _named_files(self) -> Stamp:
+        """What tells versions of the files apart that the model names."""
+        path = self.document.file.path
+        return () if path is None else find_stamp(path)[1:]
+
+    def _unsaved(self) -> JournalEntry | None:
+        document = self.document
+        with document.lock:
+            if not document.dirty:
+                return None
+            view = write_view(document.view, document.file.name)
+            return JournalEntry(document.text, document.file.saved, time.time(), view)
+
+    def _say_trouble(self, words: str) -> None:
+        self._trouble = words
+        self.session.push({"kind": "disk", "words": words or "unsaved changes are kept again", "trouble": bool(words)})
+
+    def version(self) -> ModelVersion:
+        """The document as it is now."""
+        document = self.document
+        with document.lock:
+            return ModelVersion(document.version, document.text, document.view, document.file.place)
+
+    def checked(self) -> CheckedVersion:
+        """What the document means now."""
+        return self.checker.now(self.version())
+
+    def close(self) -> None:
+        """End; what is not saved stays in the journal."""
+        if self._watch is not None:
+            self._watch.close()
+        if self._journal is not None:
+            self._journal.close()
+        self.checker.close()
+        self.live.close()
+
+    def _check(self) -> None:
+        self.checker.ask(self.version())
+
+    def _check_now(self, text: str) -> CheckedText:
+        document = self.document
+        return self.checker.now(ModelVersion(document.version, text, document.view, document.file.place)).checked
+
+    def _arrange(self, text: str, made: Sequence[str], gesture: Mapping[str, Any]) -> Mapping[str, Point]:
+        document = self.document
+        new = ModelVersion(document.version, text, document.view, document.file.place)
+        return self.checker.arrange(new, made, gesture)
+
+    def _changed(self, change: DocumentChange, origin: int = -1) -> Plain:
+        """Tell all pages of a change, and check what it led to."""
+        standing = self.checker.standing
+        if change.tidied:
+            standing.clear()
+        standing.update({new: standing[old] for old, new in change.renamed.items() if old in standing})
+        told = {**self.document.state(), "version": change.version, "edits": [list(edit) for edit in change.edits]}
+        self.session.push({"kind": "document", **told, "origin": origin, "words": change.words})
+        if self._journal is not None:
+            self._journal.note()
+        self._check()
+        names = {"made": list(change.made), "removed": list(change.removed), "renamed": dict(change.renamed)}
+        return {**told, **names, "words": change.words}
+
+    def _disk_changed(self) -> None:
+        """The file, or one that it names, was changed."""
+        try:
+            change = self.document.follow_disk()
+        except Error as error:
+            self.session.push({"kind": "disk", "words": str(error), "trouble": True})
+            return
+        if change is None:
+            others = self._named_files()
+            if others != self._others:
+                self._others = others
+                self.checker.reread()
+                self._check()
+            return
+        self._changed(change)
+        conflict = self.document.conflict is not None
+        self.session.push({"kind": "disk", "words": change.words, "conflict": conflict})
+
+    # -- answers: the document ---------------------------------------------------------------------
+    def open(self, job: Job) -> Answer:
+        """The whole of it."""
+        version = self.version()
+        document = {**self.document.state(), "version": version.version, "text": version.text}
+        file = self.document.file
+        return {
+            "document": {**document, "recovered": self.kept.offer()},
+            "sketch": self.checker.sketch(version),
+            "catalogue": {**self._catalogue, **self._declared()},
+            "problems": self.checker.problems(version),
+            "settings": {
+                "readOnly": self.session.read_only, "file": document["file"], "folder": self.folder.name,
+                "proposed": file.name, "autosave": False, "trouble": self._trouble or file.words,
+            },
+        }  # fmt: skip
+
+    def _declared(self) -> Plain:
+        """The catalogue with the kinds that the model declares itself."""
+        own = self.checked().system.kinds
+        return make_catalogue(own) if own else {}
+
+    def gesture(self, job: Job) -> Answer:
+        """A change by the canvas, the inspector or the text editor."""
+        version = job.fields.get("version")
+        if version is not None and type(version) is not int:
+            raise ArgumentError(f"version: a whole number is expected, not {version!r:.40}")
+        return self._changed(self.document.gesture(job.fields.get("gesture") or {}, version), job.seq)
+
+    def undo(self, job: Job) -> Answer:
+        """Take back the last change."""
+        return self._changed(self.document.undo(), job.seq)
+
+    def redo(self, job: Job) -> Answer:
+        """Make it again."""
+        return self._changed(self.document.redo(), job.seq)
+
+    def save(self, job: Job) -> Answer:
+        """Write the file."""
+        path, document = job.fields.get("path"), self.document
+        own = document.file.path
+        target = None if path is None else find_target(self.folder, path, own, job.fields.get("overwrite") is True)
+        places = {name: at for name, at in self.checker.standing.items() if name in self._drawn()}
+        change = document.save(places, target)
+        if self._journal is not None:
+            self._journal.write_now()
+        if document.file.path != own:
+            self.live.file = document.file.name
+            self._keep(document.file)
+        if change is not None:
+            self._changed(change)
+        self.session.push({"kind": "document", **document.state(), "edits": [], "origin": job.seq, "words": "saved"})
+        return {"saved": document.file.name, **document.state()}
+
+    def _drawn(self) -> set[str]:
+        return {box["name"] for box in self.checker.sketch(self.version())["boxes"]}
+
+    def revert(self, job: Job) -> Answer:
+        """Back to what is saved."""
+        self._changed(self.document.revert(), job.seq)
+        return self.open(job)
+
+    def recover(self, job: Job) -> Answer:
+        """Take over what a killed server left, or drop it."""
+        take, entry = job.fields.get("take"), self.kept.entry
+        if not isinstance(take, bool):
+            raise ArgumentError("take: true or false is expected")
+        if entry is None:
+            raise ArgumentError("nothing was left unsaved")
+        if take:
+            self._changed(self.document.restore(entry.text, _read_view(entry)), job.seq)
+        if self._journal is not None:
+            self._journal.write_now()
+        self.kept.drop()
+        return self.open(job)
+
+    def disk(self, job: Job) -> Answer:
+        """End a conflict with the file on the disk."""
+        return self._changed(self.document.settle(str(job.fields.get("take"))), job.seq)
+
+    # -- answers: other documents ------------------------------------------------------------------
+    def open_example(self, job: Job) -> Answer:
+        """An example as a new model."""
+        return self._exchange(job, copy_of(find_example(job.fields.get("file"))))
+
+    def open_model(self, job: Job) -> Answer:
+        """A model of the folder."""
+        name = job.fields.get("file")
+        if name not in find_models(self.folder):
+            raise ArgumentError(f"file: the folder {self.folder.name} has no model {name!r:.60}")
+        return self._exchange(job, open_file(self.folder / str(name)))
+
+    def new_model(self, job: Job) -> Answer:
+        """An empty model."""
+        return self._exchange(job, new_file(self.folder))
+
+    def _exchange(self, job: Job, file: DocumentFile) -> Answer:
+        if self.document.dirty and job.fields.get("discard") is not True:
+            raise ModelError(f"{self.document.file.name} has changes that are not saved: save it, or take them back")
+        if self._journal is not None:
+            self.document.forget_changes()
+            self._journal.write_now()
+        version = self.document.version + 1
+        self.checker.forget()
+        self._begin(file, version)
+        for client in self.session.clients:
+            if client is not job.client:
+                client.push({"kind": "reopen"})
+        return self.open(job)
+
+    # -- answers: questions ------------------------------------------------------------------------
+    def inspect(self, job: Job) -> Answer:
+        """A component in full."""
+        name, version = job.fields.get("name"), self.version()
+        if not isinstance(name, str):
+            raise ArgumentError(f"name: the name of a component is expected, not {name!r:.40}")
+        return {"inspected": inspect_component(self.checker.now(version), self.checker.sketch(version), name)}
+
+    def complete(self, job: Job) -> Answer:
+        """What may be typed next."""
+        position, law = job.fields.get("position"), job.fields.get("law")
+        if type(position) is not int or position < 0:
+            raise ArgumentError(f"position: a whole number is expected, not {position!r:.40}")
+        found = self.checked()
+        if law is not None:
+            return complete_law(found.system, str(law), position)
+        return complete_text(found.of.text, position, found.system)
+
+    def can_connect(self, job: Job) -> Answer:
+        """The ports that a port may be connected to."""
+        origin = job.fields.get("from")
+        if not isinstance(origin, Mapping):
+            raise ArgumentError("from: a port is expected, {component, port}")
+        sketch = self.checker.sketch(self.version())
+        return {"targets": find_fits(sketch, str(origin.get("component")), str(origin.get("port")))}
+
+    def copy(self, job: Job) -> Answer:
+        """Components as text, to be pasted into this model or another."""
+        names = job.fields.get("names")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ArgumentError("names: a list of names is expected")
+        return {"text": copy_components(self.version().text, names)}
+
+    def gallery(self, job: Job) -> Answer:
+        """The examples with their pictures, and the models of the folder."""
+        recent = [{"file": name, "name": Path(name).stem, "words": ""} for name in find_models(self.folder)]
+        return {"examples": list_examples(job.goes_on), "recent": recent}
+
+
+def _read_view(entry: JournalEntry) -> ModelView | None:
+    try:
+        return parse_view(entry.view)
+    except Error:
+        return None

@@ -1,0 +1,140 @@
+"""``kinode studio``: the server with the studio's page and a model behind it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import webbrowser
+from collections.abc import Callable, Iterable
+from html import escape
+from pathlib import Path
+
+from kinode.errors import ArgumentError
+from kinode.studio.documents.document_file import DocumentFile, new_file, open_file
+from kinode.studio.drawing.gallery import draw_ahead
+from kinode.studio.drawing.studio_desk import StudioDesk
+from kinode.studio.live_pages.server import Server
+from kinode.studio.live_pages.session import Session
+from kinode.studio.static_files import find_studio
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>html, body {{ height: 100%; margin: 0; }} [data-kinode-studio] {{ height: 100%; }}</style></head>
+<body><div data-kinode-studio{gallery}></div><noscript><p>This page needs a browser that runs scripts.</p></noscript>
+<script type="module" src="/studio.js"></script></body>
+</html>
+"""
+
+
+class StudioView:
+    """The studio of one model: a server on this machine; a context manager that closes it.
+
+    Parameters
+    ----------
+    file : path, optional
+        The model; without one the page begins with the gallery.
+    folder : path, optional
+        Below which models are saved and opened; that of the file, or the present one.
+    read_only : bool, default False
+        Whether changes are refused.
+    port : int
+        0 takes a free one.
+    program : str, optional
+        The text of the page's program; the built one if left out.
+
+    Examples
+    --------
+    >>> from kinode.studio.drawing.studio_view import StudioView
+    >>> with StudioView("examples/rlc.yaml", read_only=True, program="") as view:
+    ...     view.desk.document.file.name
+    'rlc.yaml'
+    """
+
+    def __init__(
+        self, file: str | os.PathLike[str] | None = None, *, folder: str | os.PathLike[str] | None = None,
+        read_only: bool = False, port: int = 0, program: str | None = None,
+    ) -> None:  # fmt: skip
+        path = None if file is None else Path(file)
+        self.folder = Path(folder) if folder is not None else Path.cwd() if path is None else path.absolute().parent
+        if not self.folder.is_dir():
+            raise ArgumentError(f"folder: {str(self.folder)!r} is not a folder")
+        document = new_file(self.folder) if path is None else _open_or_new(path.absolute())
+        body = find_studio() if program is None else program
+        self.session = Session(read_only=read_only)
+        gallery = " data-gallery" if path is None else ""
+        pages = {"/": PAGE.format(title=escape(f"{document.name} - kinode"), gallery=gallery), "/studio.js": body}
+        self.server = Server(self.session, pages, port=port)
+        self.desk = StudioDesk(self.session, document, self.folder)
+        self.server.start()
+        if path is None and program is None:
+            draw_ahead()
+
+    @property
+    def url(self) -> str:
+        """An address to open, good for one opening."""
+        return self.server.new_address()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the server has ended, which Ctrl-C makes it do; False if the time was over before."""
+        try:
+            return self.server.wait(seconds)
+        finally:
+            if seconds is None:
+                self.close()
+
+    def close(self) -> None:
+        """End the server; what is not saved is offered when the model is opened again."""
+        self.desk.close()
+        self.server.close()
+
+    def __enter__(self) -> StudioView:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _open_or_new(path: Path) -> DocumentFile:
+    """The file of a model; one that is not there yet is a new model of that name."""
+    if path.exists() or path.suffix.lower() not in (".yaml", ".yml"):
+        return open_file(path)
+    if not path.parent.is_dir():
+        raise ArgumentError(f"there is no folder {path.parent}")
+    name = path.stem if path.stem.isidentifier() else "model"
+    return new_file(path.parent, f"kinode: 1\nname: {name}\n", path.name)
+
+
+def serve_studio(
+    file: str | os.PathLike[str] | None = None, *, read_only: bool = False, port: int = 0,
+    plugins: Iterable[str] = (), browser: bool = True, say: Callable[[str], None] = print,
+) -> None:  # fmt: skip
+    """Draw, run and watch a model on a page, until Ctrl-C.
+
+    Parameters
+    ----------
+    file : str or path, optional
+        The model; without one the page begins with a gallery of examples.
+    read_only : bool, default False
+        Whether changes are refused.
+    port : int
+        0 takes a free one.
+    plugins : iterable of str
+        Modules that register joints and elements.
+    browser : bool, default True
+        Whether the browser is opened.
+    say : function
+        What prints a line.
+    """
+    for plugin in plugins:
+        try:
+            importlib.import_module(plugin)
+        except ImportError as error:
+            raise ArgumentError(f"--plugins: {plugin} cannot be imported: {error}") from None
+    with StudioView(file, read_only=read_only, port=port) as view:
+        if browser:
+            webbrowser.open(view.url)
+        say(f"serving {view.desk.document.file.name}; if no browser opened, open {view.url}")
+        say("Ctrl-C ends it; what is not saved is offered when the model is opened again")
+        view.wait()
