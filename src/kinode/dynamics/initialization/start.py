@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.dense_threads import one_thread
 from kinode.algebra.scalars import Array
+from kinode.dynamics.initialization.dense_threads import one_thread
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start_dependence import find_start_parameters

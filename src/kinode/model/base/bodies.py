@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -199,8 +200,8 @@ class Body(Component):
 
     def owned_by(self, system: Any) -> Body:
         """The same body in another system."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__, system=system)
+        twin = copy(self)
+        object.__setattr__(twin, "system", system)
         return twin
 
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:

@@ -156,10 +156,11 @@ class Component:
         if len(fields) > len(defaults):
             wrong = next(name for name in named if name not in defaults)
             raise TypeError(f"{type(self).__name__} has no field {wrong!r}")
+        put = object.__setattr__
         for name, value in fields.items():
             if value is dataclasses.MISSING:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-        self.__dict__.update(fields)  # past its own refusal
+            put(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")
