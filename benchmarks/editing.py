@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from kinode.formats.editing.checked_text import check_text
@@ -85,11 +86,9 @@ def main() -> None:
     for count, limit in ASKED.items():
         text = ladder(count)
         loads(text)
-        whole = least(iter([lambda: loads(text)] * ROUNDS))
+        whole = least(iter([partial(loads, text)] * ROUNDS))
         check = least(changed_texts(text))
-        print(
-            f"{count} components: kn.loads {whole:.0f} ms, check of a changed text {check:.0f} ms (asked for {limit:.0f})"
-        )
+        print(f"{count} components: kn.loads {whole:.0f} ms, check {check:.0f} ms (asked for {limit:.0f})")
         for name, gesture in GESTURES.items():
             print(f"    {name:10} {least(planned(text, gesture)):6.1f} ms")
 
