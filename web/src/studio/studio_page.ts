@@ -275,7 +275,7 @@ export class StudioPage implements StudioContext {
     this.waiting.remove();
     this.notices.strips.after(make("main", { class: "studio-main" }, this.panes.tabs, this.panes.element));
     this.run = new RunPane(run, this.connection, {
-      waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
+      waiting: "Nothing runs yet.", quiet: true, theme: this.theme, first: "Plots",
       onModel: (player, desk) => {
         if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
