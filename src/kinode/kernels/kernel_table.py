@@ -15,7 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
-from kinode.kernels import bound_outputs, picture_outputs
+from kinode.kernels import bound_outputs, picture_outputs, start_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.derivatives import derivative_outputs, directed_outputs
 from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
@@ -210,6 +210,7 @@ _ROWS = (
               own_tape=True),
     KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda _, options: options.n_arguments,
               own_tape=True),
+    KernelRow("start_quantities", lambda s, _: start_outputs.start_quantities(s), rare=True),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

@@ -27,7 +27,6 @@ from kinode.ode import compiled_loops
 from kinode.ode.cvode_events import EventSearch
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.loop_primitives import law_time
 from kinode.ode.loops.run_codes import Hidden, Outcome, Pending, Stepping
 from kinode.ode.method_table import find_stiff_method
@@ -42,6 +41,7 @@ from kinode.ode.ode_arguments import (
     flat,
     normalized,
 )
+from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
 
 Rate = Callable[[float, Array], npt.ArrayLike]

@@ -43,6 +43,11 @@ class OdeSolution:
     next_tick: int | None = None
     """The first clock tick to come (``first_tick`` of a continued run)."""
 
+    bound_from: float | None = None
+    """Time in s from which on stability bounded the steps of an explicit method, if it did."""
+    taken_over: float | None = None
+    """Time in s at which a method for stiff problems took the run over, if one did."""
+
     @property
     def success(self) -> bool:
         """Whether the end was reached."""

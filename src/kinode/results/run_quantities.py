@@ -69,7 +69,7 @@ class RunQuantities:
             end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
         run._passes, run._fired = motion.passes, motion.fired
-        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
+        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations, **motion.stiffness}
         return run
 
     @property

@@ -67,8 +67,9 @@ def simulate(
     every : float or str, optional
         Spacing of the states that are kept, in s or as text with a unit ("10 ms").
     method : str, optional
-        "dopri5" (order 5, the default), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff"
-        (Radau IIA, implicit) or "cvode" (BDF, where scikit-sundae is installed).
+        "auto" (the default: "dopri5", and "stiff" from where stability bounds its steps), "dopri5" (order 5), "dop853"
+        (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff" (Radau IIA, implicit) or "cvode" (BDF, where
+        scikit-sundae is installed).
     step : float, optional
         Length of the steps of "rk4" in s.
     rtol, atol : float, optional
@@ -181,7 +182,7 @@ def compute_run(
     run.begin = state
     if begin.notices:
         run.events = (*begin.notices, *run.events)
-    run.facts = {**_facts(task.options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
+    run.facts = {**_facts(task.options, motion), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
     return run
 
 
@@ -190,7 +191,10 @@ def _may_be_eventful(dynamics: Dynamics) -> bool:
     topology = dynamics.arguments.topology
     if topology.events is not None or not topology.constrained:
         return topology.events is not None or find_watched(dynamics) is not None
-    return may_watch(dynamics.system)  # loops are closed later, and what is watched is known then
+    known: dict[str, bool] = dynamics.arguments.derived
+    if "may watch" not in known:  # loops are closed later, and what is watched is known then
+        known["may watch"] = may_watch(dynamics.system)
+    return known["may watch"]
 
 
 def _compiled(
@@ -257,9 +261,11 @@ def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, ato
     return check_options(method, step, rtol, atol, max_step)
 
 
-def _facts(options: Options) -> dict[str, Any]:
-    """Solver statistics known before a run: the method with its step or tolerances."""
-    method = {"method": options.method}
+def _facts(options: Options, motion: StateHistory) -> dict[str, Any]:
+    """The method with its step or tolerances; where another one could have taken over and did not, its own name."""
+    chosen = METHODS[options.method]
+    alone = chosen.then is not None and chosen.tableau is not None and motion.taken_over is None
+    method = {"method": chosen.tableau().name if alone and chosen.tableau is not None else chosen.name}
     if options.step is not None:
         return {**method, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)

@@ -138,6 +138,22 @@ def test_undo_and_redo_are_told(make_desk):
     scene(desk, story)
 
 
+def test_undo_gives_a_moved_part_its_automatic_place_back(make_desk):
+    desk = make_desk()
+
+    async def story(page):
+        first = {box["name"]: box["at"] for box in (await page.ask("studio_open"))["sketch"]["boxes"]}
+        await page.ask("gesture", version=0, gesture={"do": "move", "places": {"coil": [500, 300]}})
+        await page.settled(desk)
+        moved = {box["name"]: box["at"] for box in page.last("sketch")["sketch"]["boxes"]}
+        assert moved == first | {"coil": [500.0, 300.0]}
+        await page.ask("undo")
+        await page.settled(desk)
+        assert {box["name"]: box["at"] for box in page.last("sketch")["sketch"]["boxes"]} == first
+
+    scene(desk, story)
+
+
 def test_a_broken_text_keeps_the_last_run_and_says_all_that_is_wrong(make_desk):
     desk = make_desk()
 

@@ -166,8 +166,8 @@ class TolerantLoader(ModelLoader):
         known = {*nodes, *system.bodies, *self.failed}
         missing, failed = self.mentioned & known, dict(self.failed)
         for error in find_errors(system, self.whole):
-            words = {error.component or "", *WORD.findall(error.message)}
-            if missing & words or any(word.partition(".")[0] in failed for word in words):
+            names = _names_in(error, system)
+            if missing & names or any(name.partition(".")[0] in failed for name in names):
                 continue
             self.fault(error)
         self.failed = failed  # what the checks refuse is in the system
@@ -190,6 +190,20 @@ class TolerantLoader(ModelLoader):
                     message = unknown("no joint is called", joint, system.joints)
                     system.discard(component.name)
                     self.fault(ModelError(message, component=component.name, field=field.name))
+
+
+def _names_in(error: ModelError, system: System) -> set[str]:
+    """The components and nodes that an error is about: quoted, listed before its colon, or those that it is at."""
+    quoted = QUOTED.findall(error.message)
+    head, colon, _ = error.message.partition(": ")
+    listed = [name for name in head.split(", ") if name in system.declared] if colon else []
+    law = (error.text or "") if isinstance(error, LawError) else ""
+    names = {error.component or "", *quoted, *listed, *WORD.findall(law)}
+    at = [] if quoted else [error.component or "", *listed]
+    for part in map(system.declared.get, at):
+        if isinstance(part, Part):
+            names.update(getattr(part, port) for port in part.ports())
+    return names
 
 
 def _words_in(value: object) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Gestures of a person at a drawing, as edits of the text of its model.
 
-A gesture is a dictionary with the word ``do``; docs/design.md lists them.  ``plan_gesture`` changes nothing: it says
-which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
+A gesture is a dictionary with the word ``do``; docs/reference/design.md lists them.  ``plan_gesture`` changes nothing:
+it says which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def plan_gesture(
     >>> from kinode.formats.editing.gestures import plan_gesture
     >>> text = "kinode: 1\\nbodies: {arm: {mass: 2}}"
     >>> plan_gesture(text, {"do": "set", "name": "arm", "path": ["mass"], "value": "3 kg"}).edits
-    [Edit(start=30, end=31, text='3 kg')]
+    [Edit(start=31, end=32, text='3 kg')]
     """
     if not isinstance(gesture, Mapping):
         raise ArgumentError(f"a gesture is a mapping with the word 'do', not {gesture!r:.60}")

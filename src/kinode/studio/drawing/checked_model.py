@@ -154,7 +154,8 @@ class ModelChecker:
             places = {**self.standing, **view.places}
         sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places)
         with self._lock:
-            self.standing |= {name: (x, y) for name, (x, y) in sketcher.positions().items()}
+            own = {name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
+            self.standing |= own
         return sketcher.draw(found.of.version)
 
     def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:

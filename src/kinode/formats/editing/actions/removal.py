@@ -85,8 +85,10 @@ def _cut(draft: ModelDraft, going: list[str]) -> None:
             read = next((s for s in draft.sites if _is_cut(draft, s, name, going)), None)
             if read is None:
                 break
-            field = _field_of(read)
-            leave_out(draft, read.owner, field, read.path)
+            if draft.places.section_of(read.owner) == "systems":
+                draft.set(read.path, None)
+            else:
+                leave_out(draft, read.owner, _field_of(read), read.path)
 
 
 def _is_cut(draft: ModelDraft, site: NameSite, name: str, going: list[str]) -> bool:
