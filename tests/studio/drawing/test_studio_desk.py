@@ -163,6 +163,37 @@ def test_a_broken_text_keeps_the_last_run_and_says_all_that_is_wrong(make_desk):
     scene(desk, story)
 
 
+def test_the_drawing_stays_while_a_text_is_typed(make_desk):
+    desk = make_desk()
+
+    async def story(page):
+        first = (await page.ask("studio_open"))["sketch"]
+        await page.settled(desk)
+        await page.ask("gesture", version=0, gesture={"do": "text", "edits": [[0, 0, "a: {\n"]]})
+        await page.settled(desk)
+        (problem,) = page.last("problems")["problems"]
+        assert problem["line"] is not None
+        assert page.last("sketch")["sketch"] == {**first, "version": 1}
+
+    scene(desk, story)
+
+
+def test_questions_of_several_parts_of_a_page_are_all_answered(make_desk):
+    desk = make_desk()
+
+    async def scenario(wire):
+        for seq, name in enumerate(["wire", "coil", "tank", "", "source"]):
+            wire.ask(seq, "inspect", name=name)
+        answers = {}
+        while len(answers) < 5:
+            answer = await wire.answer()
+            if "seq" in answer:
+                answers[answer["seq"]] = answer["name"]
+        assert answers == {0: "wire", 1: "coil", 2: "tank", 3: "", 4: "source"}
+
+    play(scenario, desk.session)
+
+
 def test_a_run_that_fails_is_a_problem(make_desk, folder):
     text = "kinode: 1\nbodies:\n  a: {mass: 1}\njoints:\n  j: {kind: revolute, between: [world, a]}\n"
     (folder / "loop.yaml").write_text(text + "constraints:\n  c: {kind: distance, between: [world, a], distance: 3}\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,12 @@ class ModelChecker:
             self.live.fail(describe_problem(found.checked.problems[0]))
 
     def _draw(self, found: CheckedVersion) -> Plain:
+        """The sketch of a version; of a text that is no YAML, which happens while it is typed, the last one stays."""
         view = found.of.view
+        if not is_readable(found.of.text):
+            with self._lock:
+                if self._sketch:
+                    return {**self._sketch, "version": found.of.version}
         with self._lock:
             places = {**self.standing, **view.places}
         sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places)
@@ -209,11 +215,26 @@ class ModelChecker:
         self.live.session.push({"kind": "run_state", "version": version, "state": state, "words": words})
 
 
+@lru_cache(maxsize=4)
+def places_in(text: str) -> EntryPlaces:
+    """Where the components stand in a text; that of the last texts is kept."""
+    return EntryPlaces(text, read_spans(text))
+
+
+def is_readable(text: str) -> bool:
+    """Whether a text is YAML."""
+    try:
+        places_in(text)
+    except ModelError:
+        return False
+    return True
+
+
 def find_broken(found: CheckedVersion) -> list[BrokenPart]:
     """The components of a text that could not be built, as they are drawn."""
     if not found.checked.broken:
         return []
-    places = EntryPlaces(found.of.text, read_spans(found.of.text))
+    places = places_in(found.of.text)
     parts = []
     for name, words in found.checked.broken.items():
         section, node = places.section_of(name), places.node(name)

@@ -84,8 +84,11 @@ class StudioDesk:
         for kind, answer in changing.items():
             session.handle(kind, answer, changes=True, lane=TEXT_LANE)
         session.handle("studio_open", self.open, lane=TEXT_LANE)
-        for kind, answer in asking.items():
-            session.handle(kind, answer)
+        for (
+            kind,
+            answer,
+        ) in asking.items():  # of completions the newest wins; others are asked by several parts of a page
+            session.handle(kind, answer, lane="" if kind == "complete" else kind)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
