@@ -415,7 +415,7 @@ from kinode.studio.live_pages.session import Session
 path = Path(sys.argv[1])
 desk = StudioDesk(Session(), open_file(path), path.parent)
 change = desk.document.gesture({"do": "set", "name": "wire", "path": ["resistance"], "value": "33 Ohm"})
-desk._changed(change)
+desk.changed(change)
 desk.document.gesture({"do": "move", "places": {"coil": [70, 80]}})
 print("ready", flush=True)
 time.sleep(60)
@@ -453,7 +453,7 @@ def test_the_text_of_a_killed_server_is_offered_and_taken(make_desk, folder):
 
 def test_what_was_left_can_be_dropped(make_desk, folder):
     first = make_desk()
-    first._changed(first.document.gesture(set_value("33 Ohm")))
+    first.changed(first.document.gesture(set_value("33 Ohm")))
     first.close()
     assert journal_path(folder / "rlc.yaml").exists()
     desk = make_desk()

@@ -28,6 +28,7 @@ from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
 
 DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs")
+REST = 1.0  # s without a change before the circuit and the equations of the player are made
 SPACING = 100.0  # between parts that came together and have no places in the layout
 
 
@@ -64,10 +65,11 @@ class ModelChecker:
     """
 
     def __init__(self, live: LiveDesk) -> None:
-        self.live, self.model = live, ShownModel(live)
+        self.live, self.model = live, ShownModel(live, rest=REST)
         self.standing: dict[str, Point] = {}
         """Where parts stand that nobody has placed: in a session they keep their places."""
         self._lock = threading.RLock()
+        self._drawn = threading.Condition(self._lock)
         self._newest: CheckedVersion | None = None
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
@@ -101,6 +103,11 @@ class ModelChecker:
         run = self._run_problem
         return found if run is None or found else [write_problem(run)]
 
+    def wait_checked(self, version: int, seconds: float = 60.0) -> bool:
+        """Wait until the problems and the sketch of a version, or a later one, are there."""
+        with self._drawn:
+            return self._drawn.wait_for(lambda: self._sketch.get("version", -1) >= version, seconds)
+
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
         return self._checks.wait(seconds) and self._runs.wait(seconds)
@@ -131,8 +138,9 @@ class ModelChecker:
         if not same:
             self._run_problem = None
         sketch = self._draw(found)
-        with self._lock:
+        with self._drawn:
             self._sketch = sketch
+            self._drawn.notify_all()
         push = self.live.session.push
         push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
         push({"kind": "sketch", "version": version.version, "sketch": sketch})
@@ -147,7 +155,8 @@ class ModelChecker:
     def _draw(self, found: CheckedVersion) -> Plain:
         """The sketch of a version; of a text that is no YAML, which happens while it is typed, the last one stays."""
         view = found.of.view
-        if not is_readable(found.of.text):
+        built = found.system.components or found.checked.broken or found.checked.complete
+        if not built and not is_readable(found.of.text):
             with self._lock:
                 if self._sketch:
                     return {**self._sketch, "version": found.of.version}
