@@ -132,3 +132,20 @@ def test_records_are_copied_and_pickled():
     options = ReactionOptions(joints=("a", "b"))
     assert copy.deepcopy(options) == options == pickle.loads(pickle.dumps(options))
     assert hash(copy.copy(options)) == hash(options)
+
+
+def test_subclasses_and_threads_meet_the_same_arguments():
+    @quick(frozen=True)
+    class Base:
+        a: int
+
+    class Plain(Base):
+        pass
+
+    class Longer(Base):
+        def __init__(self, a: int, b: int) -> None:
+            super().__init__(a)
+            object.__setattr__(self, "b", b)
+
+    assert Plain(1).a == 1 and vars(Longer(2, 3)) == {"a": 2, "b": 3} and Base(a=4).a == 4
+    assert Base.__init__.__qualname__.endswith("Base.__init__") and "__init__" not in vars(Plain)

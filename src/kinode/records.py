@@ -1,9 +1,9 @@
 """The decorator ``dataclass`` of the standard library, at a quarter of its cost.
 
 The standard one writes and compiles six methods for each class; for the hundred records of kinode that took a third of
-the time of ``import kinode``.  This one compiles ``__init__`` alone.  The other methods are the same functions for all
-classes.  ``fields``, ``replace`` and ``asdict`` of the standard library work on its classes.  Not supported are
-``slots``, ``order`` and ``kw_only``.
+the time of ``import kinode``.  This one compiles ``__init__`` alone, when it is first used: most classes have no record
+in most runs.  The other methods are the same functions for all classes.  ``fields``, ``replace`` and ``asdict`` of the
+standard library work on its classes.  Not supported are ``slots``, ``order`` and ``kw_only``.
 
 The modules that load and compile a model use it, and those with classes that inherit from theirs: the standard
 decorator refuses to freeze a class whose base it did not freeze.
@@ -35,7 +35,7 @@ def _make_record(cls: type, frozen: bool, eq: bool, repr: bool) -> type:
     dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
     fields = dataclasses.fields(cls)
     if "__init__" not in own:
-        methods["__init__"] = _write_init(cls, fields, frozen)
+        methods["__init__"] = _LaterInit(cls, fields, frozen)
     if repr:
         methods["__repr__"] = _repr
     if eq:
@@ -49,6 +49,21 @@ def _make_record(cls: type, frozen: bool, eq: bool, repr: bool) -> type:
         if name not in own or name == "__hash__":
             setattr(cls, name, method)
     return cls
+
+
+class _LaterInit:
+    """Stands for the method ``__init__`` of a class until it is first used, and is then replaced by it."""
+
+    def __init__(self, cls: type, fields: tuple[dataclasses.Field[Any], ...], frozen: bool) -> None:
+        self.cls, self.fields, self.frozen = cls, fields, frozen
+
+    def __get__(self, record: object, owner: type) -> Callable[..., None]:
+        init = self.cls.__dict__["__init__"]
+        if init is self:  # another thread may have been faster
+            init = _write_init(self.cls, self.fields, self.frozen)
+            self.cls.__init__ = init
+        bound: Callable[..., None] = init.__get__(record, owner)
+        return bound
 
 
 def _write_init(cls: type, fields: tuple[dataclasses.Field[Any], ...], frozen: bool) -> Callable[..., None]:

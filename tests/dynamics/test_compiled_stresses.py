@@ -9,8 +9,9 @@ from hypothesis import settings
 import kinode as kn
 import loop_models as models
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.redundant_reactions import Analyses, StateBatch, is_redundant
+from kinode.dynamics.redundant_reactions import Analyses, is_redundant
 from kinode.dynamics.state_batches import certified_sharing
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.kernels.kernel_options import LoadOptions
 

@@ -9,7 +9,8 @@ import pytest
 import kinode as kn
 import loop_models as models
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.redundant_reactions import StateBatch, analyze
+from kinode.dynamics.redundant_reactions import analyze
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.reaction_uniqueness import JointConstants

@@ -14,7 +14,7 @@ from mechanisms import ANDREWS_ANGLES, andrews
 import kinode as kn
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.method_table import METHODS
-from kinode.simulation import solver
+from kinode.simulation.prepared import prepared_runs
 from kinode.tasks.batches.run_many import run_many
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -187,10 +187,11 @@ def test_every_kind_of_jacobian_serves(monkeypatch):
     """One function of the whole matrix, directional derivatives, differences: the same motion to the tolerance."""
     runs = []
     for how in ("whole", "columns", "differences"):
-        monkeypatch.setattr(solver, "WHOLE_UP_TO", 32 if how == "whole" else 0)
+        monkeypatch.setattr(prepared_runs, "WHOLE_UP_TO", 32 if how == "whole" else 0)
         if how == "differences":
-            monkeypatch.setattr(solver.Solver, "_find_jacobian", lambda *given: None)
-        runs += [kn.simulate(system, 0.5, method="stiff", samples=11) for system in (four_bar(1e7), clutch())]
+            monkeypatch.setattr(prepared_runs, "_find_jacobian", lambda *given: None)
+        systems = [kn.compile(system) for system in (four_bar(1e7), clutch())]
+        runs += [kn.simulate(system, 0.5, method="stiff", samples=11) for system in systems]
     for k in (2, 4):
         assert np.abs(runs[k]["left.q.angle"] - runs[0]["left.q.angle"]).max() < 1e-7
         assert np.abs(runs[k + 1].y - runs[1].y).max() < 1e-7
@@ -210,12 +211,13 @@ def test_a_long_chain_with_stiff_joints(how, monkeypatch):
             system.revolute(f"joint_{k}", before, link, stiffness=2e3, damping=20.0)
         before = link.at(0.1, 0, 0)
     if how == "columns":
-        monkeypatch.setattr(solver, "has_paired_recursion", lambda *given: False)
+        monkeypatch.setattr(prepared_runs, "has_paired_recursion", lambda *given: False)
     if how == "differences":
-        monkeypatch.setattr(solver.Solver, "_find_jacobian", lambda *given: None)
+        monkeypatch.setattr(prepared_runs, "_find_jacobian", lambda *given: None)
+    dynamics = kn.compile(system)
     times = [0.0, 0.1, 0.2]
-    stiff = kn.simulate(system, 0.2, method="stiff", times=times, rtol=1e-7, atol=1e-9)
-    short = kn.simulate(system, 0.2, times=times, rtol=1e-7, atol=1e-9)
+    stiff = kn.simulate(dynamics, 0.2, method="stiff", times=times, rtol=1e-7, atol=1e-9)
+    short = kn.simulate(dynamics, 0.2, times=times, rtol=1e-7, atol=1e-9)
     assert np.abs(stiff.q - short.q).max() < 1e-6
     assert np.abs(stiff.q).max() > 1e-3
     assert stiff.facts["steps"] < 0.05 * short.facts["steps"]

@@ -13,10 +13,10 @@ from kinode.jit.pointers import Floats as F
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.ending import EndKind
 from kinode.ode.integrate import integrate
-from kinode.ode.loop_run import LoopRun
 from kinode.ode.loops.implicit import linear_factors, shifted_equations, structure_analysis
 from kinode.ode.newton_setup import set_newton
 from kinode.ode.radau_table import find_nodes, radau
+from kinode.ode.runs.loop_run import LoopRun
 from kinode.ode.tableaus import nested
 
 STAGES = (3, 5, 7)

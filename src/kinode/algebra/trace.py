@@ -18,6 +18,7 @@ this order would make this module obsolete.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -240,19 +241,26 @@ def _raise(base: Scalar, exponent: Scalar) -> Scalar:
 register_scalar_type(Traced, _apply_traced)
 
 
+_INDEX = attrgetter("index")
+
+
 def needed(outputs: Iterable[Scalar]) -> list[Traced]:
     """The nodes that the outputs depend on, in an order in which they can be computed."""
     visited: set[int] = set()
     nodes: list[Traced] = []
-    stack = [x for x in outputs if type(x) is Traced]
+    stack: list[Traced] = []
+    for x in outputs:
+        if type(x) is Traced and x.index not in visited:
+            visited.add(x.index)
+            stack.append(x)
     while stack:
         node = stack.pop()
-        if node.index in visited:
-            continue
-        visited.add(node.index)
         nodes.append(node)
-        stack.extend(arg for arg in node.args if type(arg) is Traced and arg.index not in visited)
-    nodes.sort(key=lambda node: node.index)
+        for arg in node.args:
+            if type(arg) is Traced and arg.index not in visited:
+                visited.add(arg.index)
+                stack.append(arg)
+    nodes.sort(key=_INDEX)
     return nodes
 
 

@@ -56,6 +56,8 @@ def print_run(run: Trajectory) -> None:
     took = f" in {number(facts['seconds'], 2)} s" if "seconds" in facts else ""
     how = ", ".join(str(x) for x in (facts.get("method"), f"{facts.get('steps', 0)} steps") if x)
     out.print(Text.assemble((run.system.name, "bold"), f": {span}{took} ({how}), {describe_status(run)}"))
+    if "stiff" in facts:
+        out.print(Text(f"stiff: {facts['stiff']}"))
     _print_events(out, run)
     loads = compute_loads(run)
     if loads:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.live.live_numbers import make_live
@@ -53,17 +53,29 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
     """
     if live is not False and isinstance(system, System):
         system = make_live(system, live)
-    dynamics = Dynamics(system, formulation)
+    return _close(Dynamics(system, formulation))
+
+
+def _close(dynamics: Dynamics) -> Dynamics:
     dynamics.start.prepare()
     return dynamics
 
 
-def find_compiled(system: System, formulation: str = "recursive") -> Dynamics:
-    """The system as machine code for a task: that of the task before, if nothing was changed since."""
+def find_compiled(
+    system: System, formulation: str = "recursive", meanwhile: Callable[[Dynamics], None] = lambda dynamics: None
+) -> Dynamics:
+    """The system as machine code for a task: that of the task before, if nothing was changed since.
+
+    ``meanwhile`` is called before loops are closed, to start what can be done beside that.
+    """
     key = id(system), formulation
     owner, dynamics = _COMPILED.pop(key, (None, None))
     if owner is None or dynamics is None or owner() is not system or not dynamics.system.is_copy_of(system):
-        dynamics, owner = compile(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
+        dynamics, owner = Dynamics(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
+        meanwhile(dynamics)
+        _close(dynamics)
+    else:
+        meanwhile(dynamics)
     while len(_COMPILED) >= MOST_KEPT:
         _COMPILED.pop(next(iter(_COMPILED)), None)
     _COMPILED[key] = owner, dynamics

@@ -302,7 +302,8 @@ class Dynamics(DerivativeMethods, SteppedSystem):
             Name -> value; of a batch with a row for each state.
         """
         from kinode.dynamics.named_quantities import evaluate_names
-        from kinode.dynamics.redundant_reactions import StateBatch, share
+        from kinode.dynamics.redundant_reactions import share
+        from kinode.dynamics.state_batches.state_batch import StateBatch
 
         texts = (names,) if isinstance(names, str) else tuple(names)
         states = StateBatch.of(self.read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0)))
@@ -343,7 +344,7 @@ class Dynamics(DerivativeMethods, SteppedSystem):
             Joint -> Wrench, N and N m.
         """
         from kinode.dynamics.joint_reactions import check_own_acceleration, joint_wrenches, read_request
-        from kinode.dynamics.redundant_reactions import StateBatch
+        from kinode.dynamics.state_batches.state_batch import StateBatch
 
         if u_dot is not None and self.arguments.topology.constrained:
             check_own_acceleration(u_dot, self.acceleration(t, q, u, z=z, p=p, inputs=inputs))

@@ -8,7 +8,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import constraint_change, first_parameters, transform_change
-from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch
+from kinode.dynamics.redundant_reactions import ReactionSharing
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.model.circuit_links.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling

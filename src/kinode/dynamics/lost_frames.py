@@ -19,7 +19,7 @@ from kinode.multibody.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
-    from kinode.dynamics.redundant_reactions import StateBatch
+    from kinode.dynamics.state_batches.state_batch import StateBatch
 
 
 def check_frames(

@@ -9,7 +9,8 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import by_name, is_shared
 from kinode.dynamics.link_reactions import link_change
 from kinode.dynamics.lost_frames import check_frames
-from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, split_values
+from kinode.dynamics.redundant_reactions import ReactionSharing
+from kinode.dynamics.state_batches.state_batch import StateBatch, split_values
 from kinode.model.quantity_names import find_quantity
 
 if TYPE_CHECKING:

@@ -36,6 +36,8 @@ def evaluate(
     expression: Expression, lookup: Callable[[str], Scalar], call: Calling | None, definitions: Definitions | None
 ) -> Scalar:
     """The value of an expression, of any scalar type, with the values of the defined names that it needs."""
+    if definitions is None and expression.op == "name":
+        return _compute(expression, expression.args, lookup, call, None)
     values: dict[int, Scalar] = {}
     entered: dict[str, None] = {}  # the defined names whose laws are being evaluated, each needed by the one before
     stack = [expression]

@@ -6,15 +6,15 @@ the name says which unit is written with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kinode.errors import UnitError
+from kinode.records import dataclass
 
 BASE_UNITS = ("kg", "m", "s", "A", "K")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dimension:
     """Exponents of kg, m, s, A and K."""
 
@@ -50,7 +50,7 @@ class Dimension:
         return self.unit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NamedDimension:
     """A dimension with a name and the SI unit to write with it."""
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kinode.errors import NonSIUnitError, UnitError, find_close
@@ -35,6 +34,7 @@ from kinode.expressions.dimensions import (
     base_dimension,
     describe_dimension,
 )
+from kinode.records import dataclass
 
 __all__ = [
     "DIMENSIONLESS",
@@ -57,7 +57,7 @@ LONGEST_TEXT = 200  # characters of a quantity
 LARGEST_POWER = 12  # exponent in a unit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unit:
     """One unit: its dimension, and its size in SI, which is ``ratio * pi**turns``.
 
@@ -93,7 +93,7 @@ class Unit:
         return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power, self.angular * power)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quantity:
     """A number in SI with its dimension; ``text`` is how it was written, the rest as in ``Unit``."""
 

@@ -45,7 +45,7 @@ def write_system(system: System, version: int) -> str:
     lines = [
         f"kinode: {version}",
         f"name: {write_scalar(system.name)}",
-        f"gravity: {_flow(writer.plain(system.gravity))}",
+        f"gravity: {write_flow(writer.plain(system.gravity))}",
     ]
     sections: dict[str, dict[str, Any]] = {
         "domains": {kind: write_domain(domain) for kind, domain in system.domains.items()},
@@ -199,17 +199,21 @@ def _read_dimension(text: str) -> Dimension | None:
 
 
 def _entry(name: str, entry: Any) -> list[str]:
-    line = f"  {write_scalar(name)}: {_flow(entry)}"
+    line = f"  {write_scalar(name)}: {write_flow(entry)}"
     if len(line) <= WIDTH or not isinstance(entry, Mapping):
         return [line]
-    return [f"  {write_scalar(name)}:", *(f"    {write_scalar(key)}: {_flow(value)}" for key, value in entry.items())]
+    return [
+        f"  {write_scalar(name)}:",
+        *(f"    {write_scalar(key)}: {write_flow(value)}" for key, value in entry.items()),
+    ]
 
 
-def _flow(value: Any) -> str:
+def write_flow(value: Any) -> str:
+    """A value on one line, mappings in braces and lists in brackets."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{write_scalar(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{write_scalar(key)}: {write_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(_flow(item) for item in value) + "]"
+        return "[" + ", ".join(write_flow(item) for item in value) + "]"
     return write_scalar(value)
 
 

@@ -14,7 +14,6 @@ Only poses and velocities of bodies, expressions and loads are taken from the tr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +26,7 @@ from kinode.model.system import joint_frame
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.constraint_scenes import MotionRates
 from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from kinode.jit import code_cache, program_ir, shared_routines
 from kinode.jit.kernel_text.case_writer import LIBRARY
 from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name, routine_symbol
 from kinode.jit.tiers import better_code
+from kinode.jit.tiers.pending_code import PendingCode, keeping_all, once
 from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.records import dataclass
 
@@ -145,7 +146,7 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
     return bytes(target.emit_object(module))
 
 
-@remember
+@once
 def _provide_library() -> None:
     """Register the functions of the C library that LLVM does not know by name."""
     import ctypes
@@ -167,21 +168,18 @@ def _provide_library() -> None:
             binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
 
 
-@remember
-def _provide_shared(lanes: int) -> Any:
-    """Register the shared routines for a number of lanes by name, and return the engine that owns them."""
+@once
+def _provide_shared(routine: str, lanes: int) -> Any:
+    """Register a shared routine for a number of lanes by name, and return the engine that owns it."""
     import llvmlite.binding as binding
 
-    packed = lanes > 1 and lanes == choose_lanes()
-    engine = load_object(
-        keep(f"shared {lanes}", lambda: compile_text(shared_routines.shared(lanes, host().fma, packed)))
-    )
-    for name in (*shared_routines.names(lanes), *(shared_routines.names(2 * lanes)[:2] if packed else ())):
-        binding.add_symbol(name, engine.get_function_address(name))
+    name = getattr(shared_routines.names(lanes), routine)
+    engine = load_object(keep(name, lambda: compile_text(shared_routines.shared(routine, lanes, host().fma))))
+    binding.add_symbol(name, engine.get_function_address(name))
     return engine
 
 
-@remember
+@once
 def _provide_routine(name: str) -> Any:
     """Register a function of the loop language, given by module and name, and return the engine that owns it."""
     from importlib import import_module
@@ -243,49 +241,101 @@ def _fill_in(engine: Any, data: Mapping[str, Sequence[float]]) -> None:
         ctypes.memmove(engine.get_global_value_address(global_name(name)), array, ctypes.sizeof(array))
 
 
+class BuildRequest(NamedTuple):
+    """A kernel that is wanted.
+
+    The key contains everything that the program depends on, except this package's source, the host and LLVM, which are
+    added here.  Without a key nothing is cached.  ``data`` are the numbers of exchangeable tables, which are filled in;
+    ``words`` say what it is, for a message.
+    """
+
+    key: str | None
+    lanes: int
+    make_program: Callable[[], Program]
+    data: Mapping[str, Sequence[float]] | None = None
+    words: str = ""
+
+    @property
+    def entry(self) -> str | None:
+        """The entry of the cache."""
+        return find_entry(None if self.key is None else f"kernel {self.lanes} {self.key}")
+
+
+class _Draft(NamedTuple):
+    """LLVM text of a kernel, what is known about it, and its object code as soon as that is there."""
+
+    about: dict[str, Any]
+    text: str
+    tiered: bool
+    code: PendingCode[bytes]
+
+
 def build(
     key: str | None, lanes: int, make_program: Callable[[], Program],
     data: Mapping[str, Sequence[float]] | None = None, words: str = "",
 ) -> Machine:  # fmt: skip
-    """The kernel that ``key`` identifies: from the cache, or compiled from ``make_program()``.
+    """The kernel that ``key`` identifies: from the cache, or compiled from ``make_program()``."""
+    return build_several([BuildRequest(key, lanes, make_program, data, words)])[0]
 
-    ``data`` are the numbers of exchangeable tables, which are filled in; ``words`` say what it is, for a message.
+
+def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
+    """Kernels from the cache, or compiled: while LLVM compiles one, the program of the next is made.
+
     Long code comes in two tiers (``tiers``): of low effort at once, of high effort when it is there.
-
-    The key contains everything that the program depends on, except this package's source, the host and LLVM, which are
-    added here.  Without a key nothing is cached.
     """
+    entries = [request.entry for request in requests]
+    known = [None if entry is None else code_cache.load(entry) for entry in entries]
+    drafts: list[_Draft | None] = []
+    if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
+        PendingCode(lambda: _provide_shared("batch", requests[0].lanes), at_once=False)
+    with keeping_all():
+        for k, (request, found) in enumerate(zip(requests, known, strict=True)):
+            with waiting_words("" if found is not None else request.words):
+                drafts.append(None if found is not None else _draft(request, at_once=k + 1 == len(requests)))
+    machines = []
+    for request, entry, found, draft in zip(requests, entries, known, drafts, strict=True):
+        if draft is None:
+            assert found is not None
+            head, _, code = found.partition(b"\n")
+            machines.append(_load(json.loads(head), code, request.lanes, request.data))
+        else:
+            machines.append(_finish(request, entry, draft))
+    return machines
 
-    full_key = None if key is None else f"kernel {lanes} {key}"
-    entry = find_entry(full_key)
-    known = None if entry is None else code_cache.load(entry)
-    if known is not None:
-        head, _, code = known.partition(b"\n")
-        return _load(json.loads(head), code, lanes, data)
-    with waiting_words(words):
-        program = make_program()
-        sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-        routine = None if program.finish is None else program.finish.name
-        about = {
-            "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"), "data": find_named(program),
-            "routine": routine,
-        }  # fmt: skip
-        text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes(), host().fma)
-        level = choose_level(text, program.rare)
-        tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
-        code = compile_text(text, 0 if tiered else level)
-    machine = _load(about, code, lanes, data)
-    if tiered:
-        return _improve(machine, text, entry, json.dumps(about), data)
+
+def _draft(request: BuildRequest, at_once: bool) -> _Draft:
+    """The text of a kernel; its code is made at once, or while the caller goes on."""
+    program = request.make_program()
+    sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
+    routine = None if program.finish is None else program.finish.name
+    text = program_ir.write(replace(program, sizes=sizes), request.lanes, choose_lanes(), host().fma)
+    shared = shared_routines.find_used(text, {request.lanes, choose_lanes(), 2 * choose_lanes()})
+    about = {
+        "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
+        "data": find_named(program) if request.data else [], "routine": routine, "shared": shared,
+    }  # fmt: skip
+    tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
+    level = 0 if tiered else choose_level(text, program.rare)
+    return _Draft(about, text, tiered, PendingCode(lambda: compile_text(text, level), at_once))
+
+
+def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:
+    """The kernel of a draft, in memory and in the cache."""
+    with waiting_words(request.words):
+        code = draft.code.wait()
+    machine = _load(draft.about, code, request.lanes, request.data)
+    head = json.dumps(draft.about)
+    if draft.tiered:
+        return _improve(machine, draft.text, entry, head, request.data)
     if entry is not None:
-        code_cache.save(entry, json.dumps(about).encode() + b"\n" + code)
+        code_cache.save(entry, head.encode() + b"\n" + code)
     return machine
 
 
 def _load(about: Mapping[str, Any], code: bytes, lanes: int, data: Mapping[str, Sequence[float]] | None) -> Machine:
     """The kernel that a text describes, in memory."""
     name = about["name"]
-    shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
+    shared = [_provide_shared(routine, count) for routine, count in about["shared"]]
     if about["routine"] is not None:
         shared.append(_provide_routine(about["routine"]))
     engine = load_object(code)

@@ -27,6 +27,7 @@ TIMED_PIECE = 8  # rows for each lane that the caller computes first, to learn h
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _POINTERS, _STRIDES = ctypes.c_void_p * len(ARGUMENTS), ctypes.c_int64 * len(ARGUMENTS)
+_kernel_at = lru_cache(maxsize=256)(_KERNEL)
 _driver_at = lru_cache(maxsize=64)(_BATCH)  # to make a function of an address takes longer than a small batch
 
 
@@ -44,7 +45,7 @@ def run(machine: Machine, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         if array.size != size:
             raise ValueError(f"{machine.name!r} needs {size} numbers as {name!r}, not {array.size}")
         buffers.append(array)
-    _KERNEL(machine.address)(*[array.ctypes.data for array in buffers])
+    _kernel_at(machine.address)(*[EMPTY_ADDRESS if array.size == 0 else _address(array) for array in buffers])
     return buffers[-1]
 
 

@@ -94,6 +94,8 @@ def find_entries(program: Program, argument: str) -> list[int] | None:
     """The entries of an argument that straight-line code reads; None for loops, which are not analyzed."""
     if len(program.blocks) != 1 or program.blocks[0].count != 1 or program.blocks[0].views:
         return None
+    if not program.sizes.get(argument):
+        return []
     nodes = needed(value for case in program.blocks[0].cases for _, _, value in case)
     return sorted(node.args[1] for node in nodes if node.op == "input" and node.args[0] == argument)
 

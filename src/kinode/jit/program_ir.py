@@ -57,6 +57,8 @@ def _declare_fma(kind: str, suffix: str) -> str:
 
 def _declare_wide_fmas(text: str, lanes: int) -> list[str]:
     """Declarations of the fused operations on vectors that a text has, beside those of all lanes."""
+    if "@llvm.fma.v" not in text:
+        return []
     widths = sorted({int(width) for width in re.findall(r"@llvm\.fma\.v(\d+)f64", text)} - {lanes})
     return [_declare_fma(vector_type(width), f"v{width}f64") for width in widths]
 

@@ -1,12 +1,12 @@
 """LLVM text of the routines that kernels share: elementary functions, search in tables, the batch driver.
 
-There is one set for each number of lanes.  It is compiled once for a host, and kernels call its routines by name
-(``names``).
+There is one of each for each number of lanes.  It is compiled once for a host, when the first kernel needs it; kernels
+call the routines by name (``names``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kinode.jit.ir_text import IrText
@@ -173,23 +173,31 @@ def _rows(base: str, stride: str, size: str, address: str) -> str:
     return f"ptr {base}, i64 {stride}, i64 %row, i64 %final, i64 {size}, ptr {address}"
 
 
-def shared(lanes: int, fma: bool, packed: bool = False) -> str:
-    """All shared routines for a number of lanes, as one LLVM module.
+def shared(routine: str, lanes: int, fma: bool) -> str:
+    """A shared routine for a number of lanes, as an LLVM module of its own: few kernels need all of them.
 
-    ``packed`` adds elementary functions for twice as many lanes: two vectors at a time take hardly longer than one.
     ``fma`` says whether the host has fused multiply-add; without it the elementary functions call the C library.
     """
-    own, parts = names(lanes), []
-    for count in (lanes, 2 * lanes) if packed else (lanes,):
-        line = IrText(count)
-        parts += [sine_and_cosine(names(count).sincos, count, fma), exponential(names(count).exp, count, fma)]
-        parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
-        parts += [f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})"] * (count > 1)
-    parts += [_batch(lanes), _transposition(lanes) if lanes > 1 else ""]
-    parts += [SEARCH.replace("{name}", own.interval), FETCH.replace("{name}", own.fetch)]
-    parts += [f"declare double @{name}(double)" for name in ("sin", "cos", "exp", "llvm.fabs.f64")]
+    name, line = getattr(names(lanes), routine), IrText(lanes)
+    match routine:
+        case "sincos" | "exp":
+            write = sine_and_cosine if routine == "sincos" else exponential
+            parts = [write(name, lanes, fma)]
+            parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
+            parts += [f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})"] * (lanes > 1)
+        case "batch":
+            parts = [_batch(lanes), _transposition(lanes) if lanes > 1 else ""]
+        case _:
+            parts = [(SEARCH if routine == "interval" else FETCH).replace("{name}", name)]
+    parts += [f"declare double @{function}(double)" for function in ("sin", "cos", "exp", "llvm.fabs.f64")]
     parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
     return "\n".join(parts) + "\n"
+
+
+def find_used(text: str, lanes: Iterable[int]) -> list[tuple[str, int]]:
+    """The shared routines that the text of a kernel calls, each with its number of lanes."""
+    known = ((routine, count, name) for count in lanes for routine, name in names(count)._asdict().items())
+    return [(routine, count) for routine, count, name in known if text.count(f"@{name}(") > 1]  # declared, and called
 
 
 def batch_work(sizes: Mapping[str, int], lanes: int) -> int:

@@ -18,6 +18,7 @@ from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import needs_jerk
+from kinode.model.base.parameters import read_input
 from kinode.model.live.live_numbers import LiveNumber, find_field, is_hidden
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
@@ -40,6 +41,7 @@ class Arguments:
         self._known_values: tuple[bytes, dict[str, float]] | None = None  # all parameters, of the last vector
         self.derived: dict[str, Any] = {}  # what follows from the model and is found once
         self._checked = b""  # the parameters with which components were last checked
+        self._settled = self.parameters  # the last vector of ``settle_parameters``
 
     def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:
         """The evaluation point that the arguments of a compiled function describe; u is zero by default."""
@@ -74,7 +76,19 @@ class Arguments:
 
     def read_parameters(self, p: Any) -> Array:
         """Parameters from a mapping by name, a vector, or one vector for each row; None means the model's values."""
-        return self.parameters if p is None else self._read_vector("p", p)
+        if p is None:
+            return self.parameters
+        return self._settled if p is self._settled else self._read_vector("p", p)
+
+    def settle_parameters(self, p: Any) -> Array:
+        """The same as a vector of its own that nobody can change, and that is not read and checked again."""
+        values = self.read_parameters(p)
+        if values is self.parameters or values is self._settled:
+            return values
+        values = values.copy()
+        values.flags.writeable = False
+        self._settled = values
+        return values
 
     def read_inputs(self, inputs: Any) -> Array:
         """Inputs; given like parameters."""
@@ -106,7 +120,7 @@ class Arguments:
         for key, new in value.items():
             if key not in names:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
-            vector[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
+            vector[names.index(key)] = self.system.nominal(read_input(self.system, key, new))
         return vector
 
     @property
@@ -126,22 +140,31 @@ class Arguments:
         return {name: k for k, name in enumerate(self.topology.parameters)}
 
     @cached_property
-    def _parametric_components(self) -> tuple[Part, ...]:
-        """The network components with numbers that depend on parameters."""
+    def _parametric_components(self) -> tuple[tuple[Part, frozenset[str]], ...]:
+        """The network components with numbers that depend on parameters, and the names in them."""
         names = set(self.system.parameters)
-        parts = self.system.parts.values()
-        return tuple(part for part in parts if any(not names.isdisjoint(x.names()) for _, x in part.expressions()))
+        used = ((part, frozenset().union(*(x.names() for _, x in part.expressions()))) for part in self._parts)
+        return tuple((part, known) for part, known in used if not names.isdisjoint(known))
+
+    @cached_property
+    def _parts(self) -> tuple[Part, ...]:
+        return tuple(self.system.parts.values())
 
     def _check_components(self, p: Array) -> None:
-        """Check the numbers of network components; of a large batch, only at the extremes of each parameter."""
+        """Check the numbers of network components; of a large batch, only at the extremes of each parameter.
+
+        Those that depend on no parameter with another value were checked with the model.
+        """
         if not self._parametric_components or p.tobytes() == self._checked:
             return
         samples = np.atleast_2d(p)
         if len(samples) > MOST_CHECKED_SAMPLES:
             samples = samples[np.unique([*samples.argmin(axis=0), *samples.argmax(axis=0)])]
-        for resolve in map(self._resolver_of_sample, samples):
-            for component in self._parametric_components:
-                check_numbers(component, self.system, resolve)
+        for sample in samples:
+            resolve, changed = self._resolver_of_sample(sample), self.find_changed(sample)
+            for component, names in self._parametric_components:
+                if not names.isdisjoint(changed):
+                    check_numbers(component, self.system, resolve)
         self._checked = p.tobytes()
 
     def resolver(self, p: Any) -> Callable[[Any], float]:
@@ -162,7 +185,7 @@ class Arguments:
         """All parameters by name, those calculated from others too; of the last vector they are kept."""
         key, known = p.tobytes(), self._known_values
         if known is None or known[0] != key:
-            given = {name: float(x) for name, x in zip(self.topology.parameters, p, strict=True)}
+            given = dict(zip(self.topology.parameters, p.tolist(), strict=True))
             known = self._known_values = key, self.system.parameter_values(given)
         return known[1]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -11,10 +12,11 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.jit import compiler, kernel_call
-from kinode.jit.compiler import Machine
+from kinode.jit.compiler import BuildRequest, Machine
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_programs import TracedModel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.undefined_rows import check_rows
 from kinode.multibody.composition import Composition
@@ -51,6 +53,8 @@ class Kernels:
         self.topology, self.formulation = topology, formulation
         self._composition, self._check_forward = composition, check_forward
         self._machines: dict[tuple[Kernel, int], Machine] = {}
+        self._traced: TracedModel | None = None
+        self._n_tracing = 0
 
     @cached_property
     def fingerprint(self) -> str:
@@ -81,24 +85,49 @@ class Kernels:
 
     def machine(self, kernel: Kernel, lanes: int = 1) -> Machine:
         """The machine code of a kernel: its address and the sizes of its arguments."""
-        code = self._machines.get((kernel, lanes))
-        if code is None:
-            if find_row(kernel).forward:
-                if self.topology.unmoved is not None:
-                    raise self.topology.unmoved
-                self._check_forward()
-            key = f"{kernel}\n{self.fingerprint}"
-            words = f"{kernel.name} of {self.topology.system.name}"
-            code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data, words)
-            self._machines[kernel, lanes] = code
-        return code
+        if (kernel, lanes) not in self._machines:
+            self._build([kernel], lanes)
+        return self._machines[kernel, lanes]
 
-    def _make_program(self, kernel: Kernel) -> Program:
+    @contextmanager
+    def tracing(self) -> Iterator[TracedModel]:
+        """The traced model, which all kernels share that are made within; it is large, and forgotten afterwards."""
+        if self._traced is None:
+            self._traced = TracedModel(self.topology, self._composition)
+        self._n_tracing += 1
+        try:
+            yield self._traced
+        finally:
+            self._n_tracing -= 1
+            if not self._n_tracing:
+                self._traced = None
+
+    def prepare(self, kernels: Iterable[Kernel]) -> None:
+        """Compile or load several kernels: the model is traced once for all, and LLVM works beside Python."""
+        self._build([kernel for kernel in dict.fromkeys(kernels) if not self.has(kernel)], 1)
+
+    def _build(self, kernels: Sequence[Kernel], lanes: int) -> None:
+        if any(find_row(kernel).forward for kernel in kernels):
+            if self.topology.unmoved is not None:
+                raise self.topology.unmoved
+            self._check_forward()
+        with self.tracing() as traced:
+            requests = [
+                BuildRequest(
+                    f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, traced),
+                    self._exchangeable_data, f"{kernel.name} of {self.topology.system.name}",
+                )
+                for kernel in kernels
+            ]  # fmt: skip
+            for kernel, code in zip(kernels, compiler.build_several(requests), strict=True):
+                self._machines[kernel, lanes] = code
+
+    def _make_program(self, kernel: Kernel, traced: TracedModel) -> Program:
         from kinode.kernels.rolled.rolled_programs import (
             make_program,
         )  # imported for new code only; many runs load theirs from the cache
 
-        return make_program(self.topology, kernel, self._composition)
+        return make_program(self.topology, kernel, self._composition, traced)
 
     def call(self, kernel: Kernel, point: EvaluationPoint, x: Array | None = None) -> Array:
         """Run a kernel at a point, or at each row of a batch.

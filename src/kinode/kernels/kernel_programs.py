@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from typing import Any
 
 from kinode.algebra.scalars import Scalar
@@ -14,27 +15,52 @@ from kinode.kernels.kernel_outputs import flat
 from kinode.kernels.kernel_table import find_row, outputs_of, sizes
 from kinode.model.base.parameters import Input, Parameter, TableRecord
 from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
 
-def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
-    """The straight-line program of a kernel in a formulation."""
-    results = trace(topology, kernel, formulation)
+class TracedModel:
+    """A model that is traced once; each kernel takes from it what it needs.
+
+    Numbers of a kernel do not depend on the kernels that were traced before it (``fused_products.py``).
+    """
+
+    def __init__(self, topology: Topology, formulation: Composition = RECURSIVE) -> None:
+        self.topology, self.formulation = topology, formulation
+        self.tape = Tape()
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The instant with nothing given besides the state."""
+        return Snapshot(self.topology, self.topology.layout.traced_point(self.tape), formulation=self.formulation)
+
+    def trace(self, kernel: Kernel) -> list[Scalar]:
+        """The result of a kernel as nodes of a tape."""
+        row = find_row(kernel)
+        if row.own_tape and self.tape.nodes:
+            return trace(self.topology, kernel, self.formulation)
+        x = self.tape.inputs("x", row.size_of_x(self.topology, kernel.options))
+        given = row.given(self.topology, x)
+        snapshot = self.snapshot.again(Given(**given)) if given else self.snapshot
+        if row.trace is not None:
+            return flat(list(row.trace(snapshot, self.tape, x, kernel.options)))
+        return outputs_of(kernel, snapshot)
+
+
+def make_program(
+    topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE, traced: TracedModel | None = None
+) -> Program:
+    """The straight-line program of a kernel in a formulation; ``traced`` is the model, if it was traced already."""
+    results = (traced or TracedModel(topology, formulation)).trace(kernel)
     stores = [("out", i, x) for i, x in enumerate(results)]
     counts = {**sizes(topology, kernel), "out": len(results)}
     return Program("kernel", counts, {}, [Block(1, {}, [stores])], find_row(kernel).rare)
 
 
 def trace(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> list[Scalar]:
-    """The result of a kernel as nodes of a tape."""
-    tape, row = Tape(), find_row(kernel)
-    x = tape.inputs("x", row.size_of_x(topology, kernel.options))
-    point = topology.layout.traced_point(tape)
-    snapshot = Snapshot(topology, point, formulation=formulation, **row.given(topology, x))
-    if row.trace is not None:
-        return flat(list(row.trace(snapshot, tape, x, kernel.options)))
-    return outputs_of(kernel, snapshot)
+    """The result of a kernel as nodes of a tape of its own."""
+    return TracedModel(topology, formulation).trace(kernel)
 
 
 def fingerprint(topology: Topology) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
-from kinode.kernels import bound_outputs, picture_outputs
+from kinode.kernels import bound_outputs, picture_outputs, start_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.derivatives import derivative_outputs, directed_outputs
 from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
@@ -58,6 +58,7 @@ class KernelRow:
     lanes: bool = False  # whether batches compute several states at once
     forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     rare: bool = False  # whether it is called a few dozen times only
+    own_tape: bool = False  # whether it writes on the tape beside the snapshot: then it shares none with other kernels
     arguments: tuple[str, ...] = ()
     square: bool = False  # whether the result is a matrix n_u x n_u
 
@@ -186,27 +187,30 @@ _ROWS = (
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED, rolled=_on_body),
     KernelRow("derivatives", trace=derivative_outputs.derivatives, n_x=_n_u, x_name="effort", given=added_efforts,
-              modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot")),
+              modes=Modes.FITTED, rolled=partial(has_recursion, "u_dot"), own_tape=True),
     KernelRow("derivatives_of_motion", trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort"),
-              **_MOTION),
+              own_tape=True, **_MOTION),
     KernelRow("gradient", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
-              given=added_efforts, modes=Modes.FITTED),
+              given=added_efforts, modes=Modes.FITTED, own_tape=True),
     KernelRow("gradient_of_motion", trace=directed_outputs.gradient, x_of_options=directed_outputs.count_weights,
-              given=_accelerations, modes=Modes.BY_ACCELERATION),
+              given=_accelerations, modes=Modes.BY_ACCELERATION, own_tape=True),
     KernelRow("second_derivatives", trace=directed_outputs.second_derivatives,
-              x_of_options=directed_outputs.count_factors, given=added_efforts, modes=Modes.FITTED),
-    KernelRow("jacobian_rate", directed_outputs.jacobian_rate),
+              x_of_options=directed_outputs.count_factors, given=added_efforts, modes=Modes.FITTED, own_tape=True),
+    KernelRow("jacobian_rate", directed_outputs.jacobian_rate, own_tape=True),
     KernelRow("derivatives_along", trace=directed_outputs.derivatives_along, x_of_options=directed_outputs.count_along,
-              given=added_efforts, modes=Modes.FITTED, rolled=has_tangents, lanes=True),
+              given=added_efforts, modes=Modes.FITTED, rolled=has_tangents, lanes=True, own_tape=True),
     KernelRow("direction", trace=directed_outputs.rate_along, n_x=lambda t: t.layout.n_y, rolled=_always, lanes=True,
-              forward=True),
+              forward=True, own_tape=True),
     # events
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
-    KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y),
-    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda _, options: 2 * options.n_arguments),
-    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda _, options: options.n_arguments),
+    KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y, own_tape=True),
+    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda _, options: 2 * options.n_arguments,
+              own_tape=True),
+    KernelRow("argument_laws", trace=bound_outputs.argument_laws, x_of_options=lambda _, options: options.n_arguments,
+              own_tape=True),
+    KernelRow("start_quantities", lambda s, _: start_outputs.start_quantities(s), rare=True),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

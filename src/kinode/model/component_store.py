@@ -24,6 +24,7 @@ from kinode.model.network.nodes import Node, article
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
+    from kinode.model.changes.name_changes import NameUse
     from kinode.model.system import System
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
@@ -235,6 +236,85 @@ class ComponentStore:
         from kinode.model.decomposition.decomposed_system import decompose
 
         return decompose(cast("System", self), sequences or {})
+
+    def remove(self, name: str) -> list[str]:
+        """Take a component out, with what hangs on it: joints of a body, what acts in a joint.
+
+        Ports that were on a joint get a node of their own, and fields that were nothing but a quantity of it are left
+        out.  Laws that name it beside other things stay, and are refused when the system is checked.
+
+        Parameters
+        ----------
+        name : str
+            A component, or a subsystem or drive with all its components.
+
+        Returns
+        -------
+        list of str
+            What was removed.
+
+        Raises
+        ------
+        ModelError
+            Nothing has that name, or it is a parameter or a table that is still used.
+
+        Examples
+        --------
+        >>> system = kn.load("examples/double_pendulum.yaml")
+        >>> system.remove("lower")
+        ['lower', 'elbow']
+        """
+        from kinode.model.changes.component_removal import remove_from
+
+        return remove_from(cast("System", self), name)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a component, a node, a frame or a subsystem another name, in laws too.
+
+        Parameters
+        ----------
+        old : str
+            Its name; of a frame with its body, ``arm.tip``.
+        new : str
+            A name that is free.
+
+        Raises
+        ------
+        ModelError
+            Nothing has the old name, or the new one cannot be had.
+
+        Examples
+        --------
+        >>> system = kn.load("examples/motor_axis.yaml")
+        >>> system.rename("elbow", "hinge")
+        >>> system["controller"].measured.text()
+        'hinge.q'
+        """
+        from kinode.model.changes.name_changes import rename_in
+
+        rename_in(cast("System", self), old, new)
+
+    def uses(self, name: str) -> list[NameUse]:
+        """The fields in which a component, a node, a frame or a subsystem is named.
+
+        Parameters
+        ----------
+        name : str
+            What is looked for.
+
+        Returns
+        -------
+        list of NameUse
+            Component and field of each.
+
+        Examples
+        --------
+        >>> [str(use) for use in kn.load("examples/motor_axis.yaml").uses("elbow")]
+        ['controller.measured', 'gear.output']
+        """
+        from kinode.model.changes.name_changes import find_uses
+
+        return find_uses(cast("System", self), name)
 
     def replace(self, component: Component) -> None:
         """Replace the record of the same name, which may be the world."""

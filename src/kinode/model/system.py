@@ -357,11 +357,11 @@ class System(Declarations, Shortcuts):
 
     def read_parameters(self, changed: Mapping[str, Any]) -> dict[str, Value]:
         """New values for parameters, checked against names, dimensions and bounds."""
-        new: dict[str, Value] = {}
+        new, parameters = dict[str, Value](), self.parameters
         for name, raw in changed.items():
-            if name not in self.parameters:
-                raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
-            parameter = self.parameters[name]
+            parameter = parameters.get(name)
+            if parameter is None:
+                raise ModelError(unknown(f"{self.name} has no parameter", name, parameters))
             new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
             if parameter.bounds is not None and isinstance(value, float):
                 low, high = parameter.bounds

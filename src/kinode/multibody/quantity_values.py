@@ -21,7 +21,6 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.network.joint_sources import JointDrive
 from kinode.model.quantity_names import QuantityName
 from kinode.model.system import joint_frame
-from kinode.multibody.link_values import link_value
 from kinode.multibody.power import element_power
 from kinode.multibody.restraints import loop_constraints
 from kinode.structure.topology import Topology
@@ -238,6 +237,12 @@ def _wrench_on(snapshot: Snapshot, name: QuantityName, lam: Array) -> Array:
     return _in_axes(snapshot, total, name.axes)
 
 
+def _link(snapshot: Snapshot, name: QuantityName) -> Any:
+    from kinode.multibody.link_values import link_value  # needs the component circuit, which few runs ask for
+
+    return link_value(snapshot, name)
+
+
 VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "time": lambda snapshot, name: snapshot.t,
     "parameter": lambda snapshot, name: snapshot.lookup(name.owner),
@@ -256,6 +261,6 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "joint": _joint,
     "drive": _drive,
     "constraint": _constraint,
-    "link": link_value,
+    "link": _link,
 }
 """The sorts of quantities (``QuantityName.sort``) and what gives their values."""

@@ -17,7 +17,6 @@ from typing import Any
 
 from kinode.jit import compiler
 from kinode.jit.pointers import Struct
-from kinode.jit.tiers import better_code
 
 Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
@@ -79,9 +78,7 @@ def find_source(name: str) -> Loop:
     return loop
 
 
-def load_loops(
-    source: str | None, names: tuple[str, ...], find: Callable[[str], Loop], *, beside: bool = False
-) -> dict[str, CompiledLoop]:
+def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str], Loop]) -> dict[str, CompiledLoop]:
     """The machine code of loops, compiled together or from the cache.
 
     Parameters
@@ -91,37 +88,34 @@ def load_loops(
     names : tuple of str
     find : callable
         Gives the Python function of a name, where they are compiled.
-    beside : bool
-        Whether another process compiles them, while this one compiles something else.
     """
 
     def make() -> bytes:
         from kinode.jit.translator import translate_together
 
         text = translate_together({PREFIX + name: find(name) for name in names})
-        code = better_code.compile_beside(text, optimize=True) if beside else b""
-        return code or compiler.compile_text(text, optimize=True)
+        return compiler.compile_text(text, optimize=True)
 
     engine = compiler.load_object(compiler.keep(source and f"loop {names[0]} {source}", make, "the integrator"))
     _ENGINES.append(engine)
     return {name: CompiledLoop(engine.get_function_address(PREFIX + name)) for name in names}
 
 
-def loop(name: str, *, beside: bool = False) -> CompiledLoop:
+def loop(name: str) -> CompiledLoop:
     """The compiled loop of that name, a function of its record (loops/run_memory.py)."""
     with _LOAD_LOCK:
         if name not in _LOADED:
             names = next(names for names in COMPILED_TOGETHER if name in names)
-            _LOADED.update(load_loops(_source_digest(), names, find_source, beside=beside))
+            _LOADED.update(load_loops(_source_digest(), names, find_source))
         return _LOADED[name]
 
 
 def prepare(name: str) -> None:
-    """Load or compile a loop in a background thread."""
+    """Load or compile a loop in a background thread: LLVM does not hold Python's lock."""
 
     def work() -> None:
         with suppress(Exception):  # it is raised again where the loop is used
-            loop(name, beside=True)
+            loop(name)
 
     if name not in _PREPARED:  # once: starting a thread takes as long as a short run
         _PREPARED.add(name)

@@ -27,7 +27,6 @@ from kinode.ode import compiled_loops
 from kinode.ode.cvode_events import EventSearch
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.loop_primitives import law_time
 from kinode.ode.loops.run_codes import Hidden, Outcome, Pending, Stepping
 from kinode.ode.method_table import find_stiff_method
@@ -40,7 +39,9 @@ from kinode.ode.ode_arguments import (
     check_times,
     check_tolerances,
     flat,
+    normalized,
 )
+from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
 
 Rate = Callable[[float, Array], npt.ArrayLike]
@@ -60,14 +61,6 @@ def _quiet() -> Iterator[None]:
     finally:
         for name in added:
             os.environ.pop(name, None)
-
-
-def normalized(y: Array, quaternions: Sequence[int]) -> Array:
-    """A copy of a state with normalized quaternions, which begin at the given indices."""
-    copy = y.copy()
-    for start in quaternions:
-        copy[start : start + 4] /= np.linalg.norm(copy[start : start + 4])
-    return copy
 
 
 class _SolverStep(NamedTuple):

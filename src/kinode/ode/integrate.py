@@ -2,8 +2,9 @@
 ones with and without error control, and an implicit one for stiff problems.
 
 No Python runs within a step. The compiled loop (loops/advance.py) returns after some 50 ms, for an interrupt, a
-progress bar or a request to stop (loop_run.py). A run that ends early keeps the states so far. Events and constraints
-are part of the loop. Not done here: methods of other libraries (cvode.py), many runs at a time (rk4_batch.py).
+progress bar or a request to stop (runs/loop_run.py). A run that ends early keeps the states so far. Events and
+constraints are part of the loop. Not done here: methods of other libraries (cvode.py), many runs at a time
+(rk4_batch.py), runs that are repeated with other values (runs/prepared_run.py).
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy.typing as npt
 
 from kinode.jit.pointers import floats_of
-from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
@@ -31,20 +30,13 @@ from kinode.ode.ode_arguments import (
     flat,
     without_discrete,
 )
+from kinode.ode.runs.loop_run import LoopRun, OnLong
+from kinode.ode.runs.stiff_takeover import StiffTakeover, set_method
 from kinode.ode.solution import OdeSolution
 from kinode.ode.tableaus import Tableau
 
 REFUSED_EXCESS = 10
 """A run at fixed step that needs more than so many times the allowed steps is refused before it begins."""
-
-
-def _set_method(run: LoopRun, method: IntegrationMethod, table: Tableau) -> None:
-    """Give the loop the coefficients of its method."""
-    numbers = run.memory.method
-    numbers.stepping, numbers.classical = method.stepping, table.classical
-    numbers.last, numbers.stages, numbers.powers = table.last, len(table.nodes), len(table.dense)
-    numbers.order, numbers.damping, numbers.estimates = table.error_order, table.damping, table.estimates
-    numbers.table = floats_of(table.packed)
 
 
 def _set_steps(run: LoopRun, step: float | None) -> None:
@@ -94,6 +86,7 @@ def integrate(
     on_progress: Callable[[float], bool] | None = None,
     on_long: tuple[int, OnLong] | None = None,
     chunk: int | None = None,
+    stiff_kernel: Callable[[], KernelSpec] | None = None,
 ) -> OdeSolution:
     """Integrate from t0 to t1, which may lie before t0.
 
@@ -104,7 +97,8 @@ def integrate(
     such calls. ``on_long`` is a number of steps, and a function that is called with the time, the state
     and the number of steps so far; it returns the number after which it is called again, or None.
     ``breaks`` are times, in order, at which the rate jumps or has a corner: steps end there. ``margin`` is their
-    accuracy in s; the rate is never evaluated nearer to them.
+    accuracy in s; the rate is never evaluated nearer to them. ``stiff_kernel`` gives the model with its derivatives: a
+    method that names one for stiff problems then changes to it where stability bounds its steps.
 
     A run that cannot continue does not raise: ``ending`` says why, and the solution holds the states so far.
     """
@@ -113,9 +107,14 @@ def integrate(
         quaternions=quaternions, max_step=max_step, breaks=breaks, margin=margin, first_step=first_step,
         first_tick=first_tick, max_steps=max_steps,
     )  # fmt: skip
-    if t0 == t1 or kernel.n_y == 0:
-        return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
-    return run.solution(run.drive(on_progress, chunk, on_long))
+    allow_takeover(run, method, stiff_kernel)
+    return run.complete(on_progress, chunk, on_long)
+
+
+def allow_takeover(run: LoopRun, method: str, stiff_kernel: Callable[[], KernelSpec] | None) -> None:
+    """Let another method take the run over where stability bounds its steps, if its own method names one."""
+    if stiff_kernel is not None and METHODS[method].then is not None:
+        run.takeover = StiffTakeover(run, METHODS[method], stiff_kernel)
 
 
 def begin_run(
@@ -144,7 +143,7 @@ def begin_run(
         kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick,
         chosen.find_loop(kernel.events is not None or kernel.bounds is not None), memory,
     )  # fmt: skip
-    _set_method(run, chosen, table)
+    set_method(run, chosen, table)
     if chosen.fixed:
         _set_steps(run, step)
     else:

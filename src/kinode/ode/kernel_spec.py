@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinode.ode.event_spec import EventSpec
 from kinode.ode.loops.run_codes import JacobianForm
+from kinode.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ class IntegrationMethod:
     """Whether states are projected onto the constraints of kinematic loops."""
     stiff: bool = False
     """Whether stability does not limit the length of its steps."""
+    then: str | None = None
+    """The method that takes a run over where stability limits the length of its steps."""
 
     @property
     def fixed(self) -> bool:
@@ -76,9 +78,18 @@ def coefficients(name: str, module: str = "tableaus") -> Callable[[], Tableau]:
 
 _ENTRIES = (
     IntegrationMethod(
+        "auto",
+        what="`dopri5`; where stability bounds its steps, and many are to come, `stiff` takes over",
+        scope="nearly everything; the default",
+        order=5,
+        stepping=Stepping.ADAPTIVE,
+        tableau=coefficients("dopri5"),
+        then="stiff",
+    ),
+    IntegrationMethod(
         "dopri5",
         what="Dormand and Prince, order 5, adaptive",
-        scope="nearly everything",
+        scope="what is not stiff; comparisons",
         order=5,
         stepping=Stepping.ADAPTIVE,
         tableau=coefficients("dopri5"),

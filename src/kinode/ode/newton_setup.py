@@ -8,11 +8,11 @@ import numpy as np
 
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun, provide_arrays
 from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.radau_table import RadauTableau
+from kinode.ode.runs.loop_run import LoopRun
 from kinode.ode.tableaus import Tableau
 
 INDICES = (
@@ -41,17 +41,16 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
     newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
-    jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = provide_arrays(
+    jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = run.provide(
         *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 2 * n, n
     )
     newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
     newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
     newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)
     newton.z, newton.w, newton.f, newton.change_of_w = map(floats_of, vectors)
-    newton.pivots = ints_of(np.zeros((1 + pairs) * model.n, dtype=np.int64))
-    newton.row_columns = ints_of(np.zeros(MOST_ENTRIES * n + 1, dtype=np.int64))
-    for name in INDICES:
-        setattr(newton, name, ints_of(np.zeros(n + 1, dtype=np.int64)))
+    sizes = {"pivots": (1 + pairs) * model.n, "row_columns": MOST_ENTRIES * n + 1} | dict.fromkeys(INDICES, n + 1)
+    for name, array in zip(sizes, run.provide(*sizes.values()), strict=True):
+        setattr(newton, name, ints_of(array.view(np.int64)))
     newton.jacobian_time = newton.jump_time = newton.step_time = math.nan
     newton.slope_before = floats_of(before)
     newton.left_over = 1.0
@@ -64,18 +63,9 @@ def _set_columns(run: LoopRun, kernel: KernelSpec) -> None:
     if spec is None:
         return
     lanes, n = spec.lanes, kernel.n_y
-    p, inputs = (np.repeat(values, lanes) for values in run.arguments)
     columns.kernel, columns.lanes, columns.form = spec.address, lanes, spec.form
     columns.n_q, columns.n_u = kernel.n_q, kernel.n_u
-    time, y, x, work, out, lane_p, lane_inputs = provide_arrays(
-        lanes,
-        n * lanes,
-        n * lanes,
-        spec.n_work * lanes,
-        n * (lanes if spec.form == JacobianForm.COLUMNS else n),
-        p.size,
-        inputs.size,
-    )
-    lane_p[:], lane_inputs[:] = p, inputs
+    results = n * (lanes if spec.form == JacobianForm.COLUMNS else n)
+    time, y, x, work, out = run.provide(lanes, n * lanes, n * lanes, spec.n_work * lanes, results)
     columns.time, columns.y, columns.x, columns.work, columns.out = map(floats_of, (time, y, x, work, out))
-    columns.p, columns.inputs = floats_of(lane_p), floats_of(lane_inputs)
+    columns.p, columns.inputs = map(floats_of, run.provide_arguments(lanes))

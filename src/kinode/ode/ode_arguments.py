@@ -18,6 +18,14 @@ SMALLEST_SCALE = 1e-300
 """Least absolute tolerance: a component that is exactly zero still needs a scale to be divided by."""
 
 
+def normalized(y: Array, quaternions: Sequence[int]) -> Array:
+    """A copy of a state with normalized quaternions, which begin at the given indices."""
+    copy = y.copy()
+    for start in quaternions:
+        copy[start : start + 4] /= np.linalg.norm(copy[start : start + 4])
+    return copy
+
+
 def flat(name: str, values: npt.ArrayLike | None) -> Array:
     """The values as a flat array; None gives an empty one."""
     array = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Fired
+from kinode.records import dataclass
 
 Array = npt.NDArray[np.float64]
 
@@ -43,6 +42,11 @@ class OdeSolution:
     """Time, event function, and mode before and after each event."""
     next_tick: int | None = None
     """The first clock tick to come (``first_tick`` of a continued run)."""
+
+    bound_from: float | None = None
+    """Time in s from which on stability bounded the steps of an explicit method, if it did."""
+    taken_over: float | None = None
+    """Time in s at which a method for stiff problems took the run over, if one did."""
 
     @property
     def success(self) -> bool:

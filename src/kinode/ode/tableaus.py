@@ -8,7 +8,6 @@ the well-known interpolant of order 4 (Hairer, Norsett, Wanner, Solving Ordinary
 idea of raising the order so is due to Shampine 1986). It costs two evaluations, and only in steps that hold a
 requested time. DOP853: order 8 with estimates of order 5 and 3 and a dense output of order 7 (three evaluations,
 likewise); the numbers are those of Hairer and Wanner's published code (same book, II.10).
-
 The dense output is y0 + h * sum_j w_j(theta) k_j, each weight being nested in theta and 1 - theta by turns: w = theta
 (d0 + (1 - theta) (d1 + theta (d2 + (1 - theta) (d3 + ...)))). It is exact at both ends without cancellation.
 """
@@ -31,23 +30,24 @@ class Tableau:
 
     name: str
     last: int
-    """Index of the stage at the end of the step; the stages after it serve the dense output only."""
+    """The stage at the end of the step; those after it serve the dense output only."""
     order: int
     dense_order: int
     error_order: int
     """The error estimate is O(h ** error_order); the step control uses it."""
     damping: float
-    """Weight of the previous error in the step control (PI control; 0 is plain control). With 0.04 DOP853
-    rejects half as many steps as with 0, at the same cost and a smaller error."""
+    """Weight of the previous error in the step control (PI control). With 0.04 DOP853 rejects half as many steps."""
     nodes: Array
     stages: Array
     errors: Array
     """Two rows; where the second is zero the first is the estimate, else they are combined as in DOP853."""
     dense: Array
     """Nested weights d, one row for each power, one column for each stage."""
+    stability: float = 0.0
+    """Step times eigenvalue at the edge of stability (Hairer, Wanner II, IV.2); 0 where steps are not watched."""
     classical: bool = False
-    """Whether it is the classical method, whose formulas the loops have written out, for one run and for batches: its
-    sum k1 + 2 (k2 + k3) + k4 is rounded differently by the table. This is not for speed."""
+    """Whether it is the classical method, whose formulas the loops have written out: its sum k1 + 2 (k2 + k3) + k4 is
+    rounded differently by the table."""
 
     @cached_property
     def estimates(self) -> int:
@@ -134,6 +134,7 @@ def dopri5(inside: tuple[float, float] = DOPRI5_INSIDE) -> Tableau:
     upper = np.linalg.solve(slopes[:, 3:], right - slopes[:, :3] @ base)
     return Tableau(
         name="dopri5",
+        stability=3.25,
         last=last,
         order=5,
         dense_order=5,
@@ -347,6 +348,7 @@ def dop853() -> Tableau:
     stages = _rows(_DOP853_STAGES, width)
     return Tableau(
         name="dop853",
+        stability=6.1,
         last=last,
         order=8,
         dense_order=7,

@@ -18,8 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.left_out_loads import left_out_of
-from kinode.dynamics.named_quantities import evaluate_names
-from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
@@ -34,7 +33,8 @@ from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
+    from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing
     from kinode.results.run_circuit import RunCircuit
 
 
@@ -58,6 +58,7 @@ class RunQuantities:
         self.begin: State | None = None  # where it was integrated from, before the clocks tick for the first time
         self._known: dict[str, Array] = {}
         self._expressions: dict[str, QuantityExpression | None] = {}
+        self._analyses: Analyses | None = None
         self._shared: dict[tuple[str, Support], ReactionSharing] = {}
 
     @classmethod
@@ -68,7 +69,7 @@ class RunQuantities:
             end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
         run._passes, run._fired = motion.passes, motion.fired
-        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
+        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations, **motion.stiffness}
         return run
 
     @property
@@ -213,6 +214,8 @@ class RunQuantities:
                 self._known[name] = stored
                 missing.remove(name)
         if missing:
+            from kinode.dynamics.named_quantities import evaluate_names
+
             computed = evaluate_names(self.dynamics, tuple(missing), self.states, self.shared)
             for name, value in computed.items():
                 array = self._continuous(find_quantity(self.system, name), value)
@@ -232,6 +235,9 @@ class RunQuantities:
     def shared(self, part: str = "total", hold: Support = None) -> ReactionSharing:
         """How redundant reactions are shared among the load-bearing joints and constraints."""
         if (part, hold) not in self._shared:
+            from kinode.dynamics.redundant_reactions import Analyses, share
+
+            self._analyses = self._analyses or Analyses(self.dynamics, self.states, len(self))
             self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
         return self._shared[part, hold]
 
@@ -241,10 +247,6 @@ class RunQuantities:
         from kinode.results.run_circuit import RunCircuit
 
         return RunCircuit(self)
-
-    @cached_property
-    def _analyses(self) -> Analyses:
-        return Analyses(self.dynamics, self.states, len(self))
 
     def _continuous(self, name: QuantityName, value: Array) -> Array:
         """The quantity; angles of a cut joint, known up to whole turns, are made continuous along the run."""

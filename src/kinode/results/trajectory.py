@@ -2,7 +2,8 @@
 
 The states and all named quantities are in ``run_quantities``.  Loads in joints are computed in ``joint_loads``; their
 evaluation for design in ``reaction_causes``, ``shaft_loads``, ``bearings``, ``load_spectra``, ``sizing``; motion
-relative to moving frames in ``relative_motion``; the energy audit in ``energy_audit``; files in ``run_files``.
+relative to moving frames in ``relative_motion``; the energy audit in ``energy_audit``; files in ``run_files``.  Each is
+imported when it is first asked for: many runs are asked for their states alone.
 """
 
 from __future__ import annotations
@@ -14,19 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.kernels.state import Wrench
-from kinode.results import joint_loads, relative_motion
-from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
-from kinode.results.reaction_causes import Causes, compute_causes
-from kinode.results.shafts.bearings import Bearing, bearings
-from kinode.results.shafts.load_spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
-from kinode.results.shafts.shaft_loads import Pressure, compute_pressure
 from kinode.results.shown_run import ShownRun
-from kinode.results.sizing.drive_sizing import Sizing, compute_sizing
 
 if TYPE_CHECKING:
     import xarray
 
+    from kinode.results.acceleration_causes import AccelerationCauses
     from kinode.results.energy_audit import Audit
+    from kinode.results.reaction_causes import Causes
+    from kinode.results.shafts.bearings import Bearing
+    from kinode.results.shafts.load_spectra import Resonance, Spectrum
+    from kinode.results.shafts.shaft_loads import Pressure
+    from kinode.results.sizing.drive_sizing import Sizing
 
 
 class Trajectory(ShownRun):
@@ -97,6 +97,8 @@ class Trajectory(ShownRun):
         >>> run.reaction("elbow", part="kinetic").force.shape
         (3, 3)
         """
+        from kinode.results import joint_loads
+
         return joint_loads.reaction(self, joint, part, on, about, expressed_in, whole=False, hold=hold)
 
     def wrench(
@@ -107,6 +109,8 @@ class Trajectory(ShownRun):
 
         Parameters and result are those of ``reaction``.
         """
+        from kinode.results import joint_loads
+
         return joint_loads.reaction(self, joint, part, on, about, expressed_in, whole=True, hold=hold)
 
     def causes(
@@ -131,6 +135,8 @@ class Trajectory(ShownRun):
         Causes
             Prints as a table; ``.plot()`` stacks it over time.
         """
+        from kinode.results.reaction_causes import compute_causes
+
         return compute_causes(self, joint, by, hold, about, expressed_in)
 
     def bearings(
@@ -163,6 +169,8 @@ class Trajectory(ShownRun):
         >>> print(first.life("25 kN"))
         P = 125.9 N, C = 25000 N, p = 3: L10 = 7.836e+06 million turns, 4.353e+07 h at 3000 rpm
         """
+        from kinode.results.shafts.bearings import bearings
+
         return bearings(self, joint, at, part, hold, axial)
 
     def pressure(self, joint: str, part: str = "kinetic", *, hold: Any = None) -> Pressure:
@@ -182,6 +190,8 @@ class Trajectory(ShownRun):
         -------
         Pressure
         """
+        from kinode.results.shafts.shaft_loads import compute_pressure
+
         return compute_pressure(self, joint, part, hold)
 
     def spectrum(
@@ -210,6 +220,8 @@ class Trajectory(ShownRun):
         -------
         Spectrum
         """
+        from kinode.results.shafts.load_spectra import compute_spectrum
+
         return compute_spectrum(self, joint, part, of, over, expressed_in, hold)
 
     def resonance(
@@ -233,6 +245,8 @@ class Trajectory(ShownRun):
         -------
         Resonance
         """
+        from kinode.results.shafts.load_spectra import compute_resonance
+
         return compute_resonance(self, joint, frequency, part, of, within, expressed_in, hold)
 
     def sizing(self) -> Sizing:
@@ -246,6 +260,8 @@ class Trajectory(ShownRun):
         >>> round(run.sizing()["main"].motor.effort.peak, 1)
         18.2
         """
+        from kinode.results.sizing.drive_sizing import compute_sizing
+
         return compute_sizing(self)
 
     def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
@@ -271,14 +287,20 @@ class Trajectory(ShownRun):
         >>> run.position("lower", relative_to="upper").shape
         (3, 3)
         """
+        from kinode.results import relative_motion
+
         return relative_motion.motion(self, "position", of, relative_to, expressed_in)
 
     def velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Velocity relative to a moving and rotating observer, (time, 3), m/s; parameters as in ``position``."""
+        from kinode.results import relative_motion
+
         return relative_motion.motion(self, "velocity", of, relative_to, expressed_in)
 
     def acceleration(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Acceleration relative to a moving and rotating observer, (time, 3), m/s^2; parameters as in ``position``."""
+        from kinode.results import relative_motion
+
         return relative_motion.motion(self, "acceleration", of, relative_to, expressed_in)
 
     def acceleration_by_cause(self, of: Any, by: str = "tier", *, expressed_in: Any = None) -> AccelerationCauses:
@@ -298,10 +320,14 @@ class Trajectory(ShownRun):
         AccelerationCauses
             Prints as a table; ``.plot()`` stacks it over time.
         """
+        from kinode.results.acceleration_causes import acceleration_by_cause
+
         return acceleration_by_cause(self, of, by, expressed_in)
 
     def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Angular velocity relative to another body or frame, (time, 3), rad/s; parameters as in ``position``."""
+        from kinode.results import relative_motion
+
         return relative_motion.motion(self, "angular_velocity", of, relative_to, expressed_in)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.system_checks import laws_of
 from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
 
 COMPARISONS = frozenset({"less", "less_equal", "equal"})
 MOST_TRIALS = 60  # steps of growing length in which the sign has to change

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -13,6 +12,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
 from kinode.ode.solution import SingularPass
+from kinode.records import dataclass
 
 NAMED_WEIGHT = 0.1  # share of the largest entry of a null vector: a constraint row with less is not named
 SINGULAR_SHARE = 1e-2  # share of the run's largest "smallest singular value": below it a singularity ended the run

@@ -7,7 +7,7 @@ kept and, if it depends on time alone, at times in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 import numpy as np
@@ -17,6 +17,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.ode.ending import Ending, EndKind
+from kinode.records import dataclass
 from kinode.simulation.solver import StateHistory
 
 TIME_SAMPLES = 1000  # intervals of a run at whose ends expressions of time are checked
@@ -71,9 +72,17 @@ def find_guarded(system: System) -> Iterator[Guarded]:
                     yield Guarded(part.name, field, value, rule)
 
 
+def _guarded_of(dynamics: Dynamics) -> list[Guarded]:
+    """The fields of a compiled system with a sign rule, found once."""
+    known: dict[str, list[Guarded]] = dynamics.arguments.derived
+    if "guarded fields" not in known:
+        known["guarded fields"] = list(find_guarded(dynamics.system))
+    return known["guarded fields"]
+
+
 def end_where_impossible(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion up to the first impossible value, with an ending that names the field; unchanged if there is none."""
-    guarded = list(find_guarded(dynamics.system))
+    guarded = _guarded_of(dynamics)
     if not guarded or not len(motion.t):
         return motion
     of_time = [each for each in guarded if _is_of_time_alone(dynamics.system, each.law)]
@@ -94,7 +103,7 @@ def end_where_impossible(dynamics: Dynamics, motion: StateHistory) -> StateHisto
 
 def find_vanished(dynamics: Dynamics, motion: StateHistory) -> str | None:
     """A guarded field that was near zero when the run ended, in words."""
-    guarded = list(find_guarded(dynamics.system))
+    guarded = _guarded_of(dynamics)
     if not guarded or not len(motion.t):
         return None
     t, y = np.array([motion.t[0], motion.t_end]), np.vstack([motion.y[:1], motion.y_end])

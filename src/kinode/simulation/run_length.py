@@ -12,8 +12,8 @@ import warnings
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
-from kinode.ode.loop_run import OnLong
 from kinode.ode.method_table import IntegrationMethod, find_stiff_method
+from kinode.ode.runs.loop_run import OnLong
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.time_events import find_shortest_sine

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,19 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
-from kinode.jit import compiler
-from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
-from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.state import State
-from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
-from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
-from kinode.ode.loops.run_codes import JacobianForm, Stepping
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
+from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.loops.run_codes import Stepping
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.ode.solution import OdeSolution, SingularPass
-from kinode.simulation.event_functions import find_spec
-from kinode.simulation.law_bounds.watched_laws import find_bounds
+from kinode.records import dataclass
+from kinode.simulation.prepared.prepared_runs import find_kernel, find_prepared
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
 from kinode.simulation.time_events import LawTimes, find_law_times
@@ -44,10 +40,8 @@ END_STOP_TOLERANCE = 1e-6
 """Distance by which a start may lie beyond a rigid end stop: share of its position, or m or rad.  Runs stay within."""
 DRIVEN_SAMPLES = 1000
 """Samples of a run without states, where no times are given."""
-WHOLE_UP_TO = 32
-"""States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
-RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u", None), ("z", None)))
-"""The Jacobian of the rate by the state."""
+MOST_TAKEN_OVER = 64
+"""States up to which a method for stiff systems takes over: its matrices grow with the square of their number."""
 MAX_ROW_CHOICES = 4
 """Sets of independent constraint rows that a run is tried with."""
 
@@ -86,6 +80,21 @@ class StateHistory:
     """The system as it was compiled for this motion."""
     method: str = DEFAULT_METHOD
     """The method of integration."""
+    bound_from: float | None = None
+    """Time in s from which on stability bounded its steps, if it did."""
+    taken_over: float | None = None
+    """Time in s at which a method for stiff systems took over, if one did."""
+
+    @property
+    def stiffness(self) -> dict[str, str]:
+        """What is to be said of a stiff system: which method took over, or which one would do with fewer steps."""
+        other = find_stiff_method()
+        if self.taken_over is not None:
+            return {"stiff": f"from t = {self.taken_over:.6g} s on by the method {other}"}
+        if self.bound_from is None:
+            return {}
+        since = f"from t = {self.bound_from:.6g} s on stability bounds the steps"
+        return {"stiff": f'{since}: method="{other}" may do with fewer'}
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -171,7 +180,9 @@ class Solver:
     ) -> None:
         laws = laws or LawTimes()
         self.p, self.inputs = p, inputs
-        self.options = replace(options, max_step=min(options.max_step, laws.longest))
+        self.options = options
+        if laws.longest < options.max_step:
+            self.options = replace(options, max_step=laws.longest)
         self.steps = 0
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if dynamics.topology.constrained and not METHODS[options.method].keeps_loops_closed:
@@ -184,29 +195,8 @@ class Solver:
         """Take the kernels of a compiled system."""
         self.dynamics, self.length = dynamics, self._watch_length(dynamics)
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
-        rate = dynamics.kernels.machine(Kernel("rate"))
-        projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
-        work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
-        events, event_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
-        bounds, bound_work = find_bounds(dynamics)
-        self.kernel = KernelSpec(
-            rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
-            projection=projection.address if projection else 0, bounds=bounds, events=events,
-            jacobian=self._find_jacobian(dynamics),
-        )  # fmt: skip
-
-    def _find_jacobian(self, dynamics: Dynamics) -> JacobianSpec | None:
-        """Derivatives of the rate, where the method needs them."""
-        kernels, topology, form = dynamics.kernels, dynamics.topology, JacobianForm.WHOLE
-        if METHODS[self.options.method].stepping != Stepping.IMPLICIT:
-            return None
-        if is_large(topology) and has_paired_recursion(topology):
-            code, form = kernels.machine(Kernel("derivatives", ACCELERATIONS_BY_MOTION)), JacobianForm.ACCELERATIONS
-        elif topology.layout.n_y <= WHOLE_UP_TO and not is_large(topology):
-            code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
-        else:
-            code, form = kernels.machine(Kernel("direction"), compiler.choose_lanes()), JacobianForm.COLUMNS
-        return JacobianSpec(code.address, code.sizes["work"], code.lanes, form)
+        implicit = METHODS[self.options.method].stepping == Stepping.IMPLICIT
+        self.kernel = find_kernel(dynamics, self.p, self.inputs, implicit)
 
     def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
         return LengthWatch(dynamics, self.p, self.inputs, METHODS[self.options.method])
@@ -218,17 +208,19 @@ class Solver:
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
         on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
-        first_tick: int | None = None,
+        first_tick: int | None = None, repeated: bool = False,
     ) -> OdeSolution:  # fmt: skip
         """One integration from t0 to t1.
 
-        ``max_steps``, ``first_step`` and ``first_tick`` serve a run in pieces.  Where the independent constraint rows
+        ``max_steps``, ``first_step`` and ``first_tick`` serve a run in pieces.  ``repeated`` says that runs with other
+        values and the same options may follow, so that what they share is kept.  Where the independent constraint rows
         in use lose their rank and others do not, the integration is repeated with those.
         """
-        limits = {} if max_steps is None else {"max_steps": max_steps}
+        limits = {"max_steps": max_steps, "first_step": first_step, "first_tick": first_tick}
+        limits = {name: value for name, value in limits.items() if value is not None}
         for _ in range(MAX_ROW_CHOICES):
-            arguments = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
-            solution = self._integrate(y, t0, t1, times, {**limits, **arguments})
+            prepared = self._find_prepared(t0, t1, times) if repeated else None
+            solution = self._integrate(y, t0, t1, times, {**limits, "on_progress": on_progress}, prepared)
             self.steps += solution.steps + solution.rejected
             open_loop = None if self.rows is None else self.rows.find_open_loop(solution)
             ended_well = not solution.ending.failed and not solution.passes
@@ -245,17 +237,24 @@ class Solver:
         cause = "its constraint was taken for redundant at the start, and is not"
         return replace(solution, ending=Ending(EndKind.LOOP_OPEN, solution.t_end, f"{event}: {cause}", name))
 
-    def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
+    def _integrate(
+        self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any], prepared: PreparedRun | None
+    ) -> OdeSolution:
         """One integration with the method of the options; impossible arguments raise ``ArgumentError``."""
         o = self.options
         more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
             if METHODS[o.method].tableau is None:
+                from kinode.ode.cvode import integrate_stiff  # few runs need SUNDIALS
+
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     model=(self.kernel, self.p, self.inputs),
                 )  # fmt: skip
+            more |= {"stiff_kernel": self._stiff_kernel()}
+            if prepared is not None:
+                return prepared.solve(y, self.p, self.inputs, **more)
             return integrate(
                 self.kernel, y, t0, t1, method=o.method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
                 p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
@@ -264,6 +263,24 @@ class Solver:
             raise
         except ValueError as error:
             raise ArgumentError(str(error)) from None
+
+    def _stiff_kernel(self) -> Callable[[], KernelSpec] | None:
+        """The system with its derivatives, for a method for stiff systems that takes over; None for large systems."""
+        if METHODS[self.options.method].then is None or self.kernel.n_y > MOST_TAKEN_OVER:
+            return None
+        return lambda: find_kernel(self.dynamics, self.p, self.inputs, True)
+
+    def _find_prepared(self, t0: float, t1: float, times: Array | None) -> PreparedRun | None:
+        """The prepared run from t0 to t1; None where another program integrates, or functions in Python take part."""
+        o, events = self.options, self.kernel.events
+        outside = METHODS[o.method].tableau is None or (events is not None and events.call is not None)
+        if outside or not isinstance(o.atol, float):
+            return None
+        options = {
+            "method": o.method, "step": o.step, "rtol": o.rtol, "atol": o.atol, "max_step": o.max_step,
+            "margin": self.breaks["margin"], "quaternions": self.quaternions,
+        }  # fmt: skip
+        return find_prepared(self.dynamics, self.kernel, (t0, t1), times, self.breaks["breaks"], options)
 
     def _rate(self, t: float, y: Array) -> Array:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
@@ -301,7 +318,7 @@ def compute_motion(
         from kinode.simulation.stop_conditions import run_until
 
         return run_until(solver, start, until, output_times, stop_when, on_progress)
-    solution = solver.run(start.y, start.t, until, output_times, on_progress=on_progress)
+    solution = solver.run(start.y, start.t, until, output_times, on_progress=on_progress, repeated=True)
     return to_motion(solver, solution, output_times)
 
 
@@ -315,5 +332,5 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
     return StateHistory(
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,
-        solver.dynamics, solver.options.method,
+        solver.dynamics, solver.options.method, solution.bound_from, solution.taken_over,
     )  # fmt: skip

@@ -37,7 +37,7 @@ def read_seconds(dynamics: Dynamics, name: str, value: Any) -> float:
 def read_row(dynamics: Dynamics, name: str, value: Any) -> Any:
     """Parameters (p) or inputs as a vector, given by name or as a vector: one number each, in its valid range."""
     read = dynamics.arguments
-    values = read.read_parameters(value) if name == "p" else read.read_inputs(value)
+    values = read.settle_parameters(value) if name == "p" else read.read_inputs(value)
     if values.ndim != 1:
         raise ArgumentError(f"{'parameters' if name == 'p' else name}: one value for each name is expected")
     if name == "p" and value is not None:

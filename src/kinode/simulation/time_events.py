@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -34,6 +34,7 @@ from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.base.events import EventTable
 from kinode.model.system import System
 from kinode.model.system_checks import laws_of
+from kinode.records import dataclass
 
 MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
 MOST_KEPT_SEARCHES = 16  # of a compiled system

@@ -23,8 +23,11 @@ BATCH_STATES = 512  # states whose closure errors are evaluated in one call
 def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion up to the first violated constraint, with an ending that names it; unchanged if there is none."""
     topology = dynamics.topology
-    driven = any(j.driven for j in topology.system.joints.values()) or any(map(depends_on_time, topology.constraints))
-    if not (topology.constrained and driven and len(dynamics.closure.rows) < dynamics.closure.total):
+    if not topology.constrained or len(dynamics.closure.rows) == dynamics.closure.total:
+        return motion
+    if not any(j.driven for j in topology.system.joints.values()) and not any(
+        map(depends_on_time, topology.constraints)
+    ):
         return motion
     loops = dynamics.loops
     for first in range(0, len(motion.t), BATCH_STATES):

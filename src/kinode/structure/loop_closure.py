@@ -9,12 +9,12 @@ rows come from QR with column pivoting.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.model.system import joint_frame
+from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
 CLOSED = 1e-13  # of the characteristic length, or rad: iterations end at this closure error
@@ -26,7 +26,8 @@ WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last 
 LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
-MANY_ROWS = 150  # systems with more rows leave the linear algebra to LAPACK, and sample fewer positions
+MANY_ROWS = 150  # systems with more rows sample fewer positions
+LONG_WORK = 3e8  # products of a choice of rows, from which on it is left to LAPACK
 
 RowFunction = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian
 Advance = Callable[[Array, Array], Array]  # coordinates after a step along the speeds
@@ -179,9 +180,9 @@ def _independent(G: Array, first: Array) -> list[int]:
     """An independent set of rows, by QR with column pivoting of the transpose; rows in the mask ``first`` come first.
 
     Rows of positions come before rows of speeds, since positions would drift without them.  SciPy has this algorithm,
-    but importing it takes a third of a second of a cold start, which pays where there are many rows.
+    but importing it takes a third of a second of a cold start, which pays where there are very many rows.
     """
-    if len(G) > MANY_ROWS and first.all():
+    if len(G) ** 2 * G.shape[1] > LONG_WORK and first.all():
         from scipy.linalg import qr
 
         return [int(row) for row in qr(G.T, mode="r", pivoting=True)[-1][: find_rank(G)]]

@@ -18,7 +18,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.redundant_reactions import StateBatch, analyze, find_poses
+from kinode.dynamics.redundant_reactions import analyze, find_poses
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State

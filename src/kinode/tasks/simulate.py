@@ -10,7 +10,6 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kinode.algebra.scalars import Array
@@ -21,15 +20,15 @@ from kinode.dynamics.initialization.far_guesses import find_far_guesses
 from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.model.system_checks import laws_of
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.event_log import Event
-from kinode.simulation.law_bounds.watched_laws import find_watched
+from kinode.simulation.law_bounds.watched_laws import find_watched, may_watch
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
 from kinode.simulation.solver import Options, StateHistory, check_options, check_span, compute_motion
@@ -68,8 +67,9 @@ def simulate(
     every : float or str, optional
         Spacing of the states that are kept, in s or as text with a unit ("10 ms").
     method : str, optional
-        "dopri5" (order 5, the default), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff"
-        (Radau IIA, implicit) or "cvode" (BDF, where scikit-sundae is installed).
+        "auto" (the default: "dopri5", and "stiff" from where stability bounds its steps), "dopri5" (order 5), "dop853"
+        (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff" (Radau IIA, implicit) or "cvode" (BDF, where
+        scikit-sundae is installed).
     step : float, optional
         Length of the steps of "rk4" in s.
     rtol, atol : float, optional
@@ -154,8 +154,11 @@ def read_task(
     model = find_model(model)
     defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(defaults, method, step, rtol, atol, max_step)
-    dynamics = _compiled(model, formulation)
-    prepare(METHODS[options.method].find_loop(_may_be_eventful(dynamics)))
+
+    def prepare_loop(dynamics: Dynamics) -> None:
+        prepare(METHODS[options.method].find_loop(_may_be_eventful(dynamics)))
+
+    dynamics = _compiled(model, formulation, prepare_loop)
     until = defaults.get("until") if until is None else until
     return RunTask(dynamics, options, until, t0, {"times": times, "samples": samples, "every": every}, stop_when)
 
@@ -179,7 +182,7 @@ def compute_run(
     run.begin = state
     if begin.notices:
         run.events = (*begin.notices, *run.events)
-    run.facts = {**_facts(task.options), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
+    run.facts = {**_facts(task.options, motion), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
     return run
 
 
@@ -188,19 +191,24 @@ def _may_be_eventful(dynamics: Dynamics) -> bool:
     topology = dynamics.arguments.topology
     if topology.events is not None or not topology.constrained:
         return topology.events is not None or find_watched(dynamics) is not None
-    components = dynamics.system.components.values()  # loops are closed later, and what is watched is known then
-    return any(True for component in components for _ in laws_of(component))
+    known: dict[str, bool] = dynamics.arguments.derived
+    if "may watch" not in known:  # loops are closed later, and what is watched is known then
+        known["may watch"] = may_watch(dynamics.system)
+    return known["may watch"]
 
 
-def _compiled(model: System | Dynamics, formulation: str | None) -> Dynamics:
-    """The compiled system in the formulation that is asked for."""
+def _compiled(
+    model: System | Dynamics, formulation: str | None, meanwhile: Callable[[Dynamics], None]
+) -> Dynamics:  # fmt: skip
+    """The compiled system in the formulation that is asked for; ``meanwhile`` starts what is to be done beside it."""
     if not isinstance(model, Dynamics):
-        return find_compiled(model, formulation or RECURSIVE_NAME)
+        return find_compiled(model, formulation or RECURSIVE_NAME, meanwhile)
     if formulation is not None and formulation != model.formulation:
         raise ArgumentError(
             f"formulation: the system is compiled as {model.formulation}, not {formulation!r}; "
             "give kn.compile the formulation, or kn.simulate the System"
         )
+    meanwhile(model)
     return model
 
 
@@ -253,9 +261,11 @@ def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, ato
     return check_options(method, step, rtol, atol, max_step)
 
 
-def _facts(options: Options) -> dict[str, Any]:
-    """Solver statistics known before a run: the method with its step or tolerances."""
-    method = {"method": options.method}
+def _facts(options: Options, motion: StateHistory) -> dict[str, Any]:
+    """The method with its step or tolerances; where another one could have taken over and did not, its own name."""
+    chosen = METHODS[options.method]
+    alone = chosen.then is not None and chosen.tableau is not None and motion.taken_over is None
+    method = {"method": chosen.tableau().name if alone and chosen.tableau is not None else chosen.name}
     if options.step is not None:
         return {**method, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)

@@ -14,7 +14,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.ode.cvode import normalized
+from kinode.ode.ode_arguments import normalized
 from kinode.simulation.solver import split
 
 SAME_VALUE = 1e-9  # difference of a coordinate by name and in the state: more, and they belong to different models

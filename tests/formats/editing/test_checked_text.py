@@ -121,6 +121,14 @@ def test_what_is_no_model_has_problems_and_no_traceback(text):
     assert checked.problems and not checked.complete
 
 
+def test_what_is_missing_because_of_an_error_is_not_said_again():
+    parts = "  s: {kind: voltage_source, plus: x, minus: y, voltage: 1}\n  r: {kind: resistor, plus: x, minus: y, %s}\n"
+    text = "kinode: 1\nelements:\n" + parts % "resistance: 1 m"
+    assert set(own(text)) == {"r.resistance"}
+    loose = "kinode: 1\nbodies: {a: {mass: 1}, b: {mass: 1}}\njoints: {j: {kind: fixd, between: [world, a]}}\n"
+    assert set(own(loose)) == {"j.kind", "b."}
+
+
 def test_broken_yaml_gives_its_line():
     (problem,) = check_text("kinode: 1\nbodies: {a: {mass: 1}\njoints: x\n").problems
     assert problem.line is not None and problem.span is not None

@@ -138,6 +138,22 @@ def test_undo_and_redo_are_told(make_desk):
     scene(desk, story)
 
 
+def test_undo_gives_a_moved_part_its_automatic_place_back(make_desk):
+    desk = make_desk()
+
+    async def story(page):
+        first = {box["name"]: box["at"] for box in (await page.ask("studio_open"))["sketch"]["boxes"]}
+        await page.ask("gesture", version=0, gesture={"do": "move", "places": {"coil": [500, 300]}})
+        await page.settled(desk)
+        moved = {box["name"]: box["at"] for box in page.last("sketch")["sketch"]["boxes"]}
+        assert moved == first | {"coil": [500.0, 300.0]}
+        await page.ask("undo")
+        await page.settled(desk)
+        assert {box["name"]: box["at"] for box in page.last("sketch")["sketch"]["boxes"]} == first
+
+    scene(desk, story)
+
+
 def test_a_broken_text_keeps_the_last_run_and_says_all_that_is_wrong(make_desk):
     desk = make_desk()
 
@@ -163,17 +179,19 @@ def test_a_broken_text_keeps_the_last_run_and_says_all_that_is_wrong(make_desk):
     scene(desk, story)
 
 
-def test_the_drawing_stays_while_a_text_is_typed(make_desk):
+def test_the_drawing_stays_while_a_bracket_is_open_in_the_text(make_desk):
     desk = make_desk()
 
     async def story(page):
         first = (await page.ask("studio_open"))["sketch"]
+        place = RLC.index("20 Ohm")
+        answer = await page.ask("gesture", version=0, gesture={"do": "text", "edits": [[place, place, "{"]]})
         await page.settled(desk)
-        await page.ask("gesture", version=0, gesture={"do": "text", "edits": [[0, 0, "a: {\n"]]})
+        assert page.last("sketch")["sketch"] == {**first, "version": answer["version"]}
+        assert page.last("problems")["problems"][0]["line"] is not None
+        await page.ask("undo")
         await page.settled(desk)
-        (problem,) = page.last("problems")["problems"]
-        assert problem["line"] is not None
-        assert page.last("sketch")["sketch"] == {**first, "version": 1}
+        assert page.last("problems")["problems"] == []
 
     scene(desk, story)
 
@@ -188,10 +206,24 @@ def test_questions_of_several_parts_of_a_page_are_all_answered(make_desk):
         while len(answers) < 5:
             answer = await wire.answer()
             if "seq" in answer:
-                answers[answer["seq"]] = answer["name"]
+                assert "error" not in answer, answer
+                answers[answer["seq"]] = answer["inspected"]["name"]
         assert answers == {0: "wire", 1: "coil", 2: "tank", 3: "", 4: "source"}
 
     play(scenario, desk.session)
+
+
+def test_an_empty_model_has_no_problem_and_no_run(make_desk):
+    desk = make_desk()
+
+    async def story(page):
+        opened = await page.ask("new_model")
+        await page.settled(desk)
+        assert opened["problems"] == [] and page.last("problems")["problems"] == []
+        assert page.last("run_state")["state"] == "empty"
+        assert "nothing to run yet" in (await page.ask("open"))["error"]["message"]
+
+    scene(desk, story)
 
 
 def test_a_run_that_fails_is_a_problem(make_desk, folder):
@@ -399,7 +431,7 @@ def test_a_read_only_studio_refuses_every_change_and_writes_nothing(make_desk, f
         for kind in CHANGING:
             answer = await page.ask(kind, version=0, gesture=set_value("1 Ohm"), take=True, file="pendulum.yaml")
             assert "read-only" in answer["error"]["message"], kind
-        assert (await page.ask("inspect", name="wire"))["fields"]
+        assert (await page.ask("inspect", name="wire"))["inspected"]["fields"]
         assert [path.name for path in folder.iterdir()] == ["rlc.yaml"]
 
     scene(desk, story)

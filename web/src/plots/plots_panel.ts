@@ -51,8 +51,8 @@ export class PlotsPanel implements Panel {
     this.whole = this.tool("Whole run", "Show the whole run (double click in a plot)", () => this.window.reset());
     this.whole.hidden = true;
     const tools = make("div", { class: "plot-tools" }, this.box.element, this.whole,
-      this.tool("CSV", "Save the curves that are shown as numbers (CSV)", () => this.saveCsv()),
-      this.tool("PNG", "Save the plots that are shown as a picture (PNG)", () => this.savePng()));
+      this.tool("CSV", "CSV: save the curves that are shown as numbers", () => this.saveCsv()),
+      this.tool("PNG", "PNG: save the plots that are shown as a picture", () => this.savePng()));
     this.element.append(tools, this.empty);
     const plot = (event: Event): void => this.show((event as CustomEvent<string[]>).detail);
     const search = (): void => this.box.input.focus();

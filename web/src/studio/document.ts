@@ -18,7 +18,8 @@ export type DocumentNews =
   | { kind: "state" }
   | { kind: "sketch" }
   | { kind: "problems" }
-  | { kind: "disk"; words: string };
+  | { kind: "disk"; words: string; conflict: boolean; trouble: boolean }
+  | { kind: "run"; state: string; words: string };
 
 interface Change {
   edits: readonly TextEdit[];
@@ -42,6 +43,7 @@ export class StudioDocument {
   private readonly link: StudioLink;
   private readonly listeners = new Set<(news: DocumentNews) => void>();
   private queue: Promise<unknown> = Promise.resolve();
+  private asking: Promise<unknown> = Promise.resolve();
   private waiting = 0; // changes that were sent or are about to be
   private sent = false;
   private readonly held = new Map<number, Change>();
@@ -144,12 +146,16 @@ export class StudioDocument {
     this.tell({ kind: "state" });
   }
 
-  async openExample(file: string): Promise<void> {
-    await this.whole("open_example", { file });
+  /** Ends a conflict with the file on the disk. */
+  settle(take: "mine" | "theirs"): Promise<GestureAnswer> {
+    return this.change(() => this.link.ask("disk", { take }));
   }
 
-  async newModel(): Promise<void> {
-    await this.whole("new_model", {});
+  /** Opens another model; what is not saved in this one is refused to be lost unless `discard` says so. */
+  async openOther(what: { example: string } | { model: string } | "new", discard: boolean): Promise<void> {
+    if (what === "new") await this.whole("new_model", { discard });
+    else if ("example" in what) await this.whole("open_example", { file: what.example, discard });
+    else await this.whole("open_model", { file: what.model, discard });
   }
 
   /** Requests after which the text is another: what they answer is taken, or asked for. */
@@ -165,9 +171,15 @@ export class StudioDocument {
   }
 
   // -- questions ------------------------------------------------------------------------------------------------------
-  async inspect(name: string): Promise<Inspected> {
-    await this.queue;
-    return (await this.link.ask("inspect", { name })) as unknown as Inspected;
+  /** One after the other: a newer question of a kind overtakes those that wait at the server. */
+  inspect(name: string): Promise<Inspected> {
+    const asked = this.asking.then(async () => {
+      await this.queue;
+      const answer = (await this.link.ask("inspect", { name })) as unknown as { inspected: Inspected };
+      return answer.inspected;
+    });
+    this.asking = asked.catch(() => undefined);
+    return asked;
   }
 
   /** At a place of the text, in code points. */
@@ -238,7 +250,9 @@ export class StudioDocument {
       this.checkedVersion = Number(message["version"]);
       this.tell({ kind: "problems" });
     } else if (message["kind"] === "reopen") void this.open().catch(() => undefined);
-    else if (message["kind"] === "disk") this.tell({ kind: "disk", words: String(message["words"] ?? "") });
+    else if (message["kind"] === "run_state") this.tell({ kind: "run", state: String(message["state"]), words: String(message["words"] ?? "") });
+    else if (message["kind"] === "disk")
+      this.tell({ kind: "disk", words: String(message["words"] ?? ""), conflict: message["conflict"] === true, trouble: message["trouble"] === true });
   }
 
   private hold(version: number, change: Change): void {

@@ -1,4 +1,4 @@
-// Where a model that has no file yet is saved.
+// Questions before a model is saved or left.
 
 import { make } from "../ui/elements";
 
@@ -22,6 +22,30 @@ export function askFileName(root: HTMLElement, folder: string, first: string): P
     root.append(dialog);
     dialog.showModal();
     name.setSelectionRange(0, name.value.replace(/\.ya?ml$/, "").length);
+  });
+}
+
+/** What becomes of changes that are not saved, before another model is opened. */
+export function askUnsaved(root: HTMLElement, name: string): Promise<"save" | "discard" | "stay"> {
+  return new Promise((resolve) => {
+    const dialog = make("dialog", { class: "ask", "aria-label": "Changes that are not saved" });
+    let answer: "save" | "discard" | "stay" = "stay";
+    const choice = (words: string, value: typeof answer, primary = false): HTMLElement => {
+      const made = make("button", { type: "button", class: primary ? "primary" : "tool" }, words);
+      made.addEventListener("click", () => {
+        answer = value;
+        dialog.close();
+      });
+      return made;
+    };
+    dialog.append(make("h2", {}, `${name} has changes that are not saved.`),
+      make("div", { class: "buttons" }, choice("Stay here", "stay"), choice("Drop the changes", "discard"), choice("Save them", "save", true)));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(answer);
+    });
+    root.append(dialog);
+    dialog.showModal();
   });
 }
 

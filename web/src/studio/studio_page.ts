@@ -14,7 +14,7 @@ import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
 import { RunLink } from "./run_link";
-import { askFileName } from "./save_dialog";
+import { askFileName, askUnsaved } from "./save_dialog";
 import { SideTabs } from "./side_tabs";
 import { addPageKeys } from "./studio_keys";
 import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
@@ -29,6 +29,7 @@ export interface StudioMakers {
 }
 
 const THEME = "kinode-studio-theme";
+const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run", stale: "last good run", empty: "nothing to run yet" };
 const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect"]);
 
 /** What tests and programs that drive the page find as window.kinodeStudio. */
@@ -42,6 +43,7 @@ export class StudioPage implements StudioContext {
   text: TextPanel | null = null;
   inspector: InspectorPanel | null = null;
   private chosen: readonly string[] = [];
+  private readonly host: HTMLElement;
   private readonly makers: StudioMakers;
   private readonly notices = new Notices();
   private readonly header: StudioHeader;
@@ -53,13 +55,14 @@ export class StudioPage implements StudioContext {
   private readonly runLink = new RunLink((name) => this.select(name === "" ? [] : [name], "run"));
 
   constructor(host: HTMLElement, connection: LiveConnection, makers: StudioMakers) {
+    this.host = host;
     this.makers = makers;
     this.connection = connection;
     this.document = new StudioDocument(connection);
     document.head.append(make("style", { "data-kinode-studio": "" }, [styles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
-      tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
+      theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
     });
     this.root.append(this.header.element, this.notices.strips, this.waiting, this.notices.moment);
     host.append(this.root);
@@ -67,7 +70,6 @@ export class StudioPage implements StudioContext {
     this.document.listen((news) => this.hear(news));
     connection.onState((state) => this.stateChanged(state));
     connection.onPush((message) => this.hearRun(message));
-    connection.onPacket(() => this.setRunWords("runs"));
     addPageKeys({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), help: () => openHelp(this.root), gallery: () => this.gallery(), nextPane: (step) => this.nextPane(step),
     });
@@ -134,7 +136,7 @@ export class StudioPage implements StudioContext {
   async save(): Promise<void> {
     if (this.readOnly) return this.say("This model is open to read only.", "error");
     this.text?.flush();
-    const path = this.document.file === null ? await askFileName(this.root, this.document.settings.folder ?? "", "model.yaml") : undefined;
+    const path = this.document.file === null ? await askFileName(this.root, this.document.settings.folder ?? "", this.document.settings.proposed ?? "model.yaml") : undefined;
     if (path === null) return;
     const saved = await this.try(() => this.document.save(path));
     if (saved !== null) this.say(`Saved: ${saved.replace(/^.*[\\/]/, "")}`);
@@ -142,8 +144,22 @@ export class StudioPage implements StudioContext {
 
   gallery(): void {
     openGallery(this.root, {
-      load: () => this.document.gallery(), open: (file) => this.document.openExample(file), create: () => this.document.newModel(), say: (words, kind) => this.say(words, kind),
+      load: () => this.document.gallery(), open: (what) => this.openOther(what), say: (words, kind) => this.say(words, kind),
     });
+  }
+
+  /** Opens another model, after a word on what is not saved; false if the person stays with this one. */
+  private async openOther(what: { example: string } | { model: string } | "new"): Promise<boolean> {
+    this.text?.flush();
+    await this.document.settled();
+    const keep = this.document.dirty ? await askUnsaved(this.root, this.document.file ?? "The model") : "discard";
+    if (keep === "stay") return false;
+    if (keep === "save") await this.save();
+    if (keep === "save" && this.document.dirty) return false;
+    this.select([], "page");
+    this.run?.clear("Nothing runs yet.");
+    await this.document.openOther(what, keep === "discard");
+    return true;
   }
 
   setTheme(theme: Theme, keep: boolean): void {
@@ -178,16 +194,26 @@ export class StudioPage implements StudioContext {
     if (news.kind === "opened") this.opened(news.mine);
     else if (news.kind === "sketch") {
       const names = new Set(this.document.sketch.boxes.flatMap((box) => [box.name, box.owner]));
-      if (this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
+      // While a text is being typed parts come and go: what is chosen is dropped where the text is whole without it.
+      const whole = countProblems(this.document.problems).errors === 0;
+      if (whole && this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
       for (const part of this.parts) part.sketchChanged?.();
     } else if (news.kind === "problems") this.problemsChanged();
-    else if (news.kind === "disk") this.askDisk(news.words);
+    else if (news.kind === "disk") {
+      if (news.conflict) this.askDisk(news.words);
+      else this.say(news.words, news.trouble ? "error" : "note");
+    } else if (news.kind === "run") {
+      if (news.state === "empty") this.run?.clear(sentence(news.words));
+      this.setRunWords(RUN_WORDS[news.state] ?? news.state);
+    }
     if (news.kind !== "sketch") this.showState();
   }
 
   private opened(mine: string | null): void {
     const typed = this.text?.text ?? null; // with what the server never got
-    if (this.parts.length === 0) this.build();
+    const first = this.parts.length === 0;
+    if (first) this.build();
+    if (first && this.host.hasAttribute("data-gallery")) this.gallery();
     const own = typed !== null && mine !== null ? typed : mine;
     if (own !== null && own !== this.document.text && !this.readOnly)
       this.notices.ask("other", "The server came back with another text than this page had.", [
@@ -199,17 +225,20 @@ export class StudioPage implements StudioContext {
         { words: "Take it", act: () => void this.try(() => this.document.recover(true)) }, { words: "Leave it", act: () => void this.try(() => this.document.recover(false)) },
       ]);
     else this.notices.clear("recovered");
+    const { trouble } = this.document.settings;
+    if (trouble) this.say(trouble, "error");
     for (const part of this.parts) part.sketchChanged?.();
     this.problemsChanged();
   }
 
   private askDisk(words: string): void {
-    this.notices.ask("disk", words, [{ words: "Take the file's text", act: () => void this.try(() => this.document.revert()) }, { words: "Keep this text", act: () => {} }]);
+    this.notices.ask("disk", words, [
+      { words: "Take the file's text", act: () => void this.try(() => this.document.settle("theirs")) }, { words: "Keep this text", act: () => void this.try(() => this.document.settle("mine")) },
+    ], true);
   }
 
   private hearRun(message: Record<string, unknown>): void {
     if (message["kind"] === "progress") this.setRunWords(String(message["words"] ?? ""));
-    else if (message["kind"] === "model_error") this.setRunWords(this.run?.player != null ? "last good run" : "no run yet");
   }
 
   private setRunWords(words: string): void {
@@ -244,11 +273,11 @@ export class StudioPage implements StudioContext {
     this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, ["Inspector", "Text", "Problems"], () => this.resized());
     this.panes.onTab = (name): void => this.side?.show(name);
     this.waiting.remove();
-    this.notices.strips.after(this.panes.tabs, this.panes.element);
+    this.notices.strips.after(make("main", { class: "studio-main" }, this.panes.tabs, this.panes.element));
     this.run = new RunPane(run, this.connection, {
       waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
       onModel: (player, desk) => {
-        this.setRunWords("runs");
+        if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
         this.inspector?.setDesk(desk);
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
@@ -278,6 +307,10 @@ export class StudioPage implements StudioContext {
   private resized(): void {
     for (const part of this.parts) part.resized?.();
   }
+}
+
+function sentence(words: string): string {
+  return words === "" ? "" : `${words[0]!.toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
 }
 
 function firstTheme(): Theme {

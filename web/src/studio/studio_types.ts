@@ -26,7 +26,11 @@ export interface StudioSettings {
   readOnly: boolean;
   file?: string | null;
   folder?: string;
+  /** The file name that saving proposes. */
+  proposed?: string;
   autosave?: boolean;
+  /** What could not be kept or read beside the model. */
+  trouble?: string;
 }
 
 export interface OpenedStudio {
@@ -220,6 +224,12 @@ export interface Inspected {
   words: string;
   fields: InspectedField[];
   ports: InspectedPort[];
+  /** Of the whole model: the names of its parameters. */
+  parameters?: string[];
+  /** Why it could not be built. */
+  broken?: string | null;
+  /** Whether the text describes it, so that it can be changed here. */
+  editable?: boolean;
 }
 
 export interface CompletionOption {
@@ -235,7 +245,7 @@ export interface Completion {
 
 export interface Gallery {
   examples: { file: string; name: string; words: string; svg: string }[];
-  recent: ({ file: string; name?: string; words?: string } | string)[];
+  recent: { file: string; name?: string; words?: string }[]; // models of the folder
 }
 
 // -- the page ---------------------------------------------------------------------------------------------------

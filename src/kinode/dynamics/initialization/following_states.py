@@ -11,27 +11,19 @@ from collections.abc import Collection
 
 import numpy as np
 
-from kinode.model.base.fields import Component
-from kinode.multibody.snapshot import Snapshot
+from kinode.dynamics.initialization.start_quantities import StartQuantities
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.topology import Topology
 
 ITERATIONS = 50  # at most: the longest chain of following states
 
 
-def make_consistent(topology: Topology, point: EvaluationPoint, given: Collection[str]) -> EvaluationPoint:
+def make_consistent(quantities: StartQuantities, point: EvaluationPoint, given: Collection[str]) -> EvaluationPoint:
     """The point with consistent initial values of following states; those in ``given`` are kept."""
-    system = topology.system
-    owners = dict.fromkeys((*topology.z_of, *topology.layout.discrete_of))
-    default = Component.consistent_values
-    followers = [name for name in owners if name in system and type(system[name]).consistent_values is not default]
-    index_of = {c.name: c.index for c in topology.coordinates if c.role == "z" and c.name not in given}
-    for _ in range(ITERATIONS if followers else 0):
-        scene, z = Snapshot(topology, point), point.z.copy()
-        for name in followers:
-            for state, value in system[name].consistent_values(scene).items():
-                if f"{name}.{state}" in index_of:
-                    z[index_of[f"{name}.{state}"]] = float(value)
+    for _ in range(ITERATIONS if quantities.has_followers else 0):
+        z = point.z.copy()
+        for name, value in quantities.following(point).items():
+            if name in quantities.index_of and name not in given:
+                z[quantities.index_of[name]] = value
         if np.array_equal(z, point.z):
             break
         point = point.replaced(z=z)

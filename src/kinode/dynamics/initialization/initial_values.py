@@ -100,7 +100,7 @@ def read_initial_values(
         topology.events.check_modes(z)
     for name, requested in joint_values.items():
         _check_quaternion(arguments.system.joints[name], requested)
-    return InitialValues(joint_values, z, given_states=frozenset(values) & other_states.keys())
+    return InitialValues(joint_values, z, given_states=frozenset(values.keys() & other_states.keys()))
 
 
 def constant_value_of(arguments: Arguments, joint: Joint) -> JointInitialValue | None:

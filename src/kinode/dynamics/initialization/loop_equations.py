@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.trace import Tape
 from kinode.dynamics.initialization.loop_poses import LoopPoses, PoseLayout
 from kinode.errors import AssemblyError
 from kinode.kernels.compiled_kernels import Kernels
@@ -50,8 +49,8 @@ class LoopEquations:
     @cached_property
     def pattern(self) -> tuple[Array, Array]:
         """Row and column of each entry of the Jacobian that the kernel gives."""
-        traced = Snapshot(self.topology, self.topology.layout.traced_point(Tape()))
-        rows, columns = np.array(traced.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
+        with self.kernels.tracing() as traced:
+            rows, columns = np.array(traced.snapshot.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
         return rows, columns
 
     def _at_rest(self, point: EvaluationPoint) -> EvaluationPoint:

@@ -28,7 +28,9 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
-UNCOMPILED_CALLS = 8  # in plain numbers; compiling straight-line code takes as long as some fifteen
+LOOP_KERNELS = (POSE_ERRORS, Kernel("closure"))  # loops are closed by the first, and judged by the second
+UNCOMPILED_CALLS = {True: 3, False: 8}  # in plain numbers; compiling straight-line code takes as long as some fifteen
+MANY_CUTS = 4  # from here on what is not closed by the first calls needs many more
 
 
 class _Plan(NamedTuple):
@@ -61,7 +63,7 @@ class PoseLayout:
         self.n_q, self.n_u = n_q, n_u
         self._wraps: dict[tuple[str, bytes], Array] = {}
         self.calls = 0  # of the kernel; the first are made in plain numbers
-        self.uncompiled_calls = 0 if is_large(topology) else UNCOMPILED_CALLS
+        self.uncompiled_calls = 0 if is_large(topology) else UNCOMPILED_CALLS[len(self.cuts) >= MANY_CUTS]
         self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
 
     @cached_property
@@ -189,6 +191,8 @@ class LoopPoses:
         self.layout.calls += 1
         if self.layout.calls <= self.layout.uncompiled_calls and not self.kernels.has(POSE_ERRORS):
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
+        if self.topology.constrained:
+            self.kernels.prepare(LOOP_KERNELS)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
 
     def compile(self) -> None:

@@ -13,42 +13,34 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, rate, tidy
 from kinode.dynamics.initialization.initial_values import InitialValues
+from kinode.dynamics.initialization.start_quantities import StartQuantities
 from kinode.errors import ModelError
+from kinode.kernels.start_outputs import network_values
 from kinode.model.base.frames import Resolve
 from kinode.model.network.part import PartInitialValue
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.network_blocks import Network, single_order
-from kinode.structure.network_records import ExpressionOrNumber
-from kinode.structure.topology import Topology
 
 NEWTON_STEPS = 10  # at most; one is enough where quantities are linear in the states
 VALUE_TOLERANCE = 1e-9  # relative error of an initial value that holds
 
 
 def start_network(
-    topology: Topology, point: EvaluationPoint, requested: InitialValues, resolve: Resolve
+    start_quantities: StartQuantities, point: EvaluationPoint, requested: InitialValues, resolve: Resolve
 ) -> EvaluationPoint:
     """The point with the initial values of all network components.
 
     Quantities that are zero by default (``zero_by_default`` of a component: the twist of a gear) start at zero where
     no initial value determines them.
     """
-    network = topology.network
-    if network is None:
+    network = start_quantities.topology.network
+    if network is None or not (network.starts or start_quantities.n_zero):
         return point
-    parts = network.parts.items()
-    zeros = [network.formula(name, quantity) for name, part in parts for quantity in part.zero_by_default]
-    if not network.starts and not zeros:
-        return point
-    direct = {single_order(start.quantity) for start in network.starts}
-    given = {(s.variable, s.order) for s in network.states if f"{s.owner}.{s.name}" in requested.given_states}
-    starts = [start for start in network.starts if single_order(start.quantity) not in given]
-    fixed = direct | given
-    index_of = {c.name: c.index for c in topology.coordinates if c.role == "z"}
-    free = [index_of[f"{s.owner}.{s.name}"] for s in network.states if (s.variable, s.order) not in fixed]
+    which, free = start_quantities.plan(requested.given_states)
+    starts = [network.starts[k] for k in which]
     wanted = np.array([float(resolve(start.value)) for start in starts])
-    quantities = _NetworkQuantities(topology, point, [start.quantity for start in starts])
+    quantities = _NetworkQuantities(start_quantities, point, which)
     z, r = point.z.copy(), quantities(point.z) - wanted
     for _ in range(NEWTON_STEPS):
         if _holds(r, wanted).all() or not free:
@@ -59,8 +51,9 @@ def start_network(
     if len(wrong):
         k = int(wrong[0])
         raise _conflict(network, starts[k], wanted[k], wanted[k] + r[k])
-    defaults = _NetworkQuantities(topology, point, zeros)
-    if zeros and free and (r := defaults(z)).any():
+    n_given, n_zero = start_quantities.n_given, start_quantities.n_zero
+    defaults = _NetworkQuantities(start_quantities, point, range(n_given, n_given + n_zero))
+    if n_zero and free and (r := defaults(z)).any():
         _, sizes, V = np.linalg.svd(quantities.slopes(z, free))
         N = V[int((sizes > 1e-10 * sizes.max(initial=0.0)).sum()) :].T  # steps that do not change the initial values
         z[free] += N @ np.linalg.lstsq(defaults.slopes(z, free) @ N, -r, rcond=1e-10)[0]
@@ -68,26 +61,26 @@ def start_network(
 
 
 class _NetworkQuantities:
-    """Quantities of the network as functions of z."""
+    """Some quantities of the network as functions of z."""
 
-    def __init__(self, topology: Topology, point: EvaluationPoint, quantities: Sequence[ExpressionOrNumber]) -> None:
-        self.topology, self.point, self.quantities = topology, point, quantities
+    def __init__(self, quantities: StartQuantities, point: EvaluationPoint, which: Sequence[int]) -> None:
+        self.quantities, self.point, self.which = quantities, point, list(which)
 
     def __call__(self, z: Array) -> Array:
-        return np.asarray(self._values(z), dtype=float)
+        if not self.which:
+            return np.zeros(0)
+        return self.quantities.network(self.point.replaced(z=z))[self.which]
 
     def _values(self, z: Array) -> Array:
         """The quantities, in the kind of number that z has."""
-        if not self.quantities:
-            return np.zeros(0)
-        condensed = Snapshot(self.topology, self.point.replaced(z=z)).condensed
-        assert condensed is not None
-        return tidy([condensed.evaluate(quantity) for quantity in self.quantities])
+        snapshot = Snapshot(self.quantities.topology, self.point.replaced(z=z))
+        values = network_values(snapshot)
+        return tidy([values[k] for k in self.which])
 
     def slopes(self, z: Array, along: Sequence[int]) -> Array:
         """Their derivatives by some entries of z."""
-        slopes = np.zeros((len(self.quantities), len(along)))
-        for k, index in enumerate(along if self.quantities else ()):
+        slopes = np.zeros((len(self.which), len(along)))
+        for k, index in enumerate(along if self.which else ()):
             slopes[:, k] = rate(self._values, z, np.eye(len(z))[index])
         return slopes
 

@@ -19,6 +19,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start_dependence import find_start_parameters
+from kinode.dynamics.initialization.start_quantities import StartQuantities
 from kinode.errors import AssemblyError, ModelError, OtherRowsError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
@@ -61,6 +62,7 @@ class Start:
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
         self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
         self._free_joints: tuple[Mapping[str, slice], Sequence[str]] | None = None  # where nothing is to be solved
+        self._quantities: StartQuantities | None = None
         self.lock = RLock()  # threads find starts one after the other
 
     @property
@@ -81,7 +83,8 @@ class Start:
     @cached_property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
-        return self._solve(self.initial_values, 0.0, None, None)
+        with self.open_kernels.tracing():
+            return self._solve(self.initial_values, 0.0, None, None)
 
     @cached_property
     def parameters_that_count(self) -> Array:
@@ -124,8 +127,10 @@ class Start:
         """Make what many starts use now, so that the last bits of a start do not depend on the starts before it."""
         with self.lock:
             if not self.open_topology.constrained:
+                self._find_quantities().compile()
                 return
-            self._try_closure()
+            if self._try_closure() is not None:
+                self._find_quantities().compile()
             assembler = self.assembler(self.initial_values, 0.0, None, None)
             assembler.problem.poses.compile()
             if self.warm_start is None and self._anchor is not None:
@@ -277,12 +282,21 @@ class Start:
             if known is not None:
                 self._check_rows(self.point(state, p, inputs))
             topology = self._closed_topology
-        point = make_consistent(topology, self.point(state, p, inputs), values.given_states)
+        quantities = self._find_quantities()
+        quantities.count_start()
+        point = make_consistent(quantities, self.point(state, p, inputs), values.given_states)
         if topology.network is not None:
             from kinode.dynamics.initialization.network_start import start_network
 
-            point = start_network(topology, point, values, self.arguments.resolver(p))
+            point = start_network(quantities, point, values, self.arguments.resolver(p))
         return State(t, point.q, point.u, point.z)
+
+    def _find_quantities(self) -> StartQuantities:
+        """What starts take from the model; another where other constraint rows are in use."""
+        known, kernels = self._quantities, self.kernels
+        if known is None or known.kernels is not kernels:
+            known = self._quantities = StartQuantities(kernels)
+        return known
 
     def _check_inertia(self) -> None:
         """Refuse a network whose added inertia at the joints is not positive, checked at one state."""

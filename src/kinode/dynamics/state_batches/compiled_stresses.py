@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from kinode.dynamics.state_batches.stress_memory import StressMemory
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.model.constraints.constraint import ANGULAR
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.structure.link_geometry import TreeLink

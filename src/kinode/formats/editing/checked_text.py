@@ -15,9 +15,10 @@ from typing import NamedTuple
 from kinode.errors import LawError, ModelError
 from kinode.formats.editing.cures import Cure, find_cures
 from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.editing.spans.chunked_spans import reread_spans
 from kinode.formats.model_loader import SECTIONS, ModelLoader
 from kinode.formats.span_nodes import SpanNode
-from kinode.formats.yaml_text import Map, plain_value, read_spans
+from kinode.formats.yaml_text import Map, plain_value
 from kinode.model.base.fields import unknown
 from kinode.model.network.part import Part
 from kinode.model.system import System
@@ -71,12 +72,15 @@ class CheckedText(NamedTuple):
         Whether nothing is.
     broken : dict
         The components of the text that could not be built, by name, with the reason.
+    readable : bool
+        Whether it is YAML or JSON at all.
     """
 
     system: System
     problems: tuple[Problem, ...]
     complete: bool
     broken: dict[str, str]
+    readable: bool = True
 
 
 def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: bool = False) -> CheckedText:
@@ -107,10 +111,10 @@ def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: boo
     where = None if file is None else Path(file)
     loader = TolerantLoader(where, None if where is None else where.parent, trust, ())
     try:
-        root = read_spans(text, loader.file_name)
+        root = reread_spans(text)
     except ModelError as error:
         system = System("system" if where is None else where.stem or "system")
-        return CheckedText(system, (_unreadable(text, error),), False, {})
+        return CheckedText(system, (_unreadable(text, error),), False, {}, readable=False)
     system = loader.build_tree(root)
     places = EntryPlaces(text, root)
     broken = {name: error.message for name, error in loader.failed.items()}
@@ -162,8 +166,8 @@ class TolerantLoader(ModelLoader):
         known = {*nodes, *system.bodies, *self.failed}
         missing, failed = self.mentioned & known, dict(self.failed)
         for error in find_errors(system, self.whole):
-            words = {error.component or "", *WORD.findall(error.message)}
-            if missing & words or any(word.partition(".")[0] in failed for word in words):
+            names = _names_in(error, system)
+            if missing & names or any(name.partition(".")[0] in failed for name in names):
                 continue
             self.fault(error)
         self.failed = failed  # what the checks refuse is in the system
@@ -186,6 +190,20 @@ class TolerantLoader(ModelLoader):
                     message = unknown("no joint is called", joint, system.joints)
                     system.discard(component.name)
                     self.fault(ModelError(message, component=component.name, field=field.name))
+
+
+def _names_in(error: ModelError, system: System) -> set[str]:
+    """The components and nodes that an error is about: quoted, listed before its colon, or those that it is at."""
+    quoted = QUOTED.findall(error.message)
+    head, colon, _ = error.message.partition(": ")
+    listed = [name for name in head.split(", ") if name in system.declared] if colon else []
+    law = (error.text or "") if isinstance(error, LawError) else ""
+    names = {error.component or "", *quoted, *listed, *WORD.findall(law)}
+    at = [] if quoted else [error.component or "", *listed]
+    for part in map(system.declared.get, at):
+        if isinstance(part, Part):
+            names.update(getattr(part, port) for port in part.ports())
+    return names
 
 
 def _words_in(value: object) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Gestures of a person at a drawing, as edits of the text of its model.
 
-A gesture is a dictionary with the word ``do``; docs/design.md lists them.  ``plan_gesture`` changes nothing: it says
-which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
+A gesture is a dictionary with the word ``do``; docs/reference/design.md lists them.  ``plan_gesture`` changes nothing:
+it says which characters of the text become which.  What a gesture does not concern stays as it is, to the byte.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError, ModelError, find_close
-from kinode.formats.editing.added_parts import add_part
+from kinode.formats.editing.actions.added_parts import add_part
+from kinode.formats.editing.actions.connections import connect, disconnect
+from kinode.formats.editing.actions.gesture_plan import GesturePlan
+from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, paste
+from kinode.formats.editing.actions.removal import delete
+from kinode.formats.editing.actions.renaming import rename
 from kinode.formats.editing.checked_text import CheckedText
-from kinode.formats.editing.connections import connect, disconnect
-from kinode.formats.editing.gesture_plan import GesturePlan
 from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.removal import delete
-from kinode.formats.editing.renaming import rename
 from kinode.formats.editing.text_edits import in_order, read_edits
 from kinode.formats.model_loader import TOP
 
@@ -37,7 +38,8 @@ def plan_gesture(
     text : str
         The model.
     gesture : mapping
-        ``do`` says what: add, set, connect, disconnect, delete, rename, text, all, move, waypoints or tidy.
+        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, text, all,
+        move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
     checked : CheckedText, optional
@@ -57,7 +59,7 @@ def plan_gesture(
     >>> from kinode.formats.editing.gestures import plan_gesture
     >>> text = "kinode: 1\\nbodies: {arm: {mass: 2}}"
     >>> plan_gesture(text, {"do": "set", "name": "arm", "path": ["mass"], "value": "3 kg"}).edits
-    [Edit(start=30, end=31, text='3 kg')]
+    [Edit(start=31, end=32, text='3 kg')]
     """
     if not isinstance(gesture, Mapping):
         raise ArgumentError(f"a gesture is a mapping with the word 'do', not {gesture!r:.60}")
@@ -138,6 +140,9 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "disconnect": disconnect,
     "delete": delete,
     "rename": rename,
+    "duplicate": duplicate,
+    "paste": paste,
+    "group": add_group,
     "all": do_all,
 }
 

@@ -13,7 +13,9 @@ from functools import lru_cache
 from kinode.errors import ArgumentError, ModelError
 from kinode.formats.editing.checked_text import CheckedText, check_text
 from kinode.formats.editing.entry_places import SHORT, EntryPlaces, Path
-from kinode.formats.editing.span_edits import (
+from kinode.formats.editing.name_sites import NameSite, find_sites
+from kinode.formats.editing.spans.chunked_spans import reread_spans
+from kinode.formats.editing.spans.span_edits import (
     INDENT,
     flow_spans,
     insert_entry,
@@ -31,11 +33,10 @@ from kinode.formats.editing.span_edits import (
     replace_value,
     value_end,
 )
+from kinode.formats.editing.spans.value_text import format_key, format_value
 from kinode.formats.editing.text_edits import Edit, EditedText
-from kinode.formats.editing.value_text import format_key, format_value
 from kinode.formats.model_loader import SECTIONS
 from kinode.formats.span_nodes import NodeKind, SpanNode
-from kinode.formats.yaml_text import read_spans
 from kinode.formats.yaml_writer import WIDTH
 from kinode.model.system import System
 
@@ -47,7 +48,7 @@ ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "param
 @lru_cache(maxsize=8)
 def read_places(text: str) -> EntryPlaces:
     """The entries of a text; the last few are kept, since most gestures begin where the one before ended."""
-    return EntryPlaces(text, read_spans(text))
+    return EntryPlaces(text, reread_spans(text))
 
 
 class ModelDraft:
@@ -58,6 +59,7 @@ class ModelDraft:
         self.file = file
         self._checked, self._checked_text = checked, text
         self.places = read_places(text)
+        self._sites: list[NameSite] | None = None
         if self.places.root.kind is not NodeKind.MAP:
             raise ArgumentError("the text is no model yet: a model is a mapping that starts with 'kinode: 1'")
 
@@ -73,6 +75,10 @@ class ModelDraft:
             self._checked = check_text(self._checked_text, self.file)
         return self._checked.system
 
+    def beside(self, text: str) -> ModelDraft:
+        """Another text whose names are understood as in this system."""
+        return ModelDraft(text, self.file, CheckedText(self.system, (), True, {}))
+
     def restart(self) -> None:
         """Let the present text be the one whose system is asked for."""
         if self._checked_text != self.text:
@@ -84,6 +90,13 @@ class ModelDraft:
         return self.places.root
 
     @property
+    def sites(self) -> list[NameSite]:
+        """The places of the present text where names stand."""
+        if self._sites is None:
+            self._sites = find_sites(self.places, self.system.kinds)
+        return self._sites
+
+    @property
     def as_json(self) -> bool:
         """Whether the text is JSON."""
         return is_json(self.root)
@@ -91,6 +104,7 @@ class ModelDraft:
     def apply(self, edits: Iterable[Edit]) -> None:
         """Make edits of the present text, which must be a text that can be read again."""
         self.edited.apply(edits)
+        self._sites = None
         try:
             self.places = read_places(self.text)
         except ModelError as error:

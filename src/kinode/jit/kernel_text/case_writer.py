@@ -196,11 +196,15 @@ class CaseWriter:
     def operation(self, node: Traced) -> str:
         """Write one operation, and return the name of its result; that of a vector is in ``wide_values``."""
         op, line = node.op, self.line
-        if op == "lane":
-            return self.wide.entry(self.wide_values[node.args[0].index], node.args[1])
-        if op == "pack" or self.is_wide(node):
-            self.wide_values[node.index] = self.wide_operation(node)
-            return ""
+        if self.wide_values or op == "pack":
+            if op == "lane":
+                return self.wide.entry(self.wide_values[node.args[0].index], node.args[1])
+            if op == "pack" or self.is_wide(node):
+                self.wide_values[node.index] = self.wide_operation(node)
+                return ""
+        if op in BINARY and node.index not in self.fused:
+            a, b = node.args
+            return line.operation(BINARY[op], self.operand(a), self.operand(b), flags="")
         if op in TABLES:
             values, add = node.args[0], self.writer.add_table
             named = isinstance(values, NamedData)
@@ -212,8 +216,6 @@ class CaseWriter:
         if node.index in self.fused:
             return line.call("fma", *(self.signed(*factor) for factor in self.terms(node)))
         args = [self.operand(arg) for arg in node.args]
-        if op in BINARY:
-            return line.operation(BINARY[op], args[0], args[1], flags="")
         if op in SHARED:
             return self.call(SHARED[op], args[0])[op == "cos"]
         if op in COMPARE:
@@ -343,7 +345,7 @@ class CaseWriter:
         arguments: dict[str, dict[int, Traced]] = {routine: {} for routine in SHARED.values()}
         for node in nodes:
             operands = [arg for arg in node.args if type(arg) is Traced]
-            if not all(arg.index in early for arg in operands):
+            if any(arg.index not in early for arg in operands):
                 continue
             if node.op in SHARED:
                 arguments[SHARED[node.op]] |= {arg.index: arg for arg in operands}

@@ -2,42 +2,125 @@
 
 The text says which products are fused.  Left to the code generator, that would depend on its level, and code of low and
 of high effort would give different numbers.
+
+Of a sum of two products one is fused, and which one decides the last bit.  The tape orders operands by their age, which
+depends on what else was traced before.  So the choice follows from what the products are (``find_keys``): a kernel
+gives the same numbers whether it was traced alone or beside others.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache as remember
 from typing import Any
+from zlib import crc32
 
-from kinode.algebra.trace import Traced
+from kinode.algebra.named_data import NamedData
+from kinode.algebra.trace import COMMUTATIVE, Traced
+
+MASK = (1 << 60) - 1
 
 
 def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int, int], frozenset[int]]:
     """Sums by index, each with which of its operands is the product; and the indices of these products."""
-    uses = Counter(x.index for x in stored if type(x) is Traced)
-    uses.update(arg.index for node in nodes for arg in node.args if type(arg) is Traced)
+    uses = _count_uses(nodes, stored)
     wide = _find_wide(nodes)
+    keys: dict[int, int] = {}
     fused: dict[int, int] = {}
     products: set[int] = set()
     for node in nodes:
-        if node.op not in ("add", "sub"):
+        if node.op != "add" and node.op != "sub":
             continue
+        best = -1
         for k, arg in enumerate(node.args):
-            is_product = type(arg) is Traced and arg.op == "mul" and uses[arg.index] == 1
-            if is_product and (arg.index in wide) == (node.index in wide):
-                fused[node.index] = k
-                products.add(arg.index)
-                break
+            if type(arg) is not Traced or arg.op != "mul" or uses[arg.index] != 1:
+                continue
+            if wide and (arg.index in wide) != (node.index in wide):
+                continue
+            if best >= 0:
+                keys = keys or find_keys(nodes)
+            if best < 0 or abs(keys[arg.index]) < abs(keys[node.args[best].index]):
+                best = k
+        if best >= 0:
+            fused[node.index] = best
+            products.add(node.args[best].index)
     return fused, frozenset(products)
+
+
+def _count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> dict[int, int]:
+    """How often each node is an operand or a result, by index."""
+    uses: dict[int, int] = {}
+    for arg in stored:
+        if type(arg) is Traced:
+            uses[arg.index] = uses.get(arg.index, 0) + 1
+    for node in nodes:
+        for arg in node.args:
+            if type(arg) is Traced:
+                uses[arg.index] = uses.get(arg.index, 0) + 1
+    return uses
 
 
 def _find_wide(nodes: Sequence[Traced]) -> set[int]:
     """The nodes that are vectors of several scalars."""
     wide: set[int] = set()
+    if not any(node.op == "pack" for node in nodes):
+        return wide
     for node in nodes:
         if node.op == "pack" or (
             node.op != "lane" and any(type(arg) is Traced and arg.index in wide for arg in node.args)
         ):
             wide.add(node.index)
     return wide
+
+
+@remember
+def _number_of(name: str) -> int:
+    """A number for a text: the same in every process, unlike Python's own."""
+    return crc32(name.encode())
+
+
+def _key_of(value: Any) -> int:
+    """The key of an operand that is no node: a number, or the numbers of a table."""
+    if isinstance(value, NamedData):
+        return _number_of(value.name) | 1
+    if isinstance(value, tuple):
+        return (hash(value) & MASK) | 1
+    key = (hash(abs(value)) & MASK) | 1
+    return -key if value < 0 else key
+
+
+def find_keys(nodes: Sequence[Traced]) -> dict[int, int]:
+    """A number for each node, by index, that tells what it computes; that of its opposite is the negative one.
+
+    Nodes of different tapes have the same number if they compute the same from the same inputs, whatever the order of
+    operands and the place of signs: ``a - b`` and ``-(b - a)`` are alike.
+    """
+    keys: dict[int, int] = {}
+    for node in nodes:
+        op, args = node.op, node.args
+        if op == "input":
+            keys[node.index] = (hash((_number_of(args[0]), args[1])) & MASK) | 1
+            continue
+        operands = [keys[arg.index] if type(arg) is Traced else _key_of(arg) for arg in args]
+        if op == "mul":
+            a, b = operands
+            sign = 1 if (a < 0) == (b < 0) else -1
+            a, b = abs(a), abs(b)
+            key = hash((2, a, b) if a < b else (2, b, a))
+        elif op == "add" or op == "sub":
+            a, b = operands
+            if op == "sub":
+                b = -b
+            if abs(a) > abs(b):
+                a, b = b, a
+            sign = 1 if a > 0 else -1
+            key = hash((1, abs(a), b * sign))
+        elif op == "neg":
+            keys[node.index] = -operands[0]
+            continue
+        elif op == "inv":
+            sign, key = (1 if operands[0] > 0 else -1), hash((3, abs(operands[0])))
+        else:
+            sign, key = 1, hash((_number_of(op), *(sorted(operands) if op in COMMUTATIVE else operands)))
+        keys[node.index] = sign * ((key & MASK) | 1)
+    return keys

@@ -21,7 +21,6 @@ from typing import IO, Any, NamedTuple
 START = "import sys; sys.path.insert(0, {root!r}); from kinode.jit.tiers.compile_worker import main; main()"
 
 
-LONGEST_WAIT = 20.0  # s for an answer
 HANDING_OVER = 2.0  # s that an ending process waits at most, until the other has taken the text
 
 
@@ -29,11 +28,10 @@ class Request(NamedTuple):
     """What is to be compiled, where it is kept, and what is done with the code."""
 
     text: str
-    level: int | None
+    level: int
     entry: str | None
     head: str
     use: Callable[[bytes], None]
-    optimize: bool = False
 
 
 class BetterCode:
@@ -146,16 +144,6 @@ def improve(request: Request) -> bool:
             _known.append(BetterCode())
         return _known[0].ask(request)
     return False
-
-
-def compile_beside(text: str, optimize: bool = False) -> bytes:
-    """The code of a text, made by the other process while this thread waits; empty if that cannot be."""
-    answer: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    if not is_wanted() or not improve(Request(text, None, None, "", answer.put, optimize)):
-        return b""
-    with suppress(queue.Empty):
-        return answer.get(timeout=LONGEST_WAIT)
-    return b""
 
 
 def stop_better_code() -> None:

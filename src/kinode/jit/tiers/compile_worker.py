@@ -40,7 +40,7 @@ def serve(stream: BinaryIO, answers: BinaryIO) -> None:
         from kinode.jit.compiler import compile_text  # LLVM is imported while requests come in
 
         with suppress(Exception):  # the caller has code that works
-            code = compile_text(text.decode(), asked["level"], asked["optimize"])
+            code = compile_text(text.decode(), asked["level"])
             if asked["entry"] is not None:
                 code_cache.save(asked["entry"], asked["head"].encode() + b"\n" + code)
         with suppress(OSError):  # the caller has ended; the cache has the code

@@ -16,6 +16,7 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.derivatives.directed_outputs import RATE_BY_STATE
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.kernel_programs import TracedModel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink, TreePass, Values
 from kinode.kernels.tree_size import is_large
@@ -25,10 +26,15 @@ from kinode.multibody.links.link_steps import Spatial
 from kinode.structure.topology import Topology
 
 
-def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
-    """The program of a kernel: loop code if the system is large and the ``formulation`` is the recursive one."""
+def make_program(
+    topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE, traced: TracedModel | None = None
+) -> Program:
+    """The program of a kernel: loop code if the system is large and the ``formulation`` is the recursive one.
+
+    ``traced`` is the model, if it was traced for other kernels already.
+    """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
-        return kernel_programs.make_program(topology, kernel, formulation)
+        return kernel_programs.make_program(topology, kernel, formulation, traced)
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -223,22 +224,23 @@ class Body(Component):
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        entries, about = self.inertia, self.about
-        J = inertia_matrix([float(nominal(x)) for x in entries]).astype(float)
-        c = np.array([float(nominal(x)) for x in self.center_of_mass])
+        xx, yy, zz, xy, xz, yz = (float(nominal(x)) for x in self.inertia)
+        x, y, z = (float(nominal(value)) for value in self.center_of_mass)
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
-        scale, noise = abs(J).max(), mass * (1e-12 * (c @ c) + 1e-18)
+        squares = x * x + y * y + z * z
+        scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * squares + 1e-18)
         where = ""
-        if about == "origin":
-            J -= mass * ((c @ c) * np.eye(3) - np.outer(c, c))
-            where = f" (about the center of mass, {mass:g} kg at {tuple(map(float, c))})"
+        if self.about == "origin":
+            xx, yy, zz = xx - mass * (squares - x * x), yy - mass * (squares - y * y), zz - mass * (squares - z * z)
+            xy, xz, yz = xy + mass * x * y, xz + mass * x * z, yz + mass * y * z
+            where = f" (about the center of mass, {mass:g} kg at {(x, y, z)})"
         elif scale == 0.0:
             return
-        if _is_possible(J.tolist(), scale):
+        if _is_possible((xx, yy, zz, xy, xz, yz), scale):
             return
-        if not np.isfinite(J).all():
+        moments = _principal_moments((xx, yy, zz, xy, xz, yz))
+        if moments is None:
             raise ModelError("is too large to calculate with", component=self.name, field="inertia")
-        moments = np.linalg.eigvalsh(J)
         problem = None
         if moments[0] < -1e-9 * scale - noise:
             problem = f"the principal moments{where} are {_list(moments)}, and none may be negative"
@@ -248,9 +250,19 @@ class Body(Component):
             raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
 
 
-def _is_possible(J: Sequence[Sequence[float]], scale: float) -> bool:
+def _principal_moments(entries: Sequence[float]) -> list[float] | None:
+    """The principal moments in order; None where they are not finite."""
+    if not all(map(math.isfinite, entries)):
+        return None
+    if not any(entries[3:]):
+        return sorted(entries[:3])
+    moments: list[float] = np.linalg.eigvalsh(inertia_matrix(entries).astype(float)).tolist()
+    return moments
+
+
+def _is_possible(entries: Sequence[float], scale: float) -> bool:
     """Whether the principal moments are clearly possible: E = trace(J)/2 - J is clearly positive definite."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = J
+    xx, yy, zz, xy, xz, yz = entries
     half = 0.5 * (xx + yy + zz)
     a, b, c = half - xx, half - yy, half - zz
     minor = a * b - xy * xy
@@ -259,7 +271,7 @@ def _is_possible(J: Sequence[Sequence[float]], scale: float) -> bool:
     return a > clear and minor > clear * scale and whole > clear * scale * scale
 
 
-def _list(values: Array) -> str:
+def _list(values: Sequence[float]) -> str:
     return ", ".join(f"{x:.6g}" for x in values)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root, Sampler
 from kinode.model.base.lock import Lock
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
@@ -119,7 +119,7 @@ def record(cls: type[T]) -> type[T]:
     A dataclass without generated methods: ``Component`` has them once for all, since writing and compiling
     them for every class is a good part of the time that it takes to import kinode.
     """
-    return dataclass(init=False, repr=False, eq=False)(cls)
+    return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
 
 def _fields_of(cls: type[Any]) -> tuple[list[tuple[str, Any]], list[str]]:
@@ -307,15 +307,21 @@ class Component:
 
     def expressions(self) -> Iterable[tuple[str, Expression]]:
         """Every expression in the component, with the name of its field."""
-        for name, (field, _) in self.specs().items():
-            value = getattr(self, field.name)
-            if value is not None and type(value) is not float:
-                yield from ((name, e) for e in find_expressions(value))
+        known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
+        if known is None:  # they are asked for many times, and a record is not changed
+            values = ((name, getattr(self, field.name)) for name, (field, _) in self.specs().items())
+            known = tuple((name, e) for name, value in values for e in find_expressions(value))
+            object.__setattr__(self, EXPRESSIONS, known)
+        return known
+
+
+EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they were asked for
+PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
 
 
 def find_expressions(value: Any) -> Iterable[Expression]:
     """The expressions inside a value, however nested."""
-    if value is None or type(value) in (float, str):
+    if type(value) in PLAIN_TYPES:
         return
     if isinstance(value, Expression):
         yield value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.errors import LawError
 from kinode.expressions.dimensions import check_plain_length
@@ -16,6 +16,9 @@ from kinode.expressions.units import Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import METHODS, name_fixed
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 
 @record
@@ -145,6 +148,11 @@ def read_bounds(reader: Reader, raw: Any, value: float, dimension: Dimension | N
 def is_plain(raw: Any) -> bool:
     """Whether a value is a finite float, of which nothing is to be read."""
     return type(raw) is float and math.isfinite(raw)
+
+
+def read_input(system: System, name: str, raw: Any) -> Value:
+    """Another value of an input, in the unit with which it was declared, if it has one."""
+    return raw if is_plain(raw) else system.read_value(name, raw, system.inputs[name].dimension)[0]
 
 
 def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ArgumentError, ModelError
@@ -24,6 +24,7 @@ from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.parameters import Parameter, is_plain
 from kinode.model.joints.joint import Joint
 from kinode.model.live.number_walk import Form, NumberWalk
+from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.system import System

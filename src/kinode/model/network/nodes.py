@@ -36,8 +36,12 @@ class Node(NamedTuple):
 
 
 def find_parts(system: System) -> dict[str, Part]:
-    """The elements that are parts of a network."""
-    return {name: element for name, element in system.elements.items() if isinstance(element, Part)}
+    """The elements that are parts of a network; they are kept until the system changes."""
+    known: dict[str, Part] | None = system.derived.get("parts")
+    if known is None:
+        known = {name: element for name, element in system.elements.items() if isinstance(element, Part)}
+        system.derived["parts"] = known
+    return known
 
 
 def find_nodes(system: System) -> dict[str, Node]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from kinode.ode.loops.dense_output import add, combine, table_row
 from kinode.ode.loops.event_search import find_event
 from kinode.ode.loops.event_triggers import find_growth, restore_values
+from kinode.ode.loops.implicit.stiffness_watch import watch_stiffness
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
@@ -280,18 +281,24 @@ def _stalls(run: RunMemory) -> bool:
     return advance < STALL_SHARE * abs(step.t_end - step.t_start)
 
 
-def take_step_by(step_to_event: Callable[[RunMemory], int], with_events: bool = True) -> Callable[[RunMemory], int]:
-    """One accepted step, with a function that takes it up to its first event."""
+def take_step_by(
+    step_to_event: Callable[[RunMemory], int], with_events: bool = True, watched: bool = False
+) -> Callable[[RunMemory], int]:
+    """One accepted step, with a function that takes it up to its first event; explicit ones are watched."""
 
     def take_step(run: RunMemory) -> int:
         """One accepted step, with its events and its pass of singular positions."""
         step = run.step
+        if run.stiffness.wanted != 0:
+            return Outcome.STIFF
         if step.h == 0.0:
             step.h = _first_step(run)
         begin_monitor(run)
         code = step_to_event(run)
         if code != Outcome.DONE:
             return code
+        if watched:
+            watch_stiffness(run)
         if with_events and run.bounds.count != 0:
             finish_bounds(run)
         if _stalls(run):
@@ -318,5 +325,5 @@ def _step_plainly(run: RunMemory) -> int:
     return code
 
 
-take_adaptive_step = take_step_by(step_to_event_by(_find_explicit_step, _find_middle))
-take_plain_step = take_step_by(_step_plainly, False)
+take_adaptive_step = take_step_by(step_to_event_by(_find_explicit_step, _find_middle), watched=True)
+take_plain_step = take_step_by(_step_plainly, False, watched=True)

@@ -37,6 +37,8 @@ class Outcome(IntEnum):
     """The caller is to put the state at ``step.t_requested`` into ``state.between``."""
     STALLED = 14
     """Very many steps have hardly advanced the run."""
+    STIFF = 15
+    """Stability bounds the steps; a method for stiff problems is wanted."""
 
 
 class JacobianForm(IntEnum):

@@ -7,7 +7,7 @@ it may return to Python at any step and continue later with the same bits as wit
 from __future__ import annotations
 
 from kinode.jit.pointers import Floats, Ints, Struct, struct
-from kinode.ode.loops.implicit.newton_memory import NewtonMemory
+from kinode.ode.loops.implicit.newton_memory import NewtonMemory, StiffnessWatch
 
 
 @struct
@@ -25,7 +25,7 @@ class ModelKernels(Struct):
     u_at: int
     """Index of the first speed in a state."""
     z_at: int
-    """Index of the first entry of z in a state."""
+    """Index of the first entry of z."""
     lanes: int
     """Runs that are interleaved in a state."""
     n_quaternions: int
@@ -57,7 +57,7 @@ class MethodTable(Struct):
     last: int
     """The stage at the end of a step."""
     powers: int
-    """Table rows of the dense output, one for each power."""
+    """Table rows of the dense output."""
     order: int
     """Order of the error estimate."""
     estimates: int
@@ -218,9 +218,8 @@ class ClockTicks(Struct):
     first: int
     """The first base tick to come."""
     due: int
-    """The next tick of any clock; -1 for none."""
     time: float
-    """Its time; infinite for none."""
+    """The next tick of any clock, -1 for none, and its time, infinite for none."""
 
 
 @struct
@@ -398,3 +397,4 @@ class RunMemory(Struct):
     chatter: ChatterCounts
     monitor: SingularityMonitor
     newton: NewtonMemory
+    stiffness: StiffnessWatch

@@ -16,7 +16,8 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.joint_reactions import by_name, constraint_change, is_overlocked, is_shared
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.link_reactions import link_change
-from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, is_redundant, share
+from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, is_redundant, share
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import read_support
 from kinode.errors import ArgumentError, ModelError, SupportError
 from kinode.kernels.kernel_options import Kernel, PictureOptions

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinode.results.frame_balances.balanced_run import BalancedRun
-from kinode.results.pictures.frame_evaluator import prepare_frames
 from kinode.results.pictures.picture_states import LEAST, MOST, find_picture_run, find_picture_times
-from kinode.results.pictures.run_frames import RunFrames
+
+if TYPE_CHECKING:
+    from kinode.results.pictures.run_frames import RunFrames
 
 
 class FramedRun(BalancedRun):
@@ -45,6 +46,8 @@ class FramedRun(BalancedRun):
         >>> frames.poses.shape, frames.loads["static"].shape, frames["elbow.q"].shape
         ((2, 7, 51), (2, 6, 51), (51,))
         """
+        from kinode.results.pictures.frame_evaluator import prepare_frames  # for those who look at the run
+
         evaluator = prepare_frames(self.dynamics, names, hold=hold)
         times = find_picture_times(self, rate, least, most)
         pictures = find_picture_run(self, times)

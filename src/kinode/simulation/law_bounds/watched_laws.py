@@ -74,10 +74,20 @@ def find_watched(dynamics: Dynamics) -> BoundOptions | None:
     return _WATCHED[dynamics]
 
 
+def may_watch(system: System) -> bool:
+    """Whether a law has a part that may have to be watched."""
+    return any(True for _ in _find_parts(system))
+
+
+def _find_parts(system: System) -> Iterator[Expression]:
+    """The parts of all laws in use that can be narrower than their arguments."""
+    for law in (*_own_laws(system), *(signal.law for signal in _signals_in_use(system))):
+        yield from _narrow_parts(system, law)
+
+
 def _find(dynamics: Dynamics) -> BoundOptions | None:
     system, table = dynamics.system, dynamics.topology.events
-    laws_in_use = [*_own_laws(system), *(signal.law for signal in _signals_in_use(system))]
-    texts = dict.fromkeys(part.text() for law in laws_in_use for part in _narrow_parts(system, law))
+    texts = dict.fromkeys(part.text() for part in _find_parts(system))
     roots = [] if table is None else [k for k, entry in enumerate(table.roots) if entry.root.by_state]
     laws = tuple(text for text in texts if complete(dynamics, BoundOptions((text,))) is not None)
     functions = tuple(k for k in roots if complete(dynamics, BoundOptions((), (k,))) is not None)

@@ -30,6 +30,7 @@ from kinode.studio.live_pages.shown_model import ShownModel
 DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs")
 REST = 1.0  # s without a change before the circuit and the equations of the player are made
 SPACING = 100.0  # between parts that came together and have no places in the layout
+NOTHING = "there is nothing to run yet: draw a body or a part"
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,11 @@ class ModelChecker:
             self._newest = found
         if not same:
             self._run_problem = None
-        sketch = self._draw(found)
+        with self._lock:
+            before = self._sketch
+        # While a bracket is open in the text nothing can be read: the drawing stays.
+        kept = before and not found.checked.readable
+        sketch = {**before, "version": version.version} if kept else self._draw(found)
         with self._drawn:
             self._sketch = sketch
             self._drawn.notify_all()
@@ -153,18 +158,13 @@ class ModelChecker:
             self.live.fail(describe_problem(found.checked.problems[0]))
 
     def _draw(self, found: CheckedVersion) -> Plain:
-        """The sketch of a version; of a text that is no YAML, which happens while it is typed, the last one stays."""
         view = found.of.view
-        built = found.system.components or found.checked.broken or found.checked.complete
-        if not built and not is_readable(found.of.text):
-            with self._lock:
-                if self._sketch:
-                    return {**self._sketch, "version": found.of.version}
         with self._lock:
             places = {**self.standing, **view.places}
         sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places)
         with self._lock:
-            self.standing |= {name: (x, y) for name, (x, y) in sketcher.positions().items()}
+            own = {name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
+            self.standing |= own
         return sketcher.draw(found.of.version)
 
     def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:
@@ -199,10 +199,14 @@ class ModelChecker:
         if self._ran is not None and self._ran == system and self.live.is_right:
             self._say_run(version, "shown")
             return
+        if not (system.bodies or system.elements or system.signals):
+            self._ran = None
+            self.live.forget()
+            self.live.fail(ModelError(NOTHING))
+            self._say_run(version, "empty", NOTHING)
+            return
         self._say_run(version, "running")
         try:
-            if not (system.bodies or system.elements or system.signals):
-                raise ModelError("there is nothing to run yet: draw a body or a part")
             if self.model.show(system, goes_on, cause="text"):
                 self._ran = system
                 self._say_run(version, "shown")
@@ -228,15 +232,6 @@ class ModelChecker:
 def places_in(text: str) -> EntryPlaces:
     """Where the components stand in a text; that of the last texts is kept."""
     return EntryPlaces(text, read_spans(text))
-
-
-def is_readable(text: str) -> bool:
-    """Whether a text is YAML."""
-    try:
-        places_in(text)
-    except ModelError:
-        return False
-    return True
 
 
 def find_broken(found: CheckedVersion) -> list[BrokenPart]:

@@ -10,7 +10,7 @@ save           path, overwrite                 saved: the file
 revert                                         back to what is saved, one step of undo; as studio_open
 recover        take                            take over what was not saved when the server ended, or drop it
 disk           take: mine, theirs              end a conflict with the file on the disk
-inspect        name                            fields and ports of a component; of "" those of the whole
+inspect        name                            inspected: fields and ports of a component; of "" the whole
 complete       position or law, field          from, options
 can_connect    from                            targets: for each port "" or why it does not fit
 copy           names                           text
@@ -84,10 +84,7 @@ class StudioDesk:
         for kind, answer in changing.items():
             session.handle(kind, answer, changes=True, lane=TEXT_LANE)
         session.handle("studio_open", self.open, lane=TEXT_LANE)
-        for (
-            kind,
-            answer,
-        ) in asking.items():  # of completions the newest wins; others are asked by several parts of a page
+        for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         self._begin(file)
 
@@ -315,7 +312,7 @@ class StudioDesk:
         name, version = job.fields.get("name"), self.version()
         if not isinstance(name, str):
             raise ArgumentError(f"name: the name of a component is expected, not {name!r:.40}")
-        return inspect_component(self.checker.now(version), self.checker.sketch(version), name)
+        return {"inspected": inspect_component(self.checker.now(version), self.checker.sketch(version), name)}
 
     def complete(self, job: Job) -> Answer:
         """What may be typed next."""

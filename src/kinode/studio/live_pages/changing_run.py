@@ -21,6 +21,7 @@ from kinode.dynamics.live_model import LiveModel, Setting
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short, unknown
+from kinode.model.base.parameters import read_input
 from kinode.model.system import System
 from kinode.results.pictures.frame_evaluator import FrameEvaluator, prepare_frames
 from kinode.results.pictures.picture_states import count_pictures
@@ -114,7 +115,7 @@ class ChangingRun:
         if name in system.parameters:
             return float(system.nominal(system.read_parameters({name: value})[name]))
         if name in system.inputs:
-            return float(system.nominal(system.reader(name).number(value, None, "value")))
+            return float(system.nominal(read_input(system, name, value)))
         known = [*system.parameters, *system.inputs, *self.model.numbers]
         raise ArgumentError(unknown("values: no parameter, input or number is called", name, known))
 

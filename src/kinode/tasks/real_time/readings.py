@@ -9,7 +9,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.joint_reactions import is_shared
-from kinode.dynamics.redundant_reactions import split_values
+from kinode.dynamics.state_batches.state_batch import split_values
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.quantity_names import find_quantity

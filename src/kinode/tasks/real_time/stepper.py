@@ -22,15 +22,14 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.ode import compiled_loops
-from kinode.ode.cvode import normalized
 from kinode.ode.ending import Ending
 from kinode.ode.integrate import begin_run
-from kinode.ode.loop_run import LoopRun
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.stepping.stepper_memory import StepperMemory
 from kinode.ode.method_table import METHODS, name_fixed
-from kinode.ode.ode_arguments import ATOL, RTOL
-from kinode.ode.run_events import RunEvents
+from kinode.ode.ode_arguments import ATOL, RTOL, normalized
+from kinode.ode.runs.loop_run import LoopRun
+from kinode.ode.runs.run_events import RunEvents
 from kinode.simulation.event_log import Event, find_events
 from kinode.simulation.failures import explain_failure
 from kinode.simulation.solver import CLOSED_TOLERANCE, Solver, StateHistory, check_options, check_start
@@ -351,7 +350,7 @@ SimulationError
 
 
 def _find_method(name: str) -> str:
-    known = [method.name for method in METHODS.values() if method.tableau is not None]
+    known = [method.name for method in METHODS.values() if method.tableau is not None and method.then is None]
     if name not in known:
         raise ArgumentError(f"method: a stepper takes one of {', '.join(known)}, not {name!r}")
     return name

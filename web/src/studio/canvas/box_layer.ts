@@ -1,6 +1,7 @@
 // The components on the canvas: symbol, name, value, base and ground, ports as handles, badges of problems.
 
 import { draw } from "../../live/svg";
+import { write } from "../../ui/elements";
 import type { Problem, SketchBox, SketchPort } from "../studio_types";
 import { placeWords } from "./box_words";
 import type { CanvasModel } from "./canvas_model";
@@ -67,14 +68,13 @@ export class BoxLayer {
   mark(chosen: ReadonlySet<string>): void {
     for (const [name, { element }] of this.drawn) {
       element.classList.toggle("selected", chosen.has(name));
-      const words = boxName(this.model.boxes.get(name)!, chosen.has(name));
-      if (element.getAttribute("aria-label") !== words) element.setAttribute("aria-label", words);
+      write(element, null, { "aria-label": boxName(this.model.boxes.get(name)!, chosen.has(name)) });
     }
   }
 
   /** The only box that Tab reaches. */
   setTabStop(name: string | null): void {
-    for (const [each, { element }] of this.drawn) element.setAttribute("tabindex", each === name ? "0" : "-1");
+    for (const [each, { element }] of this.drawn) write(element, null, { tabindex: each === name ? "0" : "-1" });
   }
 
   light(name: string | null): void {
@@ -107,12 +107,13 @@ export class BoxLayer {
     const room = draw("rect", { class: "room", x: -width / 2 - 2, y: -height / 2 - 2, width: width + 4, height: height + 4 });
     const symbol = draw("g", { class: "symbol" });
     symbol.innerHTML = box.svg;
+    const rooms = placeWords(box).map(({ room: [left, top, right, bottom] }) => draw("rect", { class: "words-room", x: left, y: top, width: right - left, height: bottom - top }));
     const words = placeWords(box).map(({ text, role, room: [left, top, , bottom] }) =>
       draw("text", { class: role, x: left, y: (top + bottom) / 2 + 3.6, "font-size": role === "label" ? 10.5 : 9 }, text.trim()));
     const references = box.ports.filter((port) => port.reference !== "").map((port) => reference(box, port));
     const glow = draw("rect", { class: "glow", x: -width / 2 - 5, y: -height / 2 - 5, width: width + 10, height: height + 10, rx: 5 });
     const ports = box.ports.map((port) => handle(box, port, problems.filter((problem) => problem.port === port.name)));
-    element.replaceChildren(room, ...references, symbol, ...words, glow, ...ports, ...badge(box, problems));
+    element.replaceChildren(room, ...rooms, ...references, symbol, ...words, glow, ...ports, ...badge(box, problems));
     if (old === undefined) this.element.append(element);
     this.drawn.set(box.name, { element, key, at: old?.getAttribute("transform") ?? "" });
   }

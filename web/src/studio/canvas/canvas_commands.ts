@@ -132,7 +132,7 @@ export async function searchParts(host: CanvasHost, at: Point, byKeys: boolean):
   const choices = [...kindChoices(host.context.catalogue), ...groupChoices(host.context.catalogue)];
   const answer = await host.choices.ask({ title: "Add a part", choices, at: host.window.pixels(at), none: "No part has this name." });
   host.focusSheet();
-  if (answer !== null) await host.add(answer, at, byKeys);
+  if (answer !== null) await host.add(answer, freePlace(host.model, at), byKeys);
 }
 
 export async function findPart(host: CanvasHost): Promise<void> {

@@ -28,6 +28,9 @@ export interface CanvasHost {
   chooseLink(name: string | null): void;
   /** Shows boxes where the model has them now, with lines that follow. */
   showMoved(names: readonly string[]): void;
+  /** What is dragged is drawn apart, and put down again. */
+  lift(names: readonly string[]): void;
+  putDown(): void;
   /** Sends a gesture; what it makes is chosen. */
   act(gesture: Gesture): Promise<GestureAnswer | null>;
   /** Moves boxes: at once here, then in the document. */

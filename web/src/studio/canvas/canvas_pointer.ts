@@ -87,6 +87,7 @@ export class CanvasPointer {
     const wire = target.closest<SVGGElement>("g.wire")?.dataset["name"];
     if (part !== undefined && port !== undefined && !host.context.readOnly) {
       const place: PortPlace = { component: part, port };
+      host.sheet.focus({ preventScroll: true }); // Escape ends it
       return new ConnectTool(host, event, place);
     }
     if (part !== undefined) return this.startMove(event, part);

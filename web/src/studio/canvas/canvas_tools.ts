@@ -112,24 +112,29 @@ export class MoveTool implements PointerTool {
     const by = snapToGrid([x - this.grabbed[0], y - this.grabbed[1]]);
     if (by[0] === this.by[0] && by[1] === this.by[1]) return;
     this.by = by;
+    if (!this.host.sheet.classList.contains("moving")) this.host.lift(this.names);
     this.host.sheet.classList.add("moving");
     this.frame.request();
   }
 
   up(): void {
-    this.frame.cancel();
-    this.host.sheet.classList.remove("moving");
+    this.end();
     if (!this.travel.dragged) return this.clicked();
     if (this.by[0] === 0 && this.by[1] === 0) return this.cancel();
     this.host.move(this.places());
   }
 
   cancel(): void {
-    this.frame.cancel();
-    this.host.sheet.classList.remove("moving");
+    this.end();
     this.host.model.move(this.starts);
     this.host.showMoved(this.names);
     this.host.model.forget(this.names);
+  }
+
+  private end(): void {
+    this.frame.cancel();
+    this.host.sheet.classList.remove("moving");
+    this.host.putDown();
   }
 
   private show(): void {

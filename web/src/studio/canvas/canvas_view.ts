@@ -22,6 +22,7 @@ import { RouteService } from "./route_service";
 import type { Point, RouteAnswer } from "./route_types";
 import { WireLayer } from "./wire_layer";
 
+const MANY = 80; // parts: to paint so many again takes longer than a frame
 const HERE = "canvas"; // how the page knows who has chosen
 const EMPTY_WORDS = "Drag a part here from the palette, or press / and type its name.";
 
@@ -40,6 +41,9 @@ class CanvasView implements StudioPart, KeyHost {
   focused: string | null = null;
   private readonly svg = draw("svg", { class: "circuit" });
   private readonly world = draw("g", {}, this.wires.element, this.boxes.element, this.overlay);
+  // What is dragged is drawn in a picture of its own, so that all else need not be painted again.
+  private readonly lifted = draw("g");
+  private readonly liftedSvg = draw("svg", { class: "circuit lifted" }, this.lifted);
   private readonly hintBar = make("div", { class: "canvas-hint", role: "status", "aria-live": "polite", hidden: "" });
   private readonly empty = make("p", { class: "canvas-empty" }, EMPTY_WORDS);
   private readonly routes: RouteService;
@@ -47,7 +51,7 @@ class CanvasView implements StudioPart, KeyHost {
   private readonly pending = new Map<string, number>(); // boxes that were moved here, and the version that has it; Infinity: not answered
   private awaited: { names: string[]; version: number } | null = null; // made by a gesture, to be chosen
   private routed = ""; // the drawing that was routed last
-  private started = false;
+  private shownFile: string | null | undefined = undefined; // the document whose circuit was fitted into the window
 
   constructor(context: StudioContext) {
     this.context = context;
@@ -55,7 +59,7 @@ class CanvasView implements StudioPart, KeyHost {
     this.choices = new ChoiceBox(this.sheet);
     this.routes = new RouteService((answer) => this.hearRoutes(answer));
     this.svg.append(this.world);
-    this.sheet.append(this.svg, this.empty, this.choices.element, this.hintBar);
+    this.sheet.append(this.svg, this.liftedSvg, this.empty, this.choices.element, this.hintBar);
     this.element.append(make("style", {}, styles), this.tools(), this.sheet);
     this.input = new CanvasPointer(this);
     this.sheet.addEventListener("keydown", this.pressed);
@@ -79,7 +83,7 @@ class CanvasView implements StudioPart, KeyHost {
       command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
       ways.element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
-        command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Whole circuit: 0", () => this.window.fit())));
+        command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }
 
   // -- what the page tells ----------------------------------------------------------------------------
@@ -91,12 +95,19 @@ class CanvasView implements StudioPart, KeyHost {
     if (this.chosenLink !== null && !this.model.links.has(this.chosenLink)) this.chosenLink = null;
     if (this.focused !== null && !this.model.boxes.has(this.focused)) this.focused = null;
     this.empty.hidden = this.model.boxes.size > 0;
+    const hadFocus = this.hasFocus;
     this.drawAll();
+    if (hadFocus && !this.hasFocus) this.sheet.focus({ preventScroll: true }); // the part that had it is gone
     this.chooseAwaited();
-    if (!this.started && this.model.boxes.size > 0 && this.window.width > 0) {
-      this.started = true;
-      this.window.fit();
-    }
+    this.fitNewDocument();
+  }
+
+  /** Another document is shown as a whole; what is drawn afterwards does not move the view. */
+  private fitNewDocument(): void {
+    const { file } = this.context.document.state;
+    if (file === this.shownFile || this.window.width === 0) return;
+    this.shownFile = file;
+    this.window.fit();
   }
 
   problemsChanged(): void {
@@ -118,7 +129,7 @@ class CanvasView implements StudioPart, KeyHost {
   }
 
   resized(): void {
-    if (!this.started && this.model.boxes.size > 0) this.started = true;
+    this.fitNewDocument();
     this.window.resized();
   }
 
@@ -161,9 +172,22 @@ class CanvasView implements StudioPart, KeyHost {
     this.wires.redraw(touched);
   }
 
+  lift(names: readonly string[]): void {
+    if (this.model.boxes.size < MANY) return;
+    this.sheet.focus({ preventScroll: true }); // what is moved in the page loses it
+    for (const name of this.model.touched(names)) this.lifted.append(...(this.wires.find(name) === null ? [] : [this.wires.find(name)!]));
+    for (const name of names) this.lifted.append(...(this.boxes.find(name) === null ? [] : [this.boxes.find(name)!]));
+  }
+
+  putDown(): void {
+    if (this.lifted.childElementCount === 0) return;
+    for (const each of [...this.lifted.children]) (each.classList.contains("wire") ? this.wires : this.boxes).element.append(each);
+    this.focusSheet();
+  }
+
   private windowChanged(): void {
     const { x, y, scale } = this.window.view;
-    this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
+    for (const world of [this.world, this.lifted]) world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
     const step = 10 * scale * (scale < 0.5 ? 5 : 1);
     this.sheet.style.setProperty("--grid", `${step}px`);
     this.sheet.style.setProperty("--grid-at", `${-x * scale}px ${-y * scale}px`);
@@ -205,9 +229,12 @@ class CanvasView implements StudioPart, KeyHost {
     const made = this.awaited.names.filter((name) => this.model.boxes.has(name));
     this.awaited = null;
     if (made.length === 0) return;
-    const inside = this.sheet.contains((this.sheet.getRootNode() as Document).activeElement);
-    this.choose(made, { focus: inside });
+    this.choose(made, { focus: this.hasFocus });
     for (const name of made) this.window.reveal(this.model.at(name));
+  }
+
+  private get hasFocus(): boolean {
+    return this.sheet.contains((this.sheet.getRootNode() as Document | ShadowRoot).activeElement);
   }
 
   focusSheet(): void {
@@ -244,7 +271,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   async add(addition: Addition, at: Point | null, byKeys: boolean): Promise<void> {
     if (this.context.readOnly) return this.context.say("The model is read-only.");
-    const place = at === null ? freePlace(this.model, this.window.middle) : snapToGrid(at);
+    const place = byKeys ? freePlace(this.model, at ?? this.window.middle) : snapToGrid(at ?? this.window.middle);
     if ("group" in addition) {
       const on = [...this.chosen].find((name) => ["SB", "KN"].includes(this.model.boxes.get(name)!.role));
       await this.act({ do: "group", what: addition.group, at: place, ...(on === undefined ? {} : { on }) });

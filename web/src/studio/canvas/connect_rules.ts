@@ -58,6 +58,7 @@ export function fittingPort(kind: CatalogueKind, from: LooseEnd): CataloguePort 
 /** The reference nodes that a port may be connected to. */
 export function referencesFor(from: LooseEnd): string[] {
   if (from.kind === "information" || from.role === "SB") return [];
+  if (from.role === "KN" && from.kind === "energy") return []; // a freedom that is held is no freedom
   if (from.kind === "vector") return ["world"];
   return from.domain === "electrical" ? ["gnd"] : ["rotational", "translational"].includes(from.domain) ? ["world"] : ["gnd", "world"];
 }

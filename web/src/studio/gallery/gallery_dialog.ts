@@ -1,4 +1,4 @@
-// The gallery: a new model, files of late, the examples with their circuits.
+// The gallery: a new model, the models of the folder, the examples with their circuits.
 
 import { errorWords } from "../../live/live_desk";
 import { make } from "../../ui/elements";
@@ -6,8 +6,7 @@ import type { Gallery } from "../studio_types";
 
 export interface GalleryActions {
   load(): Promise<Gallery>;
-  open(file: string): Promise<void>;
-  create(): Promise<void>;
+  open(what: { example: string } | { model: string } | "new"): Promise<boolean>;
   say(words: string, kind: "error"): void;
 }
 
@@ -19,16 +18,15 @@ export function openGallery(root: HTMLElement, actions: GalleryActions): void {
   const cards = make("div", { class: "cards" }, make("p", { class: "muted" }, "Examples are being read."));
   const recent = make("div", { class: "recent" });
   const dialog = make("dialog", { class: "gallery", "aria-label": "Models" }, make("div", { class: "gallery-head" }, make("h2", {}, "Models"), find, fresh, close), recent, cards);
-  const run = async (work: () => Promise<void>): Promise<void> => {
+  const open = async (what: Parameters<GalleryActions["open"]>[0]): Promise<void> => {
     try {
-      await work();
-      dialog.close();
+      if (await actions.open(what)) dialog.close();
     } catch (error) {
       actions.say(errorWords(error), "error");
     }
   };
   close.addEventListener("click", () => dialog.close());
-  fresh.addEventListener("click", () => void run(() => actions.create()));
+  fresh.addEventListener("click", () => void open("new"));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
@@ -36,9 +34,8 @@ export function openGallery(root: HTMLElement, actions: GalleryActions): void {
   dialog.showModal();
   actions.load().then(
     (gallery) => {
-      const opened = (file: string): void => void run(() => actions.open(file));
-      fill(cards, gallery, opened);
-      fillRecent(recent, gallery, opened);
+      fill(cards, gallery, (example) => void open({ example }));
+      fillModels(recent, gallery, (model) => void open({ model }));
       find.addEventListener("input", () => filter(cards, find.value));
     },
     (error: unknown) => cards.replaceChildren(make("p", { role: "alert" }, errorWords(error))),
@@ -55,10 +52,9 @@ function fill(cards: HTMLElement, gallery: Gallery, open: (file: string) => void
   }));
 }
 
-function fillRecent(place: HTMLElement, gallery: Gallery, open: (file: string) => void): void {
+function fillModels(place: HTMLElement, gallery: Gallery, open: (file: string) => void): void {
   if (gallery.recent.length === 0) return;
-  place.append(make("h3", {}, "Recent"), ...gallery.recent.map((entry) => {
-    const file = typeof entry === "string" ? entry : entry.file;
+  place.append(make("h3", {}, "In this folder"), ...gallery.recent.map(({ file }) => {
     const one = make("button", { type: "button", class: "link", title: file }, file.replace(/^.*[\\/]/, ""));
     one.addEventListener("click", () => open(file));
     return one;

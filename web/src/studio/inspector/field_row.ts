@@ -15,24 +15,27 @@ export class FieldRow {
   readonly field: InspectedField;
   private readonly context: StudioContext;
   private readonly owner: string;
-  private readonly input: HTMLInputElement | HTMLSelectElement;
+  private readonly input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
   private readonly wrong = make("p", { class: "field-error", role: "alert", hidden: "" });
   private readonly doc: HTMLElement;
   private slider: LiveSlider | null = null;
   private committed: string;
+  private readonly liveName: string;
 
-  constructor(context: StudioContext, owner: string, field: InspectedField) {
+  /** `title` is what the row is called, and `liveName` what the run calls the number, where these are not the field's own. */
+  constructor(context: StudioContext, owner: string, field: InspectedField, title = field.name, liveName = [owner, ...field.path].join(".")) {
+    this.liveName = liveName;
     this.context = context;
     this.owner = owner;
     this.field = field;
     this.committed = field.given ?? "";
     const id = `field-${++count}`;
     this.doc = make("p", { class: "field-doc", id: `${id}-doc` }, docWords(field));
-    this.input = field.choices !== null && field.choices.length > 0 ? this.makeSelect(field.choices) : this.makeInput();
+    this.input = field.choices !== null && field.choices.length > 0 ? this.makeSelect(field.choices) : this.makeInput(this.committed.includes("\n") ? make("textarea", { rows: "4" }) : make("input", { type: "text" }));
     for (const [key, value] of Object.entries({ id, "aria-describedby": `${id}-doc` })) this.input.setAttribute(key, value);
     if (field.required) this.input.setAttribute("aria-required", "true");
     this.input.toggleAttribute("disabled", context.readOnly);
-    const label = make("label", { for: id, title: docWords(field) }, field.name, ...(field.required ? [make("span", { class: "required", title: "must be given", "aria-hidden": "true" }, " *")] : []));
+    const label = make("label", { for: id, title: docWords(field) }, title, ...(field.required ? [make("span", { class: "required", title: "must be given", "aria-hidden": "true" }, " *")] : []));
     const unit = make("span", { class: "field-unit" }, prettyUnit(field.unit ?? ""));
     const box = this.input instanceof HTMLInputElement ? this.lawBox(this.input) : this.input;
     this.element = make("div", { class: "field-row", "data-field": field.path.join(".") }, label, box, unit, this.removeButton(), this.doc, this.wrong);
@@ -43,7 +46,7 @@ export class FieldRow {
     this.slider?.element.remove();
     this.slider?.destroy();
     this.slider = null;
-    const name = [this.owner, ...this.field.path].filter((part) => part !== "" && part !== "parameters").join(".");
+    const name = this.liveName;
     if (desk === null || this.field.given === null || desk.find(name)?.structural !== "") return;
     this.slider = new LiveSlider(desk, name, (value, unit) => {
       desk.reset(name);
@@ -74,13 +77,14 @@ export class FieldRow {
     this.slider?.destroy();
   }
 
-  private makeInput(): HTMLInputElement {
+  private makeInput<T extends HTMLInputElement | HTMLTextAreaElement>(input: T): T {
     const { field } = this;
-    const input = make("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: field.default ?? (field.required ? "must be given" : "not given") });
+    const words = { autocomplete: "off", spellcheck: "false", placeholder: field.default || (field.required ? "must be given" : "not given") };
+    for (const [key, value] of Object.entries(words)) input.setAttribute(key, value);
     input.value = this.committed;
     input.addEventListener("change", () => void this.send(input.value));
     input.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if ((event as KeyboardEvent).key !== "Escape" || event.defaultPrevented) return;
       input.value = this.committed;
       this.refuse("");
       event.stopPropagation();

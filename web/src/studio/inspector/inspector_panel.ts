@@ -39,7 +39,10 @@ export class InspectorPanel implements StudioPart {
 
   /** Brings a field into view. */
   focusField(field: string): void {
-    const row = this.rows.find((each) => each.field.path.join(".") === field || each.field.name === field);
+    this.focusRow(this.rows.find((each) => each.field.path.join(".") === field || each.field.name === field));
+  }
+
+  private focusRow(row: FieldRow | undefined): void {
     row?.element.closest("details")?.setAttribute("open", "");
     row?.focus();
   }
@@ -67,9 +70,14 @@ export class InspectorPanel implements StudioPart {
     try {
       const inspected = await this.context.document.inspect(name);
       if (mine !== this.asked) return;
+      const parameters: Inspected[] = [];
+      for (const parameter of inspected.parameters ?? []) {
+        parameters.push(await this.context.document.inspect(parameter));
+        if (mine !== this.asked) return;
+      }
       if (name === this.shown && this.rows.some((row) => row.hasFocus && row.isChanged)) return; // it is being typed into
       this.shown = name;
-      this.drawInspected(inspected);
+      this.drawInspected(inspected, parameters);
     } catch (error) {
       if (mine !== this.asked) return;
       this.shown = name;
@@ -77,30 +85,34 @@ export class InspectorPanel implements StudioPart {
     }
   }
 
-  private drawInspected(inspected: Inspected): void {
-    const focused = this.rows.find((row) => row.hasFocus)?.field.path.join(".") ?? null;
+  private drawInspected(inspected: Inspected, parameters: Inspected[]): void {
+    const focused = this.rows.findIndex((row) => row.hasFocus);
     const owner = inspected.name;
-    const rows = inspected.fields.map((field) => new FieldRow(this.context, owner, field));
-    const first = rows.filter(({ field }) => field.given !== null || field.required);
-    const more = rows.filter((row) => !first.includes(row));
+    const isPort = (field: InspectedField): boolean => field.shape === "port" && inspected.ports.some((port) => port.field?.join() === field.path.join());
+    const own = inspected.fields.filter((field) => !isPort(field)).map((field) => new FieldRow(this.context, owner, field));
+    const values = parameters.flatMap(({ name, fields }) => fields.filter((field) => field.name === "value").map((field) => new FieldRow(this.context, name, field, name, name)));
+    const rows = [...own, ...values];
+    const first = own.filter(({ field }) => field.given !== null || field.required);
+    const more = own.filter((row) => !first.includes(row));
     const parts: HTMLElement[] = [this.head(inspected), make("p", { class: "words" }, inspected.words)];
+    if (inspected.broken) parts.push(make("p", { class: "field-error" }, inspected.broken));
     const sections = groups(first);
     for (const [title, members] of sections) parts.push(...(title === "" ? [] : [make("h3", {}, title)]), ...members.map((row) => row.element));
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
-    if (owner === "") parts.push(this.newParameter());
-    else parts.push(this.actions([owner]));
+    if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter());
+    else if (inspected.editable !== false) parts.push(this.actions([owner]));
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
     this.markProblems();
-    if (focused !== null) this.focusField(focused);
+    this.focusRow(rows[focused]);
   }
 
   private head(inspected: Inspected): HTMLElement {
     if (inspected.name === "") return make("h2", {}, "Model");
     const name = make("input", { type: "text", class: "part-name", "aria-label": `Name of ${inspected.name}; changes it everywhere`, spellcheck: "false", autocomplete: "off" });
     name.value = inspected.name;
-    name.disabled = this.context.readOnly;
+    name.disabled = this.context.readOnly || inspected.editable === false;
     const rename = async (): Promise<void> => {
       const to = name.value.trim();
       if (to === "" || to === inspected.name) return void (name.value = inspected.name);
@@ -178,5 +190,5 @@ function groups(rows: FieldRow[]): [string, FieldRow[]][] {
 }
 
 function groupOf({ path }: InspectedField): string {
-  return path.length > 1 ? ({ run: "Run", parameters: "Parameters" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
+  return path.length > 1 ? ({ run: "Run" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
 }

@@ -73,7 +73,7 @@ export class TextPanel implements StudioPart {
         EditorState.allowMultipleSelections.of(true), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(), rectangularSelection(),
         highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), yaml(), autocompletion({ override: [(at) => this.complete(at)] }), litParts, textTheme,
         keymap.of([...keys, ...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...foldKeymap, ...lintKeymap, ...defaultKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": "Text of the model", spellcheck: "false" }), EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": "Text of the model", spellcheck: "false", tabindex: "0" }), EditorView.lineWrapping,
         this.editable.of(EditorState.readOnly.of(context.readOnly)), EditorView.updateListener.of((update) => this.updated(update)),
       ],
     });

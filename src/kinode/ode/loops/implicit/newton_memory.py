@@ -1,4 +1,4 @@
-"""The memory of implicit methods, a part of that of a run (run_memory.py)."""
+"""The memory of implicit methods, and of the watch that asks for them: parts of that of a run (run_memory.py)."""
 
 from __future__ import annotations
 
@@ -117,3 +117,24 @@ class NewtonMemory(Struct):
     jacobians: int
     factorizations: int
     iterations: int
+
+
+@struct
+class StiffnessWatch(Struct):
+    """Whether stability bounds the steps of an explicit method (stiffness_watch.py)."""
+
+    limit: float
+    """Step times eigenvalue at the edge of the stability region; 0 where it is not watched."""
+    worth: int
+    """Steps that must be left for another method to be wanted; 0 where there is none."""
+    wanted: int
+    """1 if another method is wanted."""
+    suspected: int
+    clear: int
+    """Steps at the edge and, in a row, within it, since stiffness is suspected."""
+    since: float
+    """Time of the first of them."""
+    first: float
+    """Time from which on the problem was stiff for the first time."""
+    bound_steps: int
+    """Steps at the edge since then."""

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from kinode.formats.editing.spans.value_text import format_key
 from kinode.formats.editing.text_edits import Edit
-from kinode.formats.editing.value_text import format_key
 from kinode.formats.span_nodes import NodeKind, SpanEntry, SpanNode
 from kinode.formats.yaml_writer import WIDTH
 

@@ -6,6 +6,7 @@ The loops return to Python where that list is full, and at the ticks of clocks t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,42 +16,45 @@ from kinode.ode.event_spec import Array, EventSpec, Fired
 from kinode.ode.loops.chatter import MAX_IDLE, MAX_INSTANTS
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import RunMemory
+from kinode.ode.runs.run_arrays import provide_arrays
 
 LIST_SIZE = 512
 """Least capacity of the event list."""
 
 
 class RunEvents:
-    """The events of one run, whose present state is ``y``."""
+    """The events of one run, whose present state is ``y``; ``provide`` makes their arrays."""
 
     def __init__(
-        self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None, span: tuple[float, float]
-    ) -> None:
-        m, n, room = len(spec.modes), y.size, LIST_SIZE + 2 * len(spec.modes)
+        self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None, span: tuple[float, float],
+        provide: Callable[..., list[Array]] = provide_arrays,
+    ) -> None:  # fmt: skip
+        m, n, room, clocks_count = len(spec.modes), y.size, LIST_SIZE + 2 * len(spec.modes), len(spec.ticks)
         self.spec, self.run, self.y, self.span = spec, run, y, span
         self.listed: list[Fired] = []
-        self.g, self.g_before, self.g_half = np.zeros(2 * m), np.zeros(m), np.zeros(m)
-        self._numbers, self._functions = np.zeros((room, 3)), np.zeros(room, dtype=np.int64)
+        numbers = provide(2 * m, m, m, m, m + clocks_count, n, 3 * room)
+        self.g, self.g_before, self.g_half, values, mask, changed, listed = numbers
+        sizes = (m, m, m, m, m, room, 3 * clocks_count, clocks_count)
+        integers = [array.view(np.int64) for array in provide(*sizes)]
+        modes, of_state, armed, triggered, active, self._functions, ticks, in_python = integers
+        self._numbers = listed.reshape(room, 3)
+        values[:], modes[:], of_state[:] = spec.values, spec.modes, spec.of_state or [0] * m
+        ticks.reshape(-1, 3)[:, :2] = np.array(spec.ticks, dtype=np.int64).reshape(-1, 2)
+        in_python[:] = spec.in_python or [0] * clocks_count
         run.model.n_continuous = max(1, n - spec.n_discrete)
         run.chatter.cluster_time = -math.inf
         events = run.events
         events.present, events.count, events.room = 1, m, room
         events.functions, events.cheap, events.reset = spec.functions, spec.cheap, spec.reset
-        events.modes = ints_of(np.array(spec.modes, dtype=np.int64))
-        events.values = floats_of(np.array(spec.values, dtype=float))
-        events.of_state = ints_of(np.array(spec.of_state, dtype=np.int64))
+        events.modes, events.values, events.of_state = ints_of(modes), floats_of(values), ints_of(of_state)
         events.g, events.g_before, events.g_half = floats_of(self.g), floats_of(self.g_before), floats_of(self.g_half)
-        events.armed = ints_of(np.zeros(m, dtype=np.int64))
-        events.triggered = ints_of(np.zeros(m, dtype=np.int64))
-        events.active = ints_of(np.zeros(m, dtype=np.int64))
-        events.mask = floats_of(np.zeros(m + len(spec.ticks)))
-        events.changed = floats_of(np.zeros(n))
-        events.list_numbers, events.list_functions = floats_of(self._numbers), ints_of(self._functions)
+        events.armed, events.triggered, events.active = ints_of(armed), ints_of(triggered), ints_of(active)
+        events.mask, events.changed = floats_of(mask), floats_of(changed)
+        events.list_numbers, events.list_functions = floats_of(listed), ints_of(self._functions)
         clocks = run.clocks
-        clocks.count, clocks.sample, clocks.modes_depend = len(spec.ticks), spec.sample, spec.modes_depend
+        clocks.count, clocks.sample, clocks.modes_depend = clocks_count, spec.sample, spec.modes_depend
         clocks.numerator, clocks.denominator = spec.tick.numerator, spec.tick.denominator
-        clocks.ticks = ints_of(np.array([(*pair, 0) for pair in spec.ticks], dtype=np.int64))
-        clocks.in_python = ints_of(np.array(spec.in_python, dtype=np.int64))
+        clocks.ticks, clocks.in_python = ints_of(ticks), ints_of(in_python)
         clocks.base = spec.first_tick(run.step.origin)
         clocks.base_time = spec.seconds_after(run.step.origin, clocks.base)
         clocks.first = clocks.base if first_tick is None else first_tick

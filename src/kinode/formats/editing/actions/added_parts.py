@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError, find_close
-from kinode.formats.editing.gesture_plan import (
+from kinode.formats.editing.actions.gesture_plan import (
     GesturePlan,
     check_new_name,
     free_name,
@@ -14,8 +14,8 @@ from kinode.formats.editing.gesture_plan import (
     names_in_use,
     read_text_of,
 )
+from kinode.formats.editing.actions.starting_values import BODY, starting_fields
 from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.starting_values import BODY, starting_fields
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.component_store import RESERVED

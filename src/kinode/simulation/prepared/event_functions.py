@@ -17,6 +17,17 @@ from kinode.model.base.fields import short, unknown
 from kinode.ode.event_spec import Call, EventSpec
 
 
+def find_event_kernels(table: EventTable) -> list[str]:
+    """The names of the kernels that the events of a system need."""
+    needed = {
+        "roots": bool(table.roots),
+        "glance": any(entry.root.by_state for entry in table.roots),
+        "jump": bool(table.roots),
+        "sample": not all(entry.sampler.call is not None for entry in table.samplers),
+    }
+    return [name for name, used in needed.items() if used]
+
+
 def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, int]:
     """The kernels and tables of a system's events, and the size of the work array that its kernels need."""
     table = dynamics.topology.events
@@ -24,8 +35,9 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
     base = dynamics.topology.layout.role_slices["z"].start
     in_python = tuple(entry.sampler.call is not None for entry in table.samplers)
     of_state = tuple(entry.root.by_state for entry in table.roots)
-    needed = {"roots": table.roots, "glance": any(of_state), "jump": table.roots, "sample": not all(in_python)}
-    kernels = [dynamics.kernels.machine(Kernel(name)) if used else None for name, used in needed.items()]
+    used = find_event_kernels(table)
+    names = ("roots", "glance", "jump", "sample")
+    kernels = [dynamics.kernels.machine(Kernel(name)) if name in used else None for name in names]
     roots, cheap_roots, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
     sampled = [dynamics.topology.layout.discrete_of[entry.owner] for entry in table.samplers]
     reads = kernels[0].reads_z if kernels[0] is not None else ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import time as clock
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +19,12 @@ from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
-from kinode.ode.run_events import RunEvents
+from kinode.ode.runs.run_arrays import provide_arrays, provide_block
+from kinode.ode.runs.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
+
+if TYPE_CHECKING:
+    from kinode.ode.runs.stiff_takeover import StiffTakeover
 
 OnLong = Callable[[float, Array, int], int | None]
 """Called with time, state and number of steps; gives the number after which it is called again."""
@@ -28,25 +34,27 @@ PASS_ENDED = 1e-2
 """Share of the largest distance from singular positions: a step that ends farther away ends the pass."""
 CHUNK_SECONDS = 0.05
 """Wall time in s after which a loop returns, for an interrupt, a progress bar or a request to stop."""
+NOTED_STEPS = 1000
+"""Steps bounded by stability from which on that is worth a word."""
+NO_NUMBERS = floats_of(np.zeros(0))
+"""An array without entries."""
 _BLOCK_NUMBERS = 1 << 19  # numbers in a block of output, at most (4 MB)
-
-
-def provide_arrays(*sizes: int) -> list[Array]:
-    """Arrays of zeros in one block of memory, each aligned to 64 bytes for vector instructions."""
-    starts = [0]
-    for size in sizes:
-        starts.append(starts[-1] + -(-size // 8) * 8)
-    block = np.zeros(starts[-1] + 8)
-    first = (-block.ctypes.data % 64) // 8
-    return [block[first + start : first + start + size] for start, size in zip(starts, sizes, strict=False)]
 
 
 def provide_rows(
     run: RunMemory, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int], stages: int
 ) -> Array:
     """Give a run its arrays; returns the state vectors: start of a step, end, stage, between, then the slopes."""
+    return _lay_out_rows(run, kernel, arguments, quaternions, stages, provide_arrays)[0]
+
+
+def _lay_out_rows(
+    run: RunMemory, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int], stages: int,
+    provide: Callable[..., list[Array]],
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """The same with a function that provides the arrays; returns state vectors, parameters and inputs."""
     n, lanes, model, state = kernel.n_y * kernel.lanes, kernel.lanes, run.model, run.state
-    time, x, work, projected, p, inputs, rows = provide_arrays(
+    time, x, work, projected, p, inputs, rows = provide(
         lanes, lanes, kernel.n_work * lanes, n + lanes, arguments[0].size, arguments[1].size, (4 + stages) * n
     )
     p[:], inputs[:] = arguments
@@ -61,7 +69,7 @@ def provide_rows(
     )
     run.clocks.time = run.breaks.time = run.breaks.latest = math.inf
     run.breaks.earliest = -math.inf
-    return rows.reshape(4 + stages, n)
+    return rows.reshape(4 + stages, n), p, inputs
 
 
 class LoopRun:
@@ -88,10 +96,14 @@ class LoopRun:
         loop: str = "advance_adaptive", memory: RunMemory | None = None,
     ) -> None:  # fmt: skip
         self.memory = run = memory if memory is not None else RunMemory()
-        rows = provide_rows(run, kernel, arguments, quaternions, stages)
+        self._storage: list[Array] = []
+        self._pristine: tuple[bytes, list[Array]] | None = None  # memory and storage before the first step
+        rows, p, inputs = _lay_out_rows(run, kernel, arguments, quaternions, stages, self.provide)
+        self._copies = [(1, p, inputs)]  # of parameters and inputs, with the lanes over which they are interleaved
         self.y, self.y_new, self.y_stage, self.between = rows[:4]
         self.slopes = rows[4:]
         self.max_steps, self.loop, self.arguments = max_steps, loop, arguments
+        self.takeover: StiffTakeover | None = None
         self.passes: list[SingularPass] = []
         self._near_until = -2  # the last step that ended near a singular position
         self.y[:] = y0
@@ -105,11 +117,55 @@ class LoopRun:
         run.output.sampled, run.output.n_times = times is not None, self.times.size
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
-        self.events = None if kernel.events is None else RunEvents(kernel.events, run, self.y, first_tick, span)
+        self.events: RunEvents | None = None
+        if kernel.events is not None:
+            self.events = RunEvents(kernel.events, run, self.y, first_tick, span, self.provide)
         if self.events is not None:
             run.step.t_end = float(self.events.align(np.array([run.step.t_end]), np.array([span[1]]))[0])
         self._set_bounds(kernel)
         self._first_rows(y0)
+
+    def provide(self, *sizes: int) -> list[Array]:
+        """Arrays of zeros that the loop works on; ``begin_again`` resets them."""
+        block, arrays = provide_block(*sizes)
+        self._storage.append(block)
+        return arrays
+
+    def provide_arguments(self, lanes: int) -> tuple[Array, Array]:
+        """Parameters and inputs, each interleaved over lanes."""
+        p, inputs = self.provide(*(lanes * values.size for values in self.arguments))
+        self._copies.append((lanes, p, inputs))
+        self._write_arguments()
+        return p, inputs
+
+    def _write_arguments(self) -> None:
+        for lanes, p, inputs in self._copies:
+            for copy, values in zip((p, inputs), self.arguments, strict=True):
+                copy[:] = values if lanes == 1 else np.repeat(values, lanes)
+
+    def keep_layout(self) -> None:
+        """Keep what the run looks like before its first step, for ``begin_again``."""
+        self._pristine = bytes(self.memory), [block.copy() for block in self._storage]
+
+    def begin_again(self, y0: Array, arguments: tuple[Array, Array]) -> None:
+        """Begin anew with another start, other parameters and inputs, in the memory of the run before."""
+        assert self._pristine is not None
+        memory, blocks = self._pristine
+        ctypes.memmove(ctypes.addressof(self.memory), memory, len(memory))
+        for block, first in zip(self._storage, blocks, strict=True):
+            np.copyto(block, first)
+        self.arguments, self.y[:] = arguments, y0
+        self._write_arguments()
+        self.passes, self._near_until, self._blocks, self.takeover = [], -2, [], None
+        if self.events is not None:
+            self.events.listed = []
+        self._first_rows(y0)
+
+    def release_output(self) -> None:
+        """Forget the output, which its receiver keeps."""
+        self._blocks = []
+        del self.out_t, self.out_y
+        self.memory.output.t = self.memory.output.y = NO_NUMBERS
 
     def absolute(self, t: float) -> float:
         """A time of the loop, which counts from the start, as a time of the model."""
@@ -135,7 +191,7 @@ class LoopRun:
         bounds.kernel, bounds.arguments, bounds.laws = spec.bounds, spec.arguments, spec.laws
         bounds.n_arguments, bounds.n_laws, bounds.count = n, laws, count
         bounds.functions = ints_of(np.array(spec.functions, dtype=np.int64))
-        arrays = provide_arrays(*[2 * n] * 5, *[2 * count] * 2, *[laws] * 4, n)
+        arrays = self.provide(*[2 * n] * 5, *[2 * count] * 2, *[laws] * 4, n)
         arrays[-1][:] = spec.widths
         pointers = [floats_of(array) for array in arrays]
         bounds.ranges, bounds.piece, bounds.box, bounds.before, bounds.after = pointers[:5]
@@ -175,6 +231,15 @@ class LoopRun:
         self._allocate(max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // self.y.size)))
         self.memory.output.written = 0
 
+    def complete(
+        self, on_progress: Callable[[float], bool] | None, budget: int | None,
+        on_long: tuple[int, OnLong] | None = None,
+    ) -> OdeSolution:  # fmt: skip
+        """The solution of the whole run."""
+        if self.span[0] == self.span[1] or self.y.size == 0:
+            return self.solution(Ending(EndKind.DONE, self.span[1], "nothing to integrate"))
+        return self.solution(self.drive(on_progress, budget, on_long))
+
     def drive(
         self, on_progress: Callable[[float], bool] | None, budget: int | None,
         on_long: tuple[int, OnLong] | None = None,
@@ -187,11 +252,20 @@ class LoopRun:
                 began = clock.perf_counter()
                 overdue = budget is None and began - shown > 2 * CHUNK_SECONDS
                 counts.budget = 0 if overdue else min(steps, self.max_steps - counts.steps)
+                if self.takeover is not None:
+                    counts.budget = self.takeover.limit(counts.budget)
                 code = call(self.memory)
                 elapsed = clock.perf_counter() - began
                 if code == Outcome.DONE:
                     return reached_end(self.now)
+                if code == Outcome.STIFF and self.takeover is not None:
+                    self.takeover.take_over()
+                    call = compiled_loops.loop(self.loop)
+                    continue
                 if self.serve(code):
+                    continue
+                if self.takeover is not None and self.takeover.changes(code):
+                    call = compiled_loops.loop(self.loop)
                     continue
                 if code != Outcome.PAUSED or counts.steps >= self.max_steps:
                     return self.describe(code if code != Outcome.PAUSED else Outcome.TOO_MANY_STEPS)
@@ -274,7 +348,7 @@ class LoopRun:
             t, y = (np.concatenate(parts) for parts in zip(*self._blocks, (t, y), strict=True))
         elif written < len(self.out_t):
             t, y = t.copy(), y.copy()
-        fixed = self.memory.method.stepping == Stepping.FIXED
+        fixed, stiffness = self.memory.method.stepping == Stepping.FIXED, self.memory.stiffness
         if self.events is not None:
             self.events.collect()
         return OdeSolution(
@@ -290,4 +364,6 @@ class LoopRun:
             passes=tuple(self.passes),
             events=() if self.events is None else tuple(self.events.listed),
             next_tick=None if self.events is None else self.memory.clocks.first,
+            bound_from=self.absolute(stiffness.first) if stiffness.bound_steps >= NOTED_STEPS else None,
+            taken_over=None if self.takeover is None else self.takeover.time,
         )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.gesture_plan import GesturePlan, check_new_name, names_in_use, read_text_of
 from kinode.formats.editing.entry_places import DRAWN, Path
-from kinode.formats.editing.gesture_plan import GesturePlan, check_new_name, names_in_use, read_text_of, sites_of
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
 from kinode.formats.editing.text_edits import Edit
@@ -24,17 +24,22 @@ def rename(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> 
         raise ArgumentError(f"{old} has this name already")
     check_new_name(new, taken)
     full = f"{owner}.{new}" if owner else new
-    edits = [] if key is None else draft.rename(key, new)
-    for site in sites_of(draft):
+    rename_references(draft, key, old, full)
+    plan.renamed[old] = full
+    plan.words = f"rename {old} to {full}"
+
+
+def rename_references(draft: ModelDraft, key: Path | None, old: str, full: str) -> None:
+    """Write another name in the place of one: as the key of its entry, if it has one, and wherever it is named."""
+    edits = [] if key is None else draft.rename(key, full.rpartition(".")[2])
+    for site in draft.sites:
         if not site.means(old) or site.path == key:
             continue
         if full in site.local:
-            raise ArgumentError(f"{new} has a meaning of its own in a law of {site.owner}; choose another name")
+            raise ArgumentError(f"{full} has a meaning of its own in a law of {site.owner}; choose another name")
         draft.guard(site.path)
         edits.append(Edit(site.start, site.start + len(old), full))
     draft.apply(edits)
-    plan.renamed[old] = full
-    plan.words = f"rename {old} to {full}"
 
 
 def _find_key(draft: ModelDraft, name: str) -> tuple[Path | None, bool]:
@@ -54,7 +59,7 @@ def _find_key(draft: ModelDraft, name: str) -> tuple[Path | None, bool]:
         body = placed.find("body")
         if (body.value if body is not None else "world") == owner:
             return ("frames", frame), True
-    if any(site.role == PORT and site.name == name and site.path[:1] != DRAWN[:1] for site in sites_of(draft)):
+    if any(site.role == PORT and site.name == name and site.path[:1] != DRAWN[:1] for site in draft.sites):
         if name in draft.system.references:
             raise ArgumentError(f"{name} is a reference, and keeps its name")
         return None, False

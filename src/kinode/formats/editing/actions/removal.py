@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError
-from kinode.formats.editing.connections import leave_out
-from kinode.formats.editing.gesture_plan import GesturePlan, fresh_nodes, names_in_use, read_names, sites_of
-from kinode.formats.editing.link_ends import has_default
+from kinode.formats.editing.actions.connections import leave_out
+from kinode.formats.editing.actions.gesture_plan import GesturePlan, fresh_nodes, names_in_use, read_names
+from kinode.formats.editing.actions.link_ends import has_default
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
 from kinode.formats.editing.text_edits import Edit
@@ -39,7 +39,7 @@ def delete(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> 
 def find_hanging(draft: ModelDraft, names: Iterable[str]) -> list[str]:
     """The components that go with some: those named, and what stands on them or acts in them."""
     going = list(dict.fromkeys(names))
-    sites = sites_of(draft)
+    sites = draft.sites
     for name in going:  # it grows on the way
         for site in sites:
             hangs = site.role in (FRAME, JOINT) and site.means(name) and site.owner
@@ -63,7 +63,7 @@ def _check_unused(draft: ModelDraft, names: list[str], going: list[str]) -> None
     """Refuse to delete parameters and tables that others use."""
     for name in names:
         if draft.places.section_of(name) in DEFINED:
-            users = [s.owner or str(s.path[0]) for s in sites_of(draft) if s.role == LAW and s.means(name)]
+            users = [s.owner or str(s.path[0]) for s in draft.sites if s.role == LAW and s.means(name)]
             others = list(dict.fromkeys(user for user in users if user not in going))
             if others:
                 shown = ", ".join(others[:5]) + ", ..." * (len(others) > 5)
@@ -74,19 +74,21 @@ def _cut(draft: ModelDraft, going: list[str]) -> None:
     """Take apart what connects the rest to what goes."""
     nodes = fresh_nodes(names_in_use(draft))
     for name in going:
-        ports = [s for s in sites_of(draft) if s.role == PORT and s.means(name) and s.owner and s.owner not in going]
+        ports = [s for s in draft.sites if s.role == PORT and s.means(name) and s.owner and s.owner not in going]
         if ports:  # what was on a joint stays together
             node = next(nodes)
             draft.apply([Edit(site.start, site.end, node) for site in ports])
-        lines = {s.path for s in sites_of(draft) if s.path[:2] == ("circuit", "connections") and s.means(name)}
+        lines = {s.path for s in draft.sites if s.path[:2] == ("circuit", "connections") and s.means(name)}
         for path in sorted(lines, reverse=True):
             draft.remove(path)
         while True:
-            read = next((s for s in sites_of(draft) if _is_cut(draft, s, name, going)), None)
+            read = next((s for s in draft.sites if _is_cut(draft, s, name, going)), None)
             if read is None:
                 break
-            field = _field_of(read)
-            leave_out(draft, read.owner, field, read.path)
+            if draft.places.section_of(read.owner) == "systems":
+                draft.set(read.path, None)
+            else:
+                leave_out(draft, read.owner, _field_of(read), read.path)
 
 
 def _is_cut(draft: ModelDraft, site: NameSite, name: str, going: list[str]) -> bool:

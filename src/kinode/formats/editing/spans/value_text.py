@@ -39,7 +39,7 @@ def format_value(typed: str, *, in_flow: bool, as_json: bool = False) -> str:
 
     Examples
     --------
-    >>> from kinode.formats.editing.value_text import format_value
+    >>> from kinode.formats.editing.spans.value_text import format_value
     >>> format_value("2 kg", in_flow=True), format_value("max(0, t)", in_flow=True)
     ('2 kg', '"max(0, t)"')
     """

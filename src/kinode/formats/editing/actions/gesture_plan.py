@@ -10,7 +10,7 @@ from typing import Any
 from kinode.errors import ArgumentError
 from kinode.expressions.parser import CONSTANTS, FUNCTIONS
 from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.name_sites import PORT, NameSite, find_sites
+from kinode.formats.editing.name_sites import PORT
 from kinode.formats.editing.text_edits import Edit
 from kinode.model.base.frames import NAME
 from kinode.model.component_store import RESERVED
@@ -41,15 +41,10 @@ class GesturePlan:
     words: str = ""
 
 
-def sites_of(draft: ModelDraft) -> list[NameSite]:
-    """The places of the present text where names stand."""
-    return find_sites(draft.places, draft.system.kinds)
-
-
 def names_in_use(draft: ModelDraft) -> set[str]:
     """Names that nothing new can have: of components, nodes, subsystems, and words of laws."""
     system = draft.system
-    nodes = {site.name for site in sites_of(draft) if site.role == PORT}
+    nodes = {site.name for site in draft.sites if site.role == PORT}
     taken = {*draft.places.paths, *system.declared, *system.prefixes, *nodes, *RESERVED, *CONSTANTS, *FUNCTIONS}
     return taken | set(system.references) | {frame.name or "" for frame in system.world.frames}
 

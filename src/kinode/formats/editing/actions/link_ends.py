@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from kinode.errors import ArgumentError, LawError
 from kinode.formats.editing.entry_places import Path
 from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.name_sites import LAW, PORT, find_sites
-from kinode.formats.editing.span_edits import value_end
+from kinode.formats.editing.name_sites import LAW, PORT
+from kinode.formats.editing.spans.span_edits import value_end
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.domains.domain import Domain, domain_of_coordinate
@@ -82,7 +82,7 @@ def _link(draft: ModelDraft, link: str) -> LinkEnd:
         return find_end(draft, {"component": owner, "port": port})
     if draft.places.section_of(link) == "joints":
         return find_end(draft, {"component": link, "port": THIRD})
-    sites = [site for site in find_sites(draft.places, draft.system.kinds) if site.role == PORT and site.name == link]
+    sites = [site for site in draft.sites if site.role == PORT and site.name == link]
     if not sites:
         raise ArgumentError(f"no wire is called {link!r}")
     ends = (_element_end(draft, site.owner, str(site.path[-1])) for site in sites if site.owner)
@@ -155,7 +155,7 @@ def _domain_in_system(draft: ModelDraft, name: str, port: str) -> Domain | None:
 def _read_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     """The field of a component that reads quantities of another: the port ``in controller`` of a diagram."""
     source = port.removeprefix(IN)
-    for site in find_sites(draft.places, draft.system.kinds):
+    for site in draft.sites:
         if site.owner == name and site.role == LAW and site.means(source):
             field = next(str(step) for step in site.path[::-1] if isinstance(step, str))
             return LinkEnd("law", name, field, site.path)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use
+from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, has_default
 from kinode.formats.editing.entry_places import DRAWN
-from kinode.formats.editing.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use, sites_of
-from kinode.formats.editing.link_ends import LinkEnd, find_end, has_default
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import FRAME, LAW, PORT
 from kinode.formats.editing.text_edits import Edit
@@ -146,10 +146,10 @@ def merge_nodes(draft: ModelDraft, gone: str, keep: str, plan: GesturePlan) -> N
     """Write another name for a node at every port, and in laws that name it."""
     edits = [
         Edit(site.start, site.start + len(gone), keep)
-        for site in sites_of(draft)
+        for site in draft.sites
         if (site.role == PORT and site.name == gone) or (site.role == LAW and site.name.startswith(f"{gone}."))
     ]
-    for site in sites_of(draft):
+    for site in draft.sites:
         if site.role == PORT and site.name == gone:
             draft.guard(site.path)
     draft.apply(edits)
@@ -200,14 +200,14 @@ def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
     plan.words = f"disconnect {_name(end)}"
     nodes = fresh_nodes(names_in_use(draft))
     if end.nature == "port":
-        together = [site for site in sites_of(draft) if site.role == PORT and site.name == end.text]
+        together = [site for site in draft.sites if site.role == PORT and site.name == end.text]
         if len(together) < 2 and _is_node(draft, end.text, end):
             raise ArgumentError(f"{_name(end)} is connected to nothing else")
         draft.set(end.path, next(nodes))
     elif end.nature == "side":
         _open_side(draft, end)
     elif end.nature == "freedom":
-        if not any(site.role == PORT and site.name == end.text for site in sites_of(draft)):
+        if not any(site.role == PORT and site.name == end.text for site in draft.sites):
             raise ArgumentError(f"no part is connected to {_name(end)}")
         merge_nodes(draft, end.text, next(nodes), plan)
         plan.renamed.clear()
@@ -222,7 +222,7 @@ def leave_out(draft: ModelDraft, name: str, field: str, path: tuple[str | int, .
     if has_default(draft, name, field) and draft.places.section_of(name) != "signals":
         draft.set(draft.places.field_path(name, (field,)), None)
         return
-    roles = {site.role for site in sites_of(draft) if site.path[: len(path)] == path}
+    roles = {site.role for site in draft.sites if site.path[: len(path)] == path}
     draft.set(path, "world" if FRAME in roles else "0")
 
 
@@ -254,4 +254,4 @@ def _disconnect_drawn(draft: ModelDraft, name: str, port: str) -> None:
 
 
 def _drawn_sites(draft: ModelDraft) -> Iterator[Any]:
-    return (site for site in sites_of(draft) if site.path[:2] == ("circuit", "connections"))
+    return (site for site in draft.sites if site.path[:2] == ("circuit", "connections"))

@@ -1,0 +1,120 @@
+"""What starts take from the model at a point: values of following states, and quantities of the network.
+
+The first starts of a system evaluate it in Python, which needs no compilation.  Where more follow, they are compiled.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.start_outputs import consistent_values, find_followers, find_zeros, network_values
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.network_blocks import single_order
+
+IN_PYTHON = 4
+"""Starts that are evaluated in Python before machine code is worth while."""
+START_QUANTITIES = Kernel("start_quantities")
+
+
+class NetworkPlan(NamedTuple):
+    """Which initial values of a network count."""
+
+    starts: list[int]
+    """Their indices in ``network.starts``."""
+    free: list[int]
+    """The entries of z that they determine."""
+
+
+class StartQuantities:
+    """The quantities of starts of a system, evaluated at points."""
+
+    def __init__(self, kernels: Kernels) -> None:
+        self.kernels, self.topology = kernels, kernels.topology
+        self._starts = 0
+        self._following: list[str] | None = None  # names, known from the first evaluation
+        self._plans: dict[frozenset[str], NetworkPlan] = {}
+        self._last: tuple[EvaluationPoint, Array] | None = None
+
+    @cached_property
+    def has_followers(self) -> bool:
+        """Whether the system has following states."""
+        return bool(find_followers(self.topology))
+
+    @cached_property
+    def n_given(self) -> int:
+        """Quantities of the network that have initial values."""
+        return 0 if self.topology.network is None else len(self.topology.network.starts)
+
+    @cached_property
+    def n_zero(self) -> int:
+        """Quantities of the network that are zero by default."""
+        return len(find_zeros(self.topology))
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """Where each state stands in z."""
+        return {c.name: c.index for c in self.topology.coordinates if c.role == "z"}
+
+    def count_start(self) -> None:
+        """Count a start, which evaluates some points."""
+        self._starts += 1
+
+    def compile(self) -> None:
+        """Evaluate in machine code from now on."""
+        self._starts = IN_PYTHON
+
+    @property
+    def _is_compiled(self) -> bool:
+        return self._starts > IN_PYTHON
+
+    def plan(self, given: frozenset[str]) -> NetworkPlan:
+        """Which initial values of the network count where some states are given by name."""
+        if given not in self._plans:
+            self._plans[given] = self._make_plan(given)
+        return self._plans[given]
+
+    def _make_plan(self, names: frozenset[str]) -> NetworkPlan:
+        network = self.topology.network
+        assert network is not None
+        direct = {single_order(start.quantity) for start in network.starts}
+        given = {(s.variable, s.order) for s in network.states if f"{s.owner}.{s.name}" in names}
+        which = [k for k, start in enumerate(network.starts) if single_order(start.quantity) not in given]
+        free = [s for s in network.states if (s.variable, s.order) not in direct | given]
+        return NetworkPlan(which, [self.index_of[f"{s.owner}.{s.name}"] for s in free])
+
+    def following(self, point: EvaluationPoint) -> dict[str, float]:
+        """The values that following states take, by name."""
+        if self._following is None or not self._is_compiled:
+            known = {name: float(x) for name, x in consistent_values(Snapshot(self.topology, point)).items()}
+            self._following = list(known)
+        if not self._is_compiled:
+            return known
+        values = self._evaluate(point)
+        return dict(zip(self._following, values.tolist(), strict=False))
+
+    def network(self, point: EvaluationPoint) -> Array:
+        """The quantities of the network with initial values, then those that are zero by default."""
+        if self._is_compiled:
+            values = self._evaluate(point)
+            return values[len(values) - self.n_given - self.n_zero :]
+        return np.array([float(x) for x in network_values(Snapshot(self.topology, point))])
+
+    def _evaluate(self, point: EvaluationPoint) -> Array:
+        """All quantities at a point; those at the last one are kept, since two steps of a start ask for them."""
+        last = self._last
+        if last is None or not _is_same(last[0], point):
+            last = self._last = point, self.kernels.call(START_QUANTITIES, point)
+        return last[1]
+
+
+def _is_same(one: EvaluationPoint, two: EvaluationPoint) -> bool:
+    """Whether two points of one start are the same; only z differs among them."""
+    same = one.q is two.q and one.u is two.u and one.p is two.p and one.inputs is two.inputs and one.t == two.t
+    return same and one.z.tobytes() == two.z.tobytes()

@@ -1,0 +1,50 @@
+"""States with parameters and inputs as one record, and kernels called for them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.kernels.kernel_options import Kernel
+from kinode.model.quantity_names import QuantityName, find_quantity
+from kinode.records import dataclass
+from kinode.structure.evaluation_point import EvaluationPoint
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+
+
+@dataclass(frozen=True, eq=False)
+class StateBatch(EvaluationPoint):
+    """One state or a batch of states, with accelerations where they are given."""
+
+    u_dot: Array | None = None
+
+    @classmethod
+    def of(cls, point: EvaluationPoint, u_dot: Array | None = None) -> StateBatch:
+        """The states of a point."""
+        return cls(point.t, point.q, point.u, point.z, point.p, point.inputs, u_dot)
+
+    def call(self, dynamics: Dynamics, name: str, options: Hashable = ()) -> Array:
+        """A kernel that gives reactions, for the accelerations of the model or the given ones."""
+        kernel = Kernel(name if self.u_dot is None else f"{name}_of_motion", options)
+        return dynamics.kernels.call(kernel, self, self.u_dot)
+
+    def evaluate(self, dynamics: Dynamics, names: Sequence[str]) -> dict[str, Array]:
+        """Quantities by name that do not depend on reactions, in the modes of the states."""
+        quantities = [find_quantity(dynamics.system, name) for name in names]
+        return dict(split_values(dynamics.kernels.call(Kernel("evaluate", tuple(names)), self), quantities))
+
+
+def split_values(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str, Array]]:
+    """The result of the kernel ``evaluate`` by name, each value in its own shape."""
+    values, start = [], 0
+    for name in names:
+        size = int(np.prod(name.size))
+        part = whole[..., start : start + size]
+        values.append((name.text, part.reshape((*whole.shape[:-1], *name.size))))
+        start += size
+    return values

@@ -1,0 +1,1 @@
+"""What gestures do, one file for each sort."""

@@ -1,0 +1,1 @@
+"""Runs laid out in memory, and begun again there with other values."""

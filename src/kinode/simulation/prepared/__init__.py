@@ -1,0 +1,1 @@
+"""What runs of one compiled system share: its compiled functions, events and the memory of its runs."""

@@ -1,0 +1,152 @@
+"""A gesture's text loads to the system that the same change in Python gives, and can be undone to the byte."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kinode.errors import Error
+from kinode.formats.editing.checked_text import check_text
+from kinode.formats.editing.gestures import plan_gesture
+from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.editing.text_edits import Edit, apply_edits, invert_edits
+from kinode.formats.span_nodes import NodeKind, SpanNode
+from kinode.formats.yaml_files import load
+
+PATHS = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
+DRAWN = [path for path in PATHS if "circuit:" not in path.read_text()]
+COMMENT = re.compile(r"(?m)(?:^|\s)(#[^\n]*)$")
+
+
+def after(path: Path, gesture: dict[str, Any]) -> tuple[str, list[Edit]]:
+    text = path.read_text()
+    plan = plan_gesture(text, gesture, path)
+    return apply_edits(text, plan.edits), plan.edits
+
+
+def components(path: Path) -> list[str]:
+    return list(ModelDraft(path.read_text(), path).places.paths)
+
+
+# -- the same as in Python -------------------------------------------------------------------------
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_renaming(path):
+    for name in components(path):
+        system = load(path)
+        if name in system.world.frames or name not in (*system.declared, *system.prefixes):
+            continue  # the base of a drawn circuit
+        system.rename(name, "other_name")
+        text, _ = after(path, {"do": "rename", "name": name, "to": "other_name"})
+        checked = check_text(text, path)
+        assert checked.complete, (name, checked.problems)
+        assert checked.system == system, name
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+def test_deleting(path):
+    for name in components(path):
+        system = load(path)
+        try:
+            removed = system.remove(name)
+        except Error as error:
+            with pytest.raises(Error, match="is used by"):
+                after(path, {"do": "delete", "names": [name]})
+            assert "is used by" in str(error)
+            continue
+        plan = plan_gesture(path.read_text(), {"do": "delete", "names": [name]}, path)
+        checked = check_text(apply_edits(path.read_text(), plan.edits), path)
+        assert not checked.system.declared.keys() & set(removed)
+        # a drive or a subsystem is one entry of a file, which goes as a whole and loses what it was bound to
+        for other in (x for x in system.declared if x not in checked.broken and "." not in x):
+            assert checked.system.declared[other] == system.declared[other], (name, other)
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+def test_setting_the_mass_of_every_body(path):
+    for name in load(path).bodies:
+        if name not in components(path) or load(path)[name].shape is not None:
+            continue
+        system = load(path)
+        system.change(name, mass="2.5 kg", physical=False)
+        text, _ = after(path, {"do": "set", "name": name, "path": ["mass"], "value": "2.5 kg"})
+        text = apply_edits(
+            text, plan_gesture(text, {"do": "set", "name": name, "path": ["physical"], "value": "false"}).edits
+        )
+        assert check_text(text, path).system[name] == system[name]
+
+
+# -- bytes -----------------------------------------------------------------------------------------
+def scalars(node: SpanNode, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], SpanNode]]:
+    if node.kind is NodeKind.SCALAR:
+        return [(path, node)]
+    inner = [*((k, e.node) for k, e in node.entries.items()), *enumerate(node.items)]
+    return [pair for key, item in inner for pair in scalars(item, (*path, key))]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_every_value_is_set_and_set_back(path):
+    text = path.read_text()
+    for place, node in scalars(ModelDraft(text).root):
+        raw = text[node.start : node.end]
+        draft = ModelDraft(text)
+        draft.set(place, "12.5 zz")
+        assert draft.root.find(*place).value == "12.5 zz"
+        draft.set(place, raw)
+        assert draft.text == text
+        assert not draft.edited.edits()
+
+
+@st.composite
+def gestures(draw: Any, text: str, path: Path) -> dict[str, Any]:
+    """Any gesture, sensible or not, at the components of a text."""
+    draft = ModelDraft(text, path)
+    names = list(draft.places.paths)
+    name = st.sampled_from([*names, "nobody", "world"])
+    ports = ["1", "2", "3", "a", "b", "plus", "minus", "shaft", "on", "out", "in target", "input", "output", ""]
+    end = st.fixed_dictionaries({"component": name, "port": st.sampled_from(ports)})
+    other = end | st.fixed_dictionaries({"reference": st.sampled_from(["gnd", "world"])})
+    kinds = ["body", "revolute", "resistor", "dc_motor", "pid", "force", "parameter", "signal", "gear", "nonsense"]
+    paths = st.sampled_from([["mass"], ["com", 0], ["damping"], ["kind"], ["frames", "tip"], ["value"], ["law"], ["a"]])
+    value = st.sampled_from(["1", "2 kg", "[1, 0, max(0, t)]", "{x: 1}", "a: b #c", "'", '"', "*x", "- 1", "é ∞"])
+    words = {
+        "add": {"kind": st.sampled_from(kinds)},
+        "set": {"name": name, "path": paths, "value": st.none() | value | st.text(max_size=6)},
+        "connect": {"from": end, "to": other},
+        "disconnect": {"component": name, "port": st.sampled_from(ports)},
+        "delete": {"names": st.lists(name, min_size=1, max_size=3)},
+        "rename": {"name": name, "to": st.sampled_from(["fresh", "x", "world", "1", *names[:2]])},
+        "duplicate": {"names": st.lists(name, min_size=1, max_size=3)},
+        "group": {"what": st.sampled_from(["link", "drive", "axis", "pid_loop"]), "on": st.none() | name},
+    }
+    do = draw(st.sampled_from(list(words)))
+    return {"do": do, **draw(st.fixed_dictionaries(words[do]))}
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(PATHS), st.sampled_from(["\n", "\r\n"]), st.data())
+def test_any_gestures_and_their_inverses_leave_equal_bytes(path, end, data):
+    text = first = path.read_text().replace("\n", end)
+    undo: list[tuple[str, list[Edit]]] = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        gesture = data.draw(gestures(text, path))
+        try:
+            plan = plan_gesture(text, gesture, path)
+        except Error:
+            continue
+        new = apply_edits(text, plan.edits)
+        undo.append((text, invert_edits(text, plan.edits)))
+        if not plan.removed:
+            kept = [comment for comment in COMMENT.findall(text) if comment not in new]
+            assert not kept or gesture["do"] in ("set", "disconnect"), kept
+        check_text(new, path)  # it may be wrong, and says so
+        ModelDraft(new, path)  # and can be drawn at again
+        text = new
+    for before, edits in reversed(undo):
+        text = apply_edits(text, edits)
+        assert text == before
+    assert text == first

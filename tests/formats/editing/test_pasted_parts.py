@@ -1,0 +1,93 @@
+"""Copies keep the connections among their parts, take free names, and connect to nothing that was not meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.ready_groups import GROUPS
+from kinode.formats.editing.checked_text import check_text
+from kinode.formats.editing.gestures import plan_gesture
+from kinode.formats.editing.text_edits import apply_edits
+from kinode.formats.yaml_files import loads
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+AXIS = (EXAMPLES / "motor_axis.yaml").read_text()
+EXCAVATOR = (EXAMPLES / "excavator.yaml").read_text()
+ARM = """\
+kinode: 1
+bodies: {base: {mass: 1, inertia: [1, 1, 1]}}
+joints: {stand: {kind: revolute, between: [world, base], axis: y}}
+"""
+
+
+def do(text: str, /, **gesture: object) -> tuple[str, list[str]]:
+    plan = plan_gesture(text, gesture)
+    return apply_edits(text, plan.edits), plan.made
+
+
+def test_a_duplicate_is_connected_within_itself_alone():
+    after, made = do(AXIS, do="duplicate", names=["motor", "gear", "controller"])
+    assert made == ["controller_2", "motor_2", "gear_2"]
+    system = check_text(after).system
+    assert system["motor_2"].plus == "n1" and system["motor_2"].minus == "gnd"
+    assert system["motor_2"].shaft == system["gear_2"].input == "n2"
+    assert system["gear_2"].output == "elbow"
+    assert system["motor_2"].resistance == system["motor"].resistance
+    assert after.startswith(AXIS.split("run:")[0])
+
+
+def test_references_among_copies_follow_them():
+    after, made = do(AXIS, do="duplicate", names=["amplifier", "controller", "arm", "elbow"])
+    assert set(made) == {"amplifier_2", "controller_2", "arm_2", "elbow_2"}
+    system = check_text(after).system
+    assert system["amplifier_2"].modulation.text() == "controller_2.output"
+    assert system["controller_2"].measured.text() == "elbow_2.q"
+    assert (system["elbow_2"].a.body, system["elbow_2"].b.body) == ("world", "arm_2")
+    assert system["arm_2"].com.position == system["arm"].com.position
+
+
+def test_what_stands_on_lines_is_pasted_as_it_is_meant():
+    after, made = do(AXIS, do="paste", text=EXCAVATOR)
+    assert {"boom", "soil", "digging", "in_the_ground"} <= set(made)
+    ours, theirs = loads(after), loads(EXCAVATOR)
+    for name in ("boom", "stick", "soil", "swing", "boom_pin", "digging", "in_the_ground"):
+        assert ours[name] == theirs[name]
+
+
+@pytest.mark.parametrize("what", GROUPS)
+def test_a_group_is_whole_on_a_joint(what):
+    after, made = do(ARM, do="group", what=what)
+    checked = check_text(after)
+    assert checked.complete, checked.problems
+    assert len(made) > 1
+    again, more = do(after, do="group", what=what, on="base" if what == "link" else "stand")
+    assert not set(made) & set(more)
+    assert not check_text(again).broken
+
+
+@pytest.mark.parametrize("what", GROUPS)
+def test_a_group_may_come_first(what):
+    after, _ = do("kinode: 1\nname: new\n", do="group", what=what)
+    checked = check_text(after)
+    assert not checked.broken
+    assert {problem.field for problem in checked.problems} <= {"output"}  # an open node, to be connected
+
+
+@pytest.mark.parametrize(
+    ("gesture", "reason"),
+    [
+        ({"do": "paste", "text": "a: ["}, "no part of a model"),
+        ({"do": "paste", "text": "- 1"}, "no components"),
+        ({"do": "paste", "text": "bodies: {b: {}}\nextends: x.urdf"}, "extends cannot be pasted"),
+        ({"do": "paste", "text": ""}, "needs 'text'"),
+        ({"do": "duplicate", "names": ["nobody"]}, "nothing called"),
+        ({"do": "group", "what": "robot"}, "there are link"),
+        ({"do": "group", "what": "link", "on": "stand"}, "is put on a body"),
+    ],
+)
+def test_what_cannot_be_pasted_says_why(gesture, reason):
+    with pytest.raises(ArgumentError, match=reason):
+        plan_gesture(ARM, gesture)

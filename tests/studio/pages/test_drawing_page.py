@@ -1,0 +1,243 @@
+"""The canvas in a real browser: what pointer and keyboard draw is what the file says, and undo takes all of it back."""
+
+import re
+
+import pytest
+from player_pages import ROOT
+from studio_hands import studio
+
+import kinode as kn
+
+LARGE = {"width": 1440, "height": 1000}
+PLACES = "() => Object.fromEntries(kinodeStudio.document.sketch.boxes.map((box) => [box.name, box.at]))"
+MARKED = """(mark) => [...document.querySelectorAll(`g.port.${mark}`)]
+  .map((port) => `${port.closest("g.part").dataset.name}:${port.dataset.port}`).sort()"""
+LINES = "() => [...document.querySelectorAll('g.wire .line')].map((line) => line.getAttribute('d')).sort()"
+SHOWN = "() => Number(document.querySelector('.canvas-sheet .lifted g').getAttribute('transform').match(/[\\d.]+/)[0])"
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def large(make_page):
+    page = make_page(**LARGE)
+    page.set_default_timeout(10_000)
+    return page
+
+
+@pytest.fixture
+def motor_axis(tmp_path):
+    file = tmp_path / "motor_axis.yaml"
+    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text())
+    return file
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """A model that is not there yet."""
+    return tmp_path / "drawn.yaml"
+
+
+def middle(page, selector):
+    box = page.locator(selector).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, start, end):
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=4)
+    page.mouse.move(*end, steps=4)
+
+
+def part(name):
+    return f".studio-canvas g.part[data-name='{name}'] .room"
+
+
+def port(page, name, of):
+    return middle(page, f".studio-canvas g.part[data-name='{name}'] g.port[data-port='{of}'] .knob")
+
+
+def undo_all(hands):
+    for _ in range(60):
+        if not hands.page.evaluate("() => kinodeStudio.document.state.canUndo"):
+            return
+        hands.page.locator(".canvas-sheet").focus()
+        hands.page.keyboard.press("Control+z")
+        hands.wait()
+    raise AssertionError("undo does not end")
+
+
+def test_a_mechanism_is_drawn_by_the_mouse(large, empty):
+    """Two bodies, a joint whose bodies are clicked, another by dragging from body to body."""
+    with studio(large, empty) as hands:
+        first = hands.text
+        hands.drag_from_palette("body", -60, -80)
+        hands.wait_for_part("body")
+        hands.drag_from_palette("revolute", -220, -80)
+        large.locator(".canvas-hint button", has_text="world").click()
+        large.mouse.click(*middle(large, part("body")))
+        hands.wait_for_part("revolute")
+        hands.drag_from_palette("body", 200, -80)
+        hands.wait_for_part("body_2")
+        drag(large, port(large, "body", "body"), middle(large, part("body_2")))
+        large.mouse.up()
+        large.locator(".choice-box input").fill("revolute")
+        large.keyboard.press("Enter")
+        hands.wait_for_part("revolute_2")
+        assert hands.problems() == []
+        system = kn.loads(hands.text)
+        pairs = {name: (joint.a.body, joint.b.body) for name, joint in system.joints.items()}
+        assert pairs == {"revolute": ("world", "body"), "revolute_2": ("body", "body_2")}
+        hands.wait_for_run("revolute_2.q")
+        undo_all(hands)
+        assert hands.text == first
+
+
+def test_a_circuit_is_drawn_by_keys_alone(large, empty):
+    with studio(large, empty) as hands:
+        keys = large.keyboard
+        large.locator(".canvas-sheet").focus()
+        for kind in ("battery", "resistor"):
+            keys.press("/")
+            large.locator(".choice-box input").wait_for()
+            keys.type(kind)
+            keys.press("Enter")
+            hands.wait_for_part(kind)
+        for steps in (["plus", "battery.plus"], ["minus", "gnd"]):  # of the resistor, which is selected
+            keys.press("c")
+            for words in steps:
+                large.wait_for_function("() => document.activeElement.getAttribute('role') === 'combobox'")
+                keys.type(words)
+                keys.press("Enter")
+                large.wait_for_timeout(150)
+            hands.wait()
+        keys.press("ArrowLeft")
+        assert large.evaluate("() => kinodeStudio.selection") == ["battery"]
+        keys.press("F2")
+        keys.type("supply")
+        keys.press("Enter")
+        hands.wait_for_part("supply")
+        large.wait_for_function("() => document.activeElement.dataset.name === 'supply'")
+        keys.press("c")
+        keys.type("minus")
+        keys.press("Enter")
+        large.wait_for_timeout(150)
+        keys.type("gnd")
+        keys.press("Enter")
+        assert hands.problems() == []
+        assert set(kn.loads(hands.text).elements) == {"supply", "resistor"}
+        keys.press("Delete")
+        assert "supply" not in hands.text
+
+
+def test_ports_that_fit_light_up_and_others_say_why_not(large, motor_axis):
+    with studio(large, motor_axis) as hands:
+        text = hands.text
+        start, end = port(large, "battery", "plus"), port(large, "elbow", "3")
+        drag(large, start, end)
+        fitting = large.evaluate(MARKED, "fits")
+        assert "motor:plus" in fitting
+        assert not {name for name in fitting if name.split(":")[0] in ("elbow", "arm", "target")}
+        assert "motor:shaft" in large.evaluate(MARKED, "refused")
+        assert "rotational" in large.locator(".canvas-hint").inner_text()
+        large.mouse.up()
+        assert hands.text == text
+        drag(large, start, end)
+        large.keyboard.press("Escape")
+        assert large.evaluate(MARKED, "fits") == []
+        large.mouse.up()
+        assert hands.text == text
+
+
+def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, motor_axis):
+    with studio(large, motor_axis) as hands:
+        text = hands.text
+        line = large.locator("g.wire[data-name='rotor'] .line").bounding_box()
+        drag(large, port(large, "gear", "output"), (line["x"], line["y"] + line["height"] / 2))
+        assert "rotor" in large.locator(".canvas-hint").inner_text()
+        large.keyboard.press("Escape")
+        large.mouse.up()
+        sheet = large.locator(".canvas-sheet").bounding_box()
+        drag(large, port(large, "battery", "plus"), (sheet["x"] + sheet["width"] - 120, sheet["y"] + 80))
+        large.mouse.up()
+        large.locator(".choice-box input").fill("capacitor")
+        large.keyboard.press("Enter")
+        hands.wait_for_part("capacitor")
+        assert re.search(r"capacitor: +\{kind: capacitor, plus: bus", hands.text)
+        large.keyboard.press("Control+z")  # part and link are one step
+        assert hands.text == text
+
+
+def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, motor_axis):
+    with studio(large, motor_axis) as hands:
+        text, places, lines = hands.text, large.evaluate(PLACES), large.evaluate(LINES)
+        x, y = middle(large, part("battery"))
+        scale = large.evaluate(SHOWN)
+        drag(large, (x, y), (x + 60 * scale, y - 40 * scale))
+        large.mouse.up()
+        hands.wait()
+        moved = large.evaluate(PLACES)
+        assert moved == places | {"battery": [places["battery"][0] + 60, places["battery"][1] - 40]}
+        large.keyboard.press("Alt+ArrowRight")
+        hands.wait()
+        assert large.evaluate(PLACES)["battery"][0] == places["battery"][0] + 70
+        wire = "g.wire[data-name='rotor'] .line"
+        at = middle(large, wire)
+        drag(large, at, (at[0] + 50 * scale, at[1]))
+        large.mouse.up()
+        hands.wait()
+        large.wait_for_function(
+            "(lines) => document.querySelector(lines[0]).getAttribute('d') !== lines[1]", arg=[wire, ""]
+        )
+        bent = large.evaluate(
+            "() => kinodeStudio.document.sketch.links.find((link) => link.name === 'rotor').waypoints"
+        )
+        assert len(bent) > 0
+        assert hands.text == text
+        undo_all(hands)
+        assert large.evaluate(PLACES) == places
+        large.wait_for_function(f"(lines) => JSON.stringify(({LINES})()) === JSON.stringify(lines)", arg=lines)
+
+
+def test_parts_are_selected_aligned_found_and_deleted(large, motor_axis):
+    with studio(large, motor_axis) as hands:
+        text = hands.text
+        hands.choose("motor")
+        large.locator(part("battery")).click(modifiers=["Shift"])
+        assert large.evaluate("() => kinodeStudio.selection") == ["motor", "battery"]
+        large.get_by_role("button", name="Align").click()
+        large.get_by_role("menuitem", name="Middles in a row").click()
+        hands.wait()
+        places = large.evaluate(PLACES)
+        assert places["motor"][1] == places["battery"][1]
+        large.locator(".canvas-sheet").focus()
+        large.keyboard.press("Control+f")
+        large.locator(".choice-box input").fill("amplifier")
+        large.keyboard.press("Enter")
+        assert large.evaluate("() => kinodeStudio.selection") == ["amplifier"]
+        large.keyboard.press("Delete")
+        large.locator(part("amplifier")).wait_for(state="detached")
+        assert "amplifier:" not in hands.text
+        undo_all(hands)
+        assert hands.text == text
+
+
+def test_half_the_size_at_twice_the_zoom_has_all_it_needs(make_page, motor_axis):
+    """At 200 % a window of 1280 x 1000 has 640 x 500."""
+    page = make_page(width=640, height=500)
+    with studio(page, motor_axis) as hands:
+        page.evaluate("() => kinodeStudio.show('Canvas')")
+        page.locator(".canvas-sheet").focus()
+        page.keyboard.press("/")
+        box = page.locator(".choice-box").bounding_box()
+        sheet = page.locator(".canvas-sheet").bounding_box()
+        assert box["x"] >= sheet["x"] and box["x"] + box["width"] <= sheet["x"] + sheet["width"]
+        assert box["y"] + box["height"] <= sheet["y"] + sheet["height"] + 1
+        page.keyboard.type("diode")
+        page.keyboard.press("Enter")
+        hands.wait_for_part("diode")
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,241 @@
+"""The studio in a real browser: drawn from nothing by mouse and keys, run, edited as text, undone, saved, recovered."""
+
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from player_pages import ROOT, must_run
+from studio_hands import studio
+
+import kinode as kn
+
+WIDE = {"width": 1440, "height": 900}
+RLC = ROOT / "examples" / "rlc.yaml"
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+  .filter(({ impact }) => impact === "serious" || impact === "critical")
+  .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    """What belongs to no model is kept apart from what others have kept."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def wide(make_page):
+    return make_page(**WIDE)
+
+
+@pytest.fixture
+def axis(tmp_path):
+    """A file of its own of the example with motor, gear and arm."""
+    file = tmp_path / "axis.yaml"
+    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text())
+    return file
+
+
+def draw_rlc(hands):
+    """The circuit of the example: a part from the palette, the others by name; a wire by mouse, the others by keys."""
+    hands.drag_from_palette("voltage_source", -150, 0)
+    hands.wait_for_part("source")
+    for kind in ("resistor", "inductor", "capacitor"):
+        hands.add(kind)
+        hands.wait_for_part(kind)
+    hands.drag_wire(("source", "plus"), ("resistor", "plus"))
+    hands.connect_by_keys("resistor", "minus", "inductor.plus")
+    hands.connect_by_keys("inductor", "minus", "capacitor.plus")
+    hands.connect_by_keys("capacitor", "minus", "gnd")
+    hands.connect_by_keys("source", "minus", "gnd")
+    for kind, name in (("resistor", "wire"), ("inductor", "coil"), ("capacitor", "tank")):
+        hands.rename(kind, name)
+    values = {"wire": ("resistance", "20 Ohm"), "coil": ("inductance", "100 mH"), "tank": ("capacitance", "10 uF")}
+    for name, (field, value) in values.items():
+        hands.inspect(name)
+        hands.set(field, value)
+    hands.choose_nothing()
+    hands.set("run.until", "50 ms")
+
+
+def test_a_circuit_is_drawn_from_nothing_run_saved_and_undone(wide, tmp_path):
+    with studio(wide, folder=tmp_path) as hands:
+        hands.begin()
+        first = hands.text
+        draw_rlc(hands)
+        assert hands.problems() == []
+        hands.wait_for_run("tank.voltage")
+        exact = kn.simulate(kn.load(RLC))
+        t, voltage = hands.series("tank.voltage")
+        assert t[-1] == pytest.approx(0.05)
+        assert np.interp(t, exact.t, exact["tank.voltage"]) == pytest.approx(np.array(voltage), abs=0.02)
+        wide.keyboard.press("Control+s")
+        wide.get_by_label("File name").fill("drawn")
+        wide.keyboard.press("Enter")
+        wide.locator(".file-name", has_text="drawn.yaml").wait_for()
+        drawn, example = kn.load(tmp_path / "drawn.yaml"), kn.load(RLC)
+        assert set(drawn.elements) == set(example.elements)
+        assert (tmp_path / "drawn.yaml").read_text() == hands.text
+        while wide.locator("[aria-label^='Undo']").is_enabled():
+            wide.locator("[aria-label^='Undo']").click()
+            hands.wait()
+        assert hands.text == first
+        assert (tmp_path / "drawn.yaml").read_text() != first  # the file stays as it was saved
+
+
+def test_text_diagram_and_inspector_are_views_of_one_text(wide, axis):
+    first = axis.read_text()
+    with studio(wide, axis) as hands:
+        hands.open("Text")
+        hands.type_after("mass: ", "4.5", taken=1)
+        assert hands.text == first.replace("mass: 3", "mass: 4.5")
+        assert wide.evaluate("() => kinodeStudio.selection") == ["arm"]  # where the cursor stands
+        wide.keyboard.press("Backspace")
+        wide.keyboard.press("Backspace")
+        assert hands.text == first.replace("mass: 3", "mass: 4")
+        hands.inspect("arm")
+        assert wide.locator(".inspector [data-field='mass'] input[type=text]").input_value() == "4"
+        hands.set("mass", "5 kg")
+        assert hands.text == first.replace("mass: 3", "mass: 5 kg")
+        hands.open("Text")
+        assert "mass: 5 kg" in wide.locator(".cm-content").inner_text()
+        wide.locator(".cm-content").press("Control+z")
+        hands.wait()
+        while wide.locator("[aria-label^='Undo']").is_enabled():
+            wide.locator("[aria-label^='Undo']").click()
+            hands.wait()
+        assert hands.text == first
+
+
+def test_an_error_stands_at_its_field_and_line_and_is_cured_by_a_click(wide, axis):
+    whole = axis.read_text()
+    axis.write_text(whole.replace("plus: coil, minus: gnd", "plus: coil, minus: gdn"))
+    with studio(wide, axis) as hands:
+        assert any("gdn" in message for message in hands.problems())
+        assert re.search(r"\d error", wide.locator(".check-badge").inner_text())
+        hands.open("Problems")
+        wide.locator(".problem-list .cure", has_text="gnd").first.click()
+        hands.wait()
+        assert hands.text == whole
+        assert hands.problems() == []
+        hands.inspect("arm")
+        hands.set("mass", "3 m")
+        assert wide.locator(".inspector [data-field='mass'] .field-error").is_visible()
+        hands.set("mass", "3")
+        assert hands.problems() == []
+
+
+def test_a_number_moves_while_it_runs_and_is_kept_in_the_text(wide, axis):
+    with studio(wide, axis) as hands:
+        hands.wait_for_run("elbow.q")
+        hands.inspect("arm")
+        slider = wide.get_by_label("arm.mass, while it runs")
+        _, before = hands.series("elbow.q")
+        slider.focus()
+        for _ in range(20):
+            slider.press("ArrowRight")
+        wide.wait_for_function("() => !kinodeStudio.run.desk.lane.busy")
+        _, after = hands.series("elbow.q")
+        assert before != after
+        assert "mass: 3," in hands.text  # the text stays until it is kept
+        wide.locator("[data-field='mass'] .keep", has_text="Keep").click()
+        hands.wait()
+        kept = re.search(r"mass: ([\d.]+)", hands.text)[1]
+        assert float(kept) > 3
+        assert float(wide.locator("[data-field='mass'] input[type=text]").input_value()) == float(kept)
+
+
+def test_two_pages_see_one_model(make_page, axis):
+    one, other = make_page(**WIDE), make_page(**WIDE)
+    with studio(one, axis) as hands:
+        other.goto(hands.view.url)
+        other.wait_for_function("() => globalThis.kinodeStudio?.text")
+        hands.inspect("arm")
+        hands.set("mass", "7 kg")
+        other.wait_for_function("() => kinodeStudio.document.text.includes('mass: 7 kg')")
+        other.locator(".pane-side [data-part='Text']").click()
+        other.wait_for_function("() => document.querySelector('.cm-content').textContent.includes('mass: 7 kg')")
+        other.goto("about:blank")
+
+
+SERVER = """
+import sys
+from kinode.studio.drawing.studio_view import StudioView
+with StudioView(sys.argv[1]) as view:
+    print(view.url, flush=True)
+    view.wait(600)
+"""
+
+
+@contextmanager
+def served(file):
+    """The studio in a process of its own, which is killed in the end."""
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(file)], stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_what_was_not_saved_survives_a_killed_server(make_page, axis):
+    first = axis.read_text()
+    page = make_page(**WIDE)
+    with served(axis) as url:
+        page.goto(url)
+        page.wait_for_function("() => globalThis.kinodeStudio?.text")
+        page.locator(".pane-side [data-part='Text']").click()
+        page.locator(".cm-content").focus()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("# a remark")
+        page.wait_for_function("() => kinodeStudio.document.dirty && kinodeStudio.document.text.endsWith('remark')")
+        journal = axis.with_name(".axis.yaml.kinode-journal")
+        for _ in range(100):
+            if journal.exists() and "a remark" in journal.read_text():
+                break
+            page.wait_for_timeout(50)
+        page.goto("about:blank")
+    assert axis.read_text() == first
+    with served(axis) as url:
+        page.goto(url)
+        page.get_by_role("button", name="Take it").click()
+        page.wait_for_function("() => kinodeStudio.document.text.endsWith('# a remark')")
+        page.keyboard.press("Control+s")
+        page.wait_for_function("() => !kinodeStudio.document.dirty")
+        page.goto("about:blank")
+    assert axis.read_text() == first + "# a remark"
+
+
+def test_a_read_only_model_is_shown_and_not_changed(wide, axis):
+    with studio(wide, axis, read_only=True) as hands:
+        hands.wait_for_run("elbow.q")
+        assert wide.locator(".studio-head button", has_text="Save").is_disabled()
+        hands.inspect("arm")
+        assert wide.locator(".inspector [data-field='mass'] input[type=text]").is_disabled()
+        hands.open("Text")
+        wide.locator(".cm-content").press("Control+End")
+        wide.keyboard.type("more")
+        assert hands.text == axis.read_text()
+
+
+@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 1440), ("light", 700)])
+def test_there_is_no_serious_fault_of_accessibility(browser, axis, scheme, width):
+    if not AXE.exists():
+        (pytest.fail if must_run() else pytest.skip)("axe-core is not installed: make player")
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True
+    )
+    page = context.new_page()
+    try:
+        with studio(page, axis) as hands:
+            hands.wait_for_run("elbow.q")
+            page.add_script_tag(content=AXE.read_text())
+            page.evaluate("() => kinodeStudio.select(['motor'], 'test')")
+            for part in ("Inspector", "Text", "Problems", "Canvas", "Palette", "Run"):
+                page.evaluate("(part) => kinodeStudio.show(part)", part)
+                assert page.evaluate(FAULTS) == [], part
+    finally:
+        context.close()

@@ -1,0 +1,166 @@
+"""A person at the studio, for tests in a browser: mouse and keyboard alone, and eyes that read the page."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from kinode.studio.drawing.studio_view import StudioView
+
+READY = "() => globalThis.kinodeStudio?.text"
+STILL = "() => !kinodeStudio.document.busy && kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"
+DRAWN = "(name) => kinodeStudio.document.sketch.boxes.some((box) => box.name === name)"
+TEXT = "() => kinodeStudio.document.text"
+
+
+@contextmanager
+def studio(page, file=None, **options):
+    """The studio of a file or folder on a page; closed in the end."""
+    with StudioView(file, **options) as view:
+        page.goto(view.url)
+        page.wait_for_function(READY)
+        yield StudioHands(page, view)
+        page.goto("about:blank")  # a page whose server is gone complains
+
+
+class StudioHands:
+    """What a person does at the studio's page."""
+
+    def __init__(self, page, view):
+        self.page, self.view = page, view
+
+    # -- eyes --------------------------------------------------------------------------------------
+    @property
+    def text(self):
+        """The text of the model, as the server has it."""
+        self.wait()
+        return self.page.evaluate(TEXT)
+
+    def wait(self):
+        """Until all changes are taken and checked."""
+        self.page.wait_for_timeout(200)  # what is typed into the text is sent a moment later
+        self.page.wait_for_function(STILL)
+
+    def wait_for_part(self, name):
+        """Until a part is drawn."""
+        self.page.wait_for_function(DRAWN, arg=name)
+        self.page.locator(f".studio-canvas g.part[data-name='{name}']").wait_for()
+
+    def problems(self):
+        """What the page says is wrong."""
+        self.wait()
+        return self.page.evaluate("() => kinodeStudio.document.problems.map((problem) => problem.message)")
+
+    def wait_for_run(self, *names):
+        """Until the run that is shown is one of the text, and has these series."""
+        self.page.wait_for_function(
+            "() => document.querySelector('.run-state').textContent.includes('run is up to date')"
+        )
+        self.page.wait_for_function(
+            "(names) => { const run = globalThis.kinodeStudio.run?.player?.main; return run !== undefined && "
+            "names.every((name) => run.find(name) !== undefined); }",
+            arg=list(names),
+        )
+
+    def series(self, name):
+        """Times and values of a quantity in the run that is shown."""
+        read = """(name) => { const run = kinodeStudio.run.player.main;
+        return [[...run.t], [...run.row(run.find(name).row)]]; }"""
+        return self.page.evaluate(read, name)
+
+    # -- hands: the canvas -------------------------------------------------------------------------
+    def drag_from_palette(self, kind, dx, dy):
+        """Drag a kind out of the palette to a place beside the middle of the canvas."""
+        sheet = self.page.locator(".canvas-sheet")
+        box = sheet.bounding_box()
+        item = self.page.locator(f".studio-palette [data-addition='kind {kind}']")
+        item.scroll_into_view_if_needed()
+        item.drag_to(sheet, target_position={"x": box["width"] / 2 + dx, "y": box["height"] / 2 + dy})
+
+    def add(self, kind):
+        """Type the name of a kind after "/"."""
+        self.page.locator(".canvas-sheet").focus()
+        self.page.keyboard.press("/")
+        self.page.locator(".choice-box input").fill(kind)
+        self.page.keyboard.press("Enter")
+
+    def port(self, part, port):
+        """The middle of a port on the screen."""
+        self.page.locator(f".studio-canvas g.part[data-name='{part}']").hover()
+        handle = self.page.locator(f".studio-canvas g.part[data-name='{part}'] [data-port='{port}']").bounding_box()
+        return handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+
+    def drag_wire(self, one, other):
+        """Drag from a port to another."""
+        end, start = self.port(*other), self.port(*one)
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=4)
+        self.page.mouse.move(*end, steps=4)
+        self.page.mouse.up()
+        self.wait()
+
+    def connect_by_keys(self, part, port, target):
+        """Choose a part, press c, type the port and what it is connected to."""
+        self.choose(part)
+        self.page.keyboard.press("c")
+        for words in (port, target):
+            box = self.page.locator(".choice-box input")
+            box.wait_for()
+            box.fill(words)
+            self.page.keyboard.press("Enter")
+        self.wait()
+
+    def choose(self, part):
+        """Click a part."""
+        self.page.locator(f".studio-canvas g.part[data-name='{part}']").click()
+
+    def begin(self):
+        """Take "New model" in the gallery."""
+        self.page.get_by_role("button", name="New model").click()
+        self.page.locator("dialog").wait_for(state="detached")
+        self.wait()
+
+    # -- hands: the side ---------------------------------------------------------------------------
+    def open(self, tab):
+        """Open a tab of the side."""
+        self.page.locator(f".pane-side [data-part='{tab}']").click()
+
+    def inspect(self, part):
+        """Choose a part, and wait until the inspector shows it."""
+        self.choose(part)
+        self.open("Inspector")
+        self.page.wait_for_function("(name) => document.querySelector('.part-name')?.value === name", arg=part)
+
+    def type_after(self, words, typed, taken=0):
+        """Put the cursor of the text editor behind some words, take characters away and type."""
+        place = self.page.evaluate(TEXT).index(words) + len(words)
+        editor = self.page.locator(".cm-content")
+        editor.focus()
+        self.page.evaluate("(place) => kinodeStudio.text.view.dispatch({ selection: { anchor: place } })", place)
+        for key in ["Delete"] * taken:
+            editor.press(key)
+        self.page.keyboard.type(typed)
+
+    def set(self, field, value):
+        """Type into a field of the inspector."""
+        self.open("Inspector")
+        box = self.page.locator(f".inspector [data-field='{field}'] :is(input[type=text], textarea)")
+        if not box.is_visible():
+            self.page.locator(".inspector .more-fields summary").click()
+        box.fill(value)
+        box.press("Enter")
+        self.wait()
+
+    def rename(self, part, name):
+        """Choose a part and type another name over its own."""
+        self.inspect(part)
+        box = self.page.locator(".inspector .part-name")
+        box.fill(name)
+        box.press("Enter")
+        self.wait_for_part(name)
+
+    def choose_nothing(self):
+        """Click the empty canvas: the inspector shows the whole model."""
+        self.page.locator(".canvas-sheet").focus()
+        self.page.keyboard.press("Escape")
+        self.page.locator(".inspector h2", has_text="Model").wait_for()
