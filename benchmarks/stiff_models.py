@@ -66,3 +66,27 @@ def find_cases() -> list[StiffCase]:
         StiffCase("a four-bar whose pins are `planar` joints of 1e7 N/m, 2 s", soft_pins(), 2.0),
         StiffCase("`motor_axis` with a gear of 1e6 N m/rad, 4 s", motor_axis(), 4.0),
     ]
+
+
+def row_of_masses(count: int) -> kn.System:
+    """Masses on slides side by side with stiff springs between neighbors; the last one starts with a speed."""
+    system = kn.System("masses", gravity=(0, 0, 0))
+    before = system.world
+    for k in range(count):
+        mass = system.body(f"m{k}", mass=0.5 + 0.1 * (k % 3), inertia=(0.1, 0.1, 0.1))
+        start = {"u": 1.0} if k == count - 1 else {}
+        system.prismatic(f"s{k}", system.world.at(0.1 * (k + 1), 0, 0), mass, axis="x", **start)
+        system.spring(f"k{k}", before, mass, stiffness=1e6, damping=200.0, free_length=0.1)
+        before = mass
+    return system
+
+
+def stiff_chain(count: int) -> kn.System:
+    """A chain of links that hangs on stiff joints."""
+    system = kn.System("chain", gravity=(0, -9.81, 0))
+    before = system.world
+    for k in range(count):
+        link = system.body(f"link_{k}", mass=0.1, com=(0.05, 0, 0), inertia=(1e-5, 1e-4, 1e-4))
+        system.revolute(f"joint_{k}", before, link, stiffness=2e3, damping=20.0)
+        before = link.at(0.1, 0, 0)
+    return system

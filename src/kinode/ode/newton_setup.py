@@ -8,7 +8,8 @@ import numpy as np
 
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops.implicit.structure_analysis import MOST_ENTRIES
+from kinode.ode.loops.implicit.sparse_structure import FILL_SHARE
+from kinode.ode.loops.implicit.structure_analysis import FEW, MOST_ENTRIES
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.radau_table import RadauTableau
@@ -17,8 +18,11 @@ from kinode.ode.tableaus import Tableau
 
 INDICES = (
     "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
+    "below_starts", "below_ends", "colors", "is_sparse", "order", "rank", "degree", "fill_starts", "across_starts",
 )  # fmt: skip
 """Arrays of indices, of the size of the state."""
+FILL = ("fill_rows", "across_columns", "across_entries")
+"""Arrays of indices, of the size of the fill of sparse factors."""
 MOST_STATES = 6000
 """States of a run: the matrices have a dozen numbers for each pair of them."""
 HOLD = 1.2
@@ -42,13 +46,14 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
     newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
     jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = run.provide(
-        *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 2 * n, n
+        *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 3 * n, n
     )
     newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
     newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
     newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)
     newton.z, newton.w, newton.f, newton.change_of_w = map(floats_of, vectors)
     sizes = {"pivots": (1 + pairs) * model.n, "row_columns": MOST_ENTRIES * n + 1} | dict.fromkeys(INDICES, n + 1)
+    sizes |= {"below_rows": n * n // FEW + n + 1} | dict.fromkeys(FILL, n * n // FILL_SHARE + n + 1)
     for name, array in zip(sizes, run.provide(*sizes.values()), strict=True):
         setattr(newton, name, ints_of(array.view(np.int64)))
     newton.jacobian_time = newton.jump_time = newton.step_time = math.nan

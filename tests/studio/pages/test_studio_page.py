@@ -14,6 +14,7 @@ import kinode as kn
 
 WIDE = {"width": 1440, "height": 900}
 RLC = ROOT / "examples" / "rlc.yaml"
+PLACED = "() => kinodeStudio.document.sketch.boxes.filter((box) => box.pinned).length"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
   .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -72,6 +73,9 @@ def test_a_circuit_is_drawn_from_nothing_run_saved_and_undone(wide, tmp_path):
         t, voltage = hands.series("tank.voltage")
         assert t[-1] == pytest.approx(0.05)
         assert np.interp(t, exact.t, exact["tank.voltage"]) == pytest.approx(np.array(voltage), abs=0.02)
+        assert wide.evaluate(PLACED) == 4
+        wide.get_by_role("button", name="Tidy up").click()
+        wide.wait_for_function(f"() => ({PLACED})() === 0")
         wide.keyboard.press("Control+s")
         wide.get_by_label("File name").fill("drawn")
         wide.keyboard.press("Enter")

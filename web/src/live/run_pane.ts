@@ -21,6 +21,8 @@ export interface RunPaneOptions {
   /** The panel that is open at first. */
   first?: string;
   autoplay?: boolean;
+  /** Faults of the model are told elsewhere; a run that is older than the model is only marked as such. */
+  quiet?: boolean;
   /** The player was made, or shows another model. */
   onModel?(player: Player, desk: LiveDesk): void;
 }
@@ -56,7 +58,7 @@ export class RunPane {
     this.drags?.destroy();
     this.player?.destroy();
     this.drags = this.player = this.desk = null;
-    this.banner.clear();
+    this.clearFault();
     this.host.append(this.waiting);
     this.say(words, false);
   }
@@ -65,7 +67,7 @@ export class RunPane {
     try {
       const answer = await this.connection.ask("open");
       if (!isPacket(answer)) throw new Error("the server sent no run");
-      this.banner.clear();
+      this.clearFault();
       if (this.desk === null) this.start(answer);
       else this.setModel(answer);
       const trouble = liveHeader(this.desk!.run.document.header).trouble;
@@ -99,7 +101,7 @@ export class RunPane {
   private setModel(packet: Packet): void {
     const { desk, player } = this;
     if (desk === null || player === null) return this.start(packet);
-    if (packet.header["cause"] !== "more") this.banner.clear();
+    if (packet.header["cause"] !== "more") this.clearFault();
     const stage = player.stage as Stage;
     const { view } = stage;
     desk.setModel(packet);
@@ -119,7 +121,16 @@ export class RunPane {
 
   private fault(fault: ModelFault): void {
     if (this.player === null) return this.say(errorText(fault), true);
+    if (this.options.quiet === true) {
+      this.host.classList.add("stale");
+      return;
+    }
     this.banner.showFault(fault, this.desk?.live.file ?? "");
+  }
+
+  private clearFault(): void {
+    this.banner.clear();
+    this.host.classList.remove("stale");
   }
 
   private say(words: string, wrong: boolean): void {

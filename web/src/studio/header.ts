@@ -9,6 +9,7 @@ export interface HeaderActions {
   save(): void;
   gallery(): void;
   problems(): void;
+  tidy(): void;
   theme(): void;
   help(): void;
 }
@@ -33,6 +34,7 @@ export class StudioHeader {
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
   private readonly save: HTMLButtonElement;
+  private readonly tidy: HTMLButtonElement;
   private readonly check: HTMLButtonElement;
   private readonly run = make("span", { class: "run-state", role: "status" });
 
@@ -45,10 +47,11 @@ export class StudioHeader {
     this.undo = button("↶", "Undo (Ctrl+Z)", actions.undo);
     this.redo = button("↷", "Redo (Ctrl+Shift+Z)", actions.redo);
     this.save = text("Save", "Save (Ctrl+S)", actions.save);
+    this.tidy = text("Tidy up", "Place all parts anew", actions.tidy);
     this.check = text("", "List of problems", actions.problems);
     this.check.classList.add("check-badge");
     this.element = make("header", { class: "studio-head" },
-      text("Models", "Examples, recent files, a new model", actions.gallery), make("h1", {}, this.file, this.dot), this.undo, this.redo, this.save,
+      text("Models", "Examples, recent files, a new model", actions.gallery), make("h1", {}, this.file, this.dot), this.undo, this.redo, this.save, this.tidy,
       make("span", { class: "gap" }), this.run, this.check, iconButton("theme", "Light or dark", actions.theme), button("?", "Keys and gestures", actions.help));
   }
 
@@ -62,6 +65,7 @@ export class StudioHeader {
     this.undo.disabled = state.readOnly || state.lost || !state.canUndo;
     this.redo.disabled = state.readOnly || state.lost || !state.canRedo;
     this.save.disabled = state.readOnly || state.lost;
+    this.tidy.disabled = state.readOnly || state.lost;
     const { errors, warnings } = state;
     write(this.check, checkWords(errors, warnings, state.checking), { "data-state": state.checking ? "checking" : errors > 0 ? "bad" : warnings > 0 ? "warn" : "good" });
     write(this.run, state.lost ? "no server" : state.readOnly ? `read-only${state.run === "" ? "" : `, ${state.run}`}` : state.run);

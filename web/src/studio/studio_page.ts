@@ -62,7 +62,7 @@ export class StudioPage implements StudioContext {
     document.head.append(make("style", { "data-kinode-studio": "" }, [styles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
-      theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
+      tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
     });
     this.root.append(this.header.element, this.notices.strips, this.waiting, this.notices.moment);
     host.append(this.root);
@@ -275,7 +275,7 @@ export class StudioPage implements StudioContext {
     this.waiting.remove();
     this.notices.strips.after(make("main", { class: "studio-main" }, this.panes.tabs, this.panes.element));
     this.run = new RunPane(run, this.connection, {
-      waiting: "Nothing runs yet.", theme: this.theme, first: "Plots",
+      waiting: "Nothing runs yet.", quiet: true, theme: this.theme, first: "Plots",
       onModel: (player, desk) => {
         if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);

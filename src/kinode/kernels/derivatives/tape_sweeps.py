@@ -46,6 +46,10 @@ def _rate(node: Traced, changes: Sequence[Scalar | None], values: Mapping[int, S
             return changes[0] if changes[1] is None else -changes[1] if changes[0] is None else changes[0] - changes[1]
         case "neg":
             return -changes[0]  # type: ignore[operator]
+        case "pack":
+            return node.tape.pack([0.0 if x is None else x for x in changes])
+        case "lane":
+            return node.tape.lanes(changes[0], node.args[2])[node.args[1]]
         case "where":
             test, yes, no = _values(node, values)[0], *(0.0 if x is None else x for x in changes[1:])
             return yes if yes is no else apply("where", test, yes, no)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
 
 Views = Mapping[str, tuple[str, np.ndarray]]
+LARGEST_RESULT = 32  # numbers of a loop's result for one node, at most
 
 
 class WorkSpace:
@@ -44,13 +45,20 @@ class TreeLoops:
         self.positions: dict[str, np.ndarray] = {}
         self.loaded: set[str] = set()
         self.is_laid_out = False
+        self._provisional: dict[tuple[str, int], int] = {}
         self.tau_at: dict[int, int] = {}
         self.load_at: dict[int, int] = {}
 
     def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
-        """The result of a loop for a node, noted as loaded; before the layout is known, any entries of ``work``."""
+        """The result of a loop for a node, noted as loaded; before the layout is known, any entries of ``work``.
+
+        These are different for each node: what is the same would cancel, and a spring would have no length.
+        """
         self.loaded.add(name)
-        start = int(self.positions[name][index]) if self.is_laid_out else 0
+        if self.is_laid_out:
+            start = int(self.positions[name][index])
+        else:
+            start = LARGEST_RESULT * self._provisional.setdefault((name, index), len(self._provisional))
         return np.array([tape.load("work", start + k) for k in range(size)], dtype=object)
 
     def expressions(self, tape: Tape) -> list[Store]:

@@ -58,6 +58,14 @@ class NewtonMemory(Struct):
     """For each state: -1 if it is eliminated, else 0."""
     parents: Ints
     """For each state: another of its part of the model, or itself for the first."""
+    below_starts: Ints
+    below_ends: Ints
+    below_rows: Ints
+    """The rows of the entries in the columns of eliminated states, and where those of each begin and end; -1: many."""
+    n_colors: int
+    """Groups of columns that share no row; 0 for none."""
+    colors: Ints
+    """The group of each column."""
     n_blocks: int
     kept: Ints
     """The states that remain, block by block."""
@@ -71,6 +79,20 @@ class NewtonMemory(Struct):
     """The first entry of each block in ``direct``, and the number of entries."""
     n_entries: int
     """That number."""
+    is_sparse: Ints
+    """For each block: 1 if its factors are sparse."""
+    order: Ints
+    rank: Ints
+    """For each place: of a sparse block, the unknown that is eliminated there in turn; and the turn of an unknown."""
+    degree: Ints
+    """Numbers of an analysis."""
+    fill_starts: Ints
+    fill_rows: Ints
+    """The rows of the entries below the diagonal of sparse factors, column by column; where each column begins."""
+    across_starts: Ints
+    across_columns: Ints
+    across_entries: Ints
+    """The same entries row by row: where each row begins, and column and number of each entry."""
     direct: Floats
     through: Floats
     """Entries of the blocks: those of the Jacobian, and those through eliminated states."""
@@ -78,7 +100,7 @@ class NewtonMemory(Struct):
     """The blocks of the real matrix in factors, then real and imaginary part of each complex one."""
     pivots: Ints
     x: Floats
-    """Right side and solution of a block."""
+    """Right side and solution of a block, real and imaginary part; sizes of rows."""
     z: Floats
     """The stage values less the start of the step, one after the other."""
     w: Floats

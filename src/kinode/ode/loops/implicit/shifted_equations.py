@@ -2,13 +2,20 @@
 
 The states that structure_analysis.py eliminates have x_i = (b_i + h sum_j J_ij x_j) / c. With them the others satisfy
 (c - h J - h^2 / c J_through) x = b + h / c J b_eliminated, block by block, where J_through is the product of the
-columns and rows of the eliminated states.
+columns and rows of the eliminated states. A block has full factors, or sparse ones where it has few entries.
 """
 
 from __future__ import annotations
 
 from kinode.jit.pointers import Floats, tail
 from kinode.ode.loops.implicit.linear_factors import factor_complex, factor_real, solve_complex, solve_real
+from kinode.ode.loops.implicit.sparse_factors import (
+    factor_sparse_complex,
+    factor_sparse_real,
+    find_row_sizes,
+    solve_sparse_complex,
+    solve_sparse_real,
+)
 from kinode.ode.loops.run_memory import RunMemory
 
 
@@ -40,23 +47,47 @@ def gather_blocks(run: RunMemory) -> None:
 
 def factor_shifted(run: RunMemory, h: float) -> bool:
     """Factor the matrices of a step of length h; False if one of them is singular."""
-    newton, values, fine = run.newton, run.newton.eigenvalues, True
+    newton, fine = run.newton, True
     newton.factorizations += 1
     newton.factored = h
     for k in range(newton.n_blocks):
-        first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-        block = _block(run, 0, k)
-        _fill(run, k, block, -h, -h * h / values[0], values[0])
-        fine = fine and factor_real(block, newton.pivots, first, size)
-        for pair in range(newton.pairs):
-            a, b = values[1 + 2 * pair], values[2 + 2 * pair]
-            share = h * h / (a * a + b * b)
-            re, im = _block(run, 1 + 2 * pair, k), _block(run, 2 + 2 * pair, k)
-            _fill(run, k, re, -h, -a * share, a)
-            _fill(run, k, im, 0.0, b * share, b)
-            fine = fine and factor_complex(re, im, newton.pivots, (1 + pair) * run.model.n + first, size)
+        if newton.is_sparse[k] != 0 and not _factor_sparse(run, k, h):
+            newton.is_sparse[k] = 0
+        if newton.is_sparse[k] == 0:
+            fine = fine and _factor_full(run, k, h)
     if not fine:
         newton.factored = 0.0
+    return fine
+
+
+def _factor_full(run: RunMemory, k: int, h: float) -> bool:
+    """Full factors of a block; False if one of them is singular."""
+    newton, values = run.newton, run.newton.eigenvalues
+    first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
+    block = _block(run, 0, k)
+    _fill(run, k, block, -h, -h * h / values[0], values[0])
+    fine = factor_real(block, newton.pivots, first, size)
+    for pair in range(newton.pairs):
+        a, b = values[1 + 2 * pair], values[2 + 2 * pair]
+        share = h * h / (a * a + b * b)
+        re, im = _block(run, 1 + 2 * pair, k), _block(run, 2 + 2 * pair, k)
+        _fill(run, k, re, -h, -a * share, a)
+        _fill(run, k, im, 0.0, b * share, b)
+        fine = fine and factor_complex(re, im, newton.pivots, (1 + pair) * run.model.n + first, size)
+    return fine
+
+
+def _factor_sparse(run: RunMemory, k: int, h: float) -> bool:
+    """Sparse factors of a block; False if they are not accurate without row exchanges."""
+    newton, values = run.newton, run.newton.eigenvalues
+    find_row_sizes(run, k, -h, -h * h / values[0], values[0])
+    fine = factor_sparse_real(run, k, _block(run, 0, k), -h, -h * h / values[0], values[0])
+    for pair in range(newton.pairs):
+        a, b = values[1 + 2 * pair], values[2 + 2 * pair]
+        share = h * h / (a * a + b * b)
+        re, im = _block(run, 1 + 2 * pair, k), _block(run, 2 + 2 * pair, k)
+        find_row_sizes(run, k, -h, -a * share, a)
+        fine = fine and factor_sparse_complex(run, k, re, im, -h, -a * share, a, b * share, b)
     return fine
 
 
@@ -84,15 +115,27 @@ def solve_shifted(run: RunMemory, b: Floats) -> None:
     for e in range(newton.n_eliminated):
         i = newton.eliminated[e]
         a, column = factor * b[i], tail(jacobian, i * n)
-        for k in range(n):
-            b[k] += a * column[k]
+        if newton.below_starts[e] >= 0:
+            for at in range(newton.below_starts[e], newton.below_ends[e]):
+                k = newton.below_rows[at]
+                b[k] += a * column[k]
+        else:
+            for k in range(n):
+                b[k] += a * column[k]
     for k in range(newton.n_blocks):
         first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-        for i in range(size):
-            x[i] = b[kept[first + i]]
-        solve_real(_block(run, 0, k), newton.pivots, first, size, x)
-        for i in range(size):
-            b[kept[first + i]] = x[i]
+        if newton.is_sparse[k] != 0:
+            for i in range(size):
+                x[i] = b[kept[first + newton.order[first + i]]]
+            solve_sparse_real(run, k, _block(run, 0, k), x)
+            for i in range(size):
+                b[kept[first + newton.order[first + i]]] = x[i]
+        else:
+            for i in range(size):
+                x[i] = b[kept[first + i]]
+            solve_real(_block(run, 0, k), newton.pivots, first, size, x)
+            for i in range(size):
+                b[kept[first + i]] = x[i]
     for e in range(newton.n_eliminated):
         i = newton.eliminated[e]
         a = b[i]
@@ -113,17 +156,32 @@ def solve_pair(run: RunMemory, pair: int, b: Floats, d: Floats) -> None:
         i = newton.eliminated[e]
         column = tail(jacobian, i * n)
         p, q = h * (re * b[i] - im * d[i]), h * (re * d[i] + im * b[i])
-        for k in range(n):
-            b[k] += p * column[k]
-            d[k] += q * column[k]
+        if newton.below_starts[e] >= 0:
+            for at in range(newton.below_starts[e], newton.below_ends[e]):
+                k = newton.below_rows[at]
+                b[k] += p * column[k]
+                d[k] += q * column[k]
+        else:
+            for k in range(n):
+                b[k] += p * column[k]
+                d[k] += q * column[k]
     for k in range(newton.n_blocks):
         first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-        for i in range(size):
-            x[i], y[i] = b[kept[first + i]], d[kept[first + i]]
-        pivots = (1 + pair) * run.model.n + first
-        solve_complex(_block(run, 1 + 2 * pair, k), _block(run, 2 + 2 * pair, k), newton.pivots, pivots, size, x, y)
-        for i in range(size):
-            b[kept[first + i]], d[kept[first + i]] = x[i], y[i]
+        f, g = _block(run, 1 + 2 * pair, k), _block(run, 2 + 2 * pair, k)
+        if newton.is_sparse[k] != 0:
+            for i in range(size):
+                at = kept[first + newton.order[first + i]]
+                x[i], y[i] = b[at], d[at]
+            solve_sparse_complex(run, k, f, g, x, y)
+            for i in range(size):
+                at = kept[first + newton.order[first + i]]
+                b[at], d[at] = x[i], y[i]
+        else:
+            for i in range(size):
+                x[i], y[i] = b[kept[first + i]], d[kept[first + i]]
+            solve_complex(f, g, newton.pivots, (1 + pair) * run.model.n + first, size, x, y)
+            for i in range(size):
+                b[kept[first + i]], d[kept[first + i]] = x[i], y[i]
     for e in range(newton.n_eliminated):
         i = newton.eliminated[e]
         p, q = b[i], d[i]

@@ -7,6 +7,7 @@ derivatives, which gives as many columns at a time as it has lanes. Else its col
 from __future__ import annotations
 
 from kinode.jit.pointers import call, tail
+from kinode.ode.loops.implicit.column_colors import agrees, other_direction
 from kinode.ode.loops.implicit.shifted_equations import gather_blocks
 from kinode.ode.loops.implicit.structure_analysis import note_pattern
 from kinode.ode.loops.loop_primitives import law_time, rate
@@ -92,6 +93,12 @@ def _find_accelerations(run: RunMemory) -> None:
 
 
 def _find_columns(run: RunMemory) -> None:
+    """Directional derivatives: along groups of columns that share no row, or along all unit vectors."""
+    if run.newton.n_colors == 0 or not _find_groups(run):
+        _find_each(run)
+
+
+def _find_each(run: RunMemory) -> None:
     """Directional derivatives along the unit vectors."""
     columns, n, lanes = run.newton.columns, run.model.n_continuous, run.newton.columns.lanes
     x, out, first = columns.x, columns.out, 0
@@ -106,6 +113,32 @@ def _find_columns(run: RunMemory) -> None:
             for i in range(n):
                 column[i] = out[i * lanes + lane]
         first += lanes
+
+
+def _find_groups(run: RunMemory) -> bool:
+    """Directional derivatives along groups of columns; False if an entry that is not in the pattern disturbs them."""
+    newton, columns, n, lanes = run.newton, run.newton.columns, run.model.n_continuous, run.newton.columns.lanes
+    x, out, colors, last = columns.x, columns.out, newton.colors, newton.n_colors
+    fine, first = True, 0
+    while first <= last:
+        for j in range(n):
+            for lane in range(lanes):
+                x[j * lanes + lane] = 1.0 if colors[j] == first + lane else 0.0
+            if last < first + lanes:
+                x[j * lanes + last - first] = other_direction(j)
+        _call_kernel(run)
+        for j in range(n):
+            lane = colors[j] - first
+            if lane >= 0 and lane < lanes:
+                pattern, column = tail(newton.pattern, j * n), tail(newton.jacobian, j * n)
+                for i in range(n):
+                    column[i] = out[i * lanes + lane] if pattern[i] != 0.0 else 0.0
+        if last < first + lanes:
+            fine = agrees(run, out, lanes, last - first)
+        first += lanes
+    for i in range(n * lanes):
+        x[i] = 0.0
+    return fine
 
 
 def _find_differences(run: RunMemory) -> None:

@@ -1,8 +1,9 @@
 """The structure of the linear equations (c - h J) x = b of an implicit step: what is eliminated, and what falls apart.
 
 States whose rate depends on states of another kind alone, such as angles on speeds, are eliminated: their pivot is the
-number c. What remains are blocks without entries between them, one for each independent part of the model. In a
-mechanism every acceleration depends on every position, so that a block itself is full.
+number c. What remains are blocks without entries between them, one for each independent part of the model. In a chain
+of links every acceleration depends on every position, so that a block itself is full; where bodies of their own are
+coupled by springs it is sparse (sparse_structure.py).
 
 The analysis needs the pattern of the Jacobian only. An entry belongs to the pattern once it was not zero; a new entry,
 for instance after a joint has begun to slide, leads to a new analysis.
@@ -11,9 +12,12 @@ for instance after a joint has begun to slide, leads to a new analysis.
 from __future__ import annotations
 
 from kinode.jit.pointers import Ints, tail
+from kinode.ode.loops.implicit.column_colors import color_columns
+from kinode.ode.loops.implicit.sparse_structure import find_sparse_blocks
 from kinode.ode.loops.run_memory import RunMemory
 
 MOST_ENTRIES = 8  # of a row whose state is eliminated
+FEW = 4  # a column with less than this part of all entries is listed
 
 
 def note_pattern(run: RunMemory) -> None:
@@ -26,8 +30,11 @@ def note_pattern(run: RunMemory) -> None:
             added = True
     if added:
         _choose_eliminated(run)
+        _list_below(run)
         _find_parts(run)
         _find_blocks(run)
+        find_sparse_blocks(run)
+        color_columns(run)
 
 
 def _choose_eliminated(run: RunMemory) -> None:
@@ -56,6 +63,20 @@ def _choose_eliminated(run: RunMemory) -> None:
             chosen += 1
     starts[chosen] = listed
     newton.n_eliminated = chosen
+
+
+def _list_below(run: RunMemory) -> None:
+    """List the entries in the columns of the eliminated states; -1 where a column has many."""
+    newton, n, listed = run.newton, run.model.n_continuous, 0
+    for e in range(newton.n_eliminated):
+        column, start = tail(newton.pattern, newton.eliminated[e] * n), listed
+        for i in range(n):
+            if column[i] != 0.0 and listed - start <= n // FEW:
+                newton.below_rows[listed] = i
+                listed += 1
+        newton.below_starts[e], newton.below_ends[e] = start, listed
+        if listed - start > n // FEW:
+            newton.below_starts[e], listed = -1, start
 
 
 def _root(parents: Ints, i: int) -> int:

@@ -1,0 +1,86 @@
+"""Make the pictures of the studio: ``python docs/studio_pictures.py``.
+
+Examples are opened in a Chromium without a window, as in player_pictures.py.
+"""
+
+import io
+import tempfile
+from pathlib import Path
+
+from picture_files import PICTURES, ROOT
+from PIL import Image
+from player_pictures import COLORED, DRAWN, READY, SEEK
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from kinode.studio.drawing.studio_view import StudioView
+from kinode.studio.films.chromium import find_chromium
+
+SIZE = {"width": 1440, "height": 900}
+CHECKED = "() => kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"
+
+
+def save(name: str, page: Page) -> Path:
+    """Write the page as it is."""
+    page.mouse.move(1, SIZE["height"] - 1)
+    page.wait_for_timeout(400)
+    page.evaluate(DRAWN)
+    path = PICTURES / f"studio_{name}.png"
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture.quantize(COLORED, dither=Image.Dither.NONE).save(path, optimize=True)
+    return path
+
+
+def open_studio(browser: Browser, view: StudioView, theme: str) -> Page:
+    """The page of a studio, with its run."""
+    page = browser.new_page(viewport=SIZE, color_scheme=theme, reduced_motion="reduce")
+    page.goto(view.url)
+    page.wait_for_function(READY)
+    return page
+
+
+def make_axis(browser: Browser, folder: Path) -> list[Path]:
+    """A drive with its motor chosen; the same as text, with an error."""
+    file = folder / "motor_axis.yaml"
+    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    with StudioView(file) as view:
+        page = open_studio(browser, view, "light")
+        page.evaluate(SEEK, 0.8)
+        page.locator(".studio-canvas g.part[data-name=motor]").click()
+        page.locator(".inspector [data-field=resistance]").wait_for()
+        made = [save("axis", page)]
+        page.locator(".pane-side [data-part=Text]").click()
+        place = file.read_text(encoding="utf-8").index("minus: gnd, shaft")
+        page.evaluate("edits => kinodeStudio.act({ do: 'text', edits })", [[place, place + 10, "minus: gdn"]])
+        page.wait_for_function(CHECKED)
+        page.locator(".pane-side [data-part=Problems]").click()
+        made.append(save("problem", page))
+        page.close()
+    return made
+
+
+def make_circuit(browser: Browser, folder: Path) -> list[Path]:
+    """A circuit in dark colors, beside its text."""
+    file = folder / "rlc.yaml"
+    file.write_text((ROOT / "examples" / "rlc.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    with StudioView(file) as view:
+        page = open_studio(browser, view, "dark")
+        page.evaluate(SEEK, 0.002)
+        page.locator(".pane-side [data-part=Text]").click()
+        page.locator(".studio-canvas g.part[data-name=coil]").click()
+        made = [save("circuit", page)]
+        page.close()
+    return made
+
+
+def main() -> None:
+    """Make all of them."""
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        made = make_axis(browser, Path(place)) + make_circuit(browser, Path(place))
+        browser.close()
+    for path in made:
+        print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
