@@ -107,7 +107,7 @@ class ModelChecker:
     def wait_checked(self, version: int, seconds: float = 60.0) -> bool:
         """Wait until the problems and the sketch of a version, or a later one, are there."""
         with self._drawn:
-            return self._drawn.wait_for(lambda: self._sketch.get("version", -1) >= version, seconds)
+            return self._drawn.wait_for(lambda: int(self._sketch.get("version", -1)) >= version, seconds)
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
