@@ -38,9 +38,12 @@ class Mechanism:
 
 
 def find_mechanism(name: str) -> Mechanism:
-    """By its short name: andrews, four_bars_10, stewart_platform, ..."""
-    from mechanisms import andrews, four_bars
+    """By its short name: andrews, four_bars_10, ring_40, stewart_platform, ..."""
+    from mechanisms import andrews, four_bars, ring
 
+    if name.startswith("ring_"):
+        n = int(name.removeprefix("ring_"))
+        return Mechanism(f"closed chain of {n} links, 1 s", lambda: ring(n, "revolute"), 1.0, n / np.pi, plane=True)
     if name.startswith("four_bars_"):
         n = int(name.removeprefix("four_bars_"))
         return Mechanism(f"{n} four-bars, 10 s", lambda: four_bars(n), 10.0, 1.0, plane=True)

@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
-    "version", "records", "other_words", "notebook_traceback", "errors", "hooks", "atomic_files",
+    "version", "records", "paused_collection", "other_words", "notebook_traceback", "errors", "hooks", "atomic_files",
     "algebra", "expressions",
     "jit", "ode.loops", "ode",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",
@@ -40,7 +40,16 @@ PLACE = {room: k for k, room in enumerate(ORDER)}
 PACKAGE = {room: max(PLACE[r] for r in ORDER if r.split(".")[0] == room.split(".")[0]) for room in ORDER}
 MODULES = sorted(SOURCE.rglob("*.py"))
 FREE_OF_MECHANICS = {
-    "jit": ("jit", "version", "records", "atomic_files", "algebra.named_data", "algebra.scalars", "algebra.trace"),
+    "jit": (
+        "jit",
+        "version",
+        "records",
+        "paused_collection",
+        "atomic_files",
+        "algebra.named_data",
+        "algebra.scalars",
+        "algebra.trace",
+    ),
     "ode": ("ode", "jit", "records"),
 }
 

@@ -111,9 +111,15 @@ def _make_hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]
     return lambda self: hash(values(self))
 
 
+_SHOWN: dict[type, tuple[str, ...]] = {}  # the fields in the text of a record
+
+
 def _repr(self: Any) -> str:
-    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr)
-    return f"{type(self).__qualname__}({', '.join(shown)})"
+    cls = type(self)
+    names = _SHOWN.get(cls)
+    if names is None:
+        names = _SHOWN[cls] = tuple(field.name for field in dataclasses.fields(cls) if field.repr)
+    return f"{cls.__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in names])})"
 
 
 def _refuse_assignment(self: Any, name: str, value: object) -> NoReturn:

@@ -33,6 +33,7 @@ from kinode.model.live.live_numbers import LiveNumber
 from kinode.model.system import System
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.state_layout import Coordinate
 from kinode.structure.topology import Topology, find_topology
@@ -57,8 +58,9 @@ class Dynamics(DerivativeMethods, SteppedSystem):
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         check_formulation(formulation)
-        self.formulation, self.system = formulation, system.copy()
-        self.arguments = Arguments(find_topology(self.system))
+        with paused_collection():
+            self.formulation, self.system = formulation, system.copy()
+            self.arguments = Arguments(find_topology(self.system))
         composition = find_composition(formulation, self.arguments.topology)
         self.start = Start(self.arguments, formulation, composition, rows)
         self.known_supports: set[Support] = set()

@@ -19,8 +19,9 @@ from kinode.jit import code_cache, program_ir, shared_routines
 from kinode.jit.kernel_text.case_writer import LIBRARY
 from kinode.jit.program import ARGUMENTS, Program, find_entries, find_named, global_name, routine_symbol
 from kinode.jit.tiers import better_code
-from kinode.jit.tiers.pending_code import PendingCode, keeping_all, once
+from kinode.jit.tiers.pending_code import PendingCode, once
 from kinode.jit.tiers.waiting_words import waiting_words
+from kinode.paused_collection import paused_collection
 from kinode.records import dataclass
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
@@ -288,7 +289,7 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     drafts: list[_Draft | None] = []
     if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
         PendingCode(lambda: _provide_shared("batch", requests[0].lanes), at_once=False)
-    with keeping_all():
+    with paused_collection():
         for k, (request, found) in enumerate(zip(requests, known, strict=True)):
             with waiting_words("" if found is not None else request.words):
                 drafts.append(None if found is not None else _draft(request, at_once=k + 1 == len(requests)))

@@ -10,10 +10,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
+import numpy as np
+
 
 def number(x: float) -> str:
     """A double in LLVM's hexadecimal notation, which is exact."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+
+def numbers(values: np.ndarray) -> list[str]:
+    """Many doubles, likewise."""
+    return [f"0x{bits:016X}" for bits in np.ascontiguousarray(values, dtype=float).view(np.uint64).tolist()]
 
 
 def vector_type(lanes: int, scalar: str = "double") -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import needed
 from kinode.jit import shared_routines
-from kinode.jit.ir_text import IrText, number, vector_type
+from kinode.jit.ir_text import IrText, number, numbers, vector_type
 from kinode.jit.kernel_text.case_writer import LIBRARY, CaseWriter
 from kinode.jit.program import ARGUMENTS, Block, Finish, Program, global_name, routine_symbol
 
@@ -81,7 +81,7 @@ class _Writer:
     def kernel(self) -> str:
         """The function of the kernel."""
         for name, table in self.program.constants.items():
-            self.table_names[name] = self.add_table("double", map(number, np.asarray(table, dtype=float).tolist()))
+            self.table_names[name] = self.add_table("double", numbers(table))
         for index, block in enumerate(self.program.blocks):
             if block.count == 1:
                 case = 0 if block.case_of is None else int(block.case_of[0])

@@ -20,6 +20,7 @@ from kinode.kernels.kernel_programs import TracedModel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.undefined_rows import check_rows
 from kinode.multibody.composition import Composition
+from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -111,7 +112,7 @@ class Kernels:
             if self.topology.unmoved is not None:
                 raise self.topology.unmoved
             self._check_forward()
-        with self.tracing() as traced:
+        with paused_collection(), self.tracing() as traced:
             requests = [
                 BuildRequest(
                     f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, traced),

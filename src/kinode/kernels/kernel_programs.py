@@ -72,8 +72,7 @@ def fingerprint(topology: Topology) -> str:
             fixed = isinstance(component, Parameter) and not isinstance(component.value, float)
             parts.append((component.name, component.section, component.value if fixed else None))
         elif component.specs():
-            specs = component.specs()
-            given = {k: v for k, v in component.given().items() if not specs[k][1].aside}
+            given = component.given(aside=False)
             parts.append((component.name, component.section, component.kind, given))
             parts.append(getattr(component, "declaration", None))  # of a type that a file or a call declares
             axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
+STANDARD_COUNTS = MappingProxyType({name: len(table.axes) for name, table in STANDARD.items()})  # arguments of each
 C = TypeVar("C", bound=Component)
 
 
@@ -135,8 +136,10 @@ class ComponentStore:
         """What laws can call by name: the tables, and the properties of standard air."""
         return {**STANDARD, **self.tables}
 
-    def call_counts(self) -> dict[str, int]:
+    def call_counts(self) -> Mapping[str, int]:
         """How many arguments each of these takes."""
+        if not self._section("tables"):
+            return STANDARD_COUNTS
         return {name: len(table.axes) for name, table in self.callable_tables.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -164,7 +167,7 @@ class ComponentStore:
             raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
         if name in self._prefixes:
             raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
-        for prefix in _prefixes(name):
+        for prefix in _prefixes(name) if "." in name else ():
             if prefix in RESERVED or prefix in self.components:
                 sort = "" if prefix in RESERVED else self.components[prefix].sort()
                 what = f"{article(sort)} {sort}" if sort else "reserved"
@@ -209,7 +212,7 @@ class ComponentStore:
         self._sections, self._prefixes, self.declared = {}, set(), {}
         self.motion_sources, self._applied = {}, None
         for component in components:
-            owned = replace(component, system=self) if isinstance(component, Body) else component
+            owned = component.owned_by(self) if isinstance(component, Body) else component
             self.add_component(owned)
 
     def decomposed(self, sequences: Mapping[str, str] | None = None) -> System:

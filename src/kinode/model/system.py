@@ -231,7 +231,7 @@ class System(Declarations, Shortcuts):
         fields = {key: value for key, value in given.items() if key != "kind"}
         cls, fields = variant_of(self, name, kinds[kind], fields)
         component = cls(name, **self.reader(name).read_component(cls, fields))
-        for field, spec in component.specs().values():
+        for field, spec in component.specs().values() if self.frames else ():
             value = getattr(component, field.name)
             if (spec.shape == "frame" or field.name == "reaction_on") and getattr(value, "body", None) in self.frames:
                 message = f"{value.body} is a frame to look from, no body: nothing is joined to it or acts on it"
@@ -307,7 +307,7 @@ class System(Declarations, Shortcuts):
         self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
         self._applied, self.derived = None, {}
         for component in other.declared.values():
-            self._put(replace(component, system=self) if isinstance(component, Body) else component)
+            self._put(component.owned_by(self) if isinstance(component, Body) else component)
 
     def add(
         self, name: str, system: System, *, on: Any = None,

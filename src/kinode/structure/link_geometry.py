@@ -6,7 +6,7 @@ The frame of a link is that of its joint, so that a joint acts about or along z 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,10 @@ from kinode.model.base.frames import Frame, Resolve
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.records import dataclass
+from kinode.structure.number_geometry import ROTATION_ROUNDING, Poses, joint_sides, link_inertias, regrouped
 from kinode.structure.reversed_joint import Reversed
 
 WORLD = -1  # index of the world among the nodes of a tree
-ROTATION_ROUNDING = 4e-16  # entries of a rotation matrix this near to 0, 1 or -1 are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +82,16 @@ class Geometry:
     ground: RigidInertia  # of the bodies welded to the world, about its origin
 
 
+MANY_LINKS = 40  # from here on trees of plain numbers are computed as arrays
+
+
 def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
     """Placements, joint constants, inertias and body poses of a tree."""
+    if len(tree.nodes) >= MANY_LINKS and not system.parameters:
+        return _compute_many(system, tree)
     bodies: dict[str, Pose] = {"world": IDENTITY_POSE}
-
-    def weld(joint: Joint, body: str, other: str) -> None:
-        F, M = (joint_frame(joint, side).pose(resolve) for side in ("parent", "child"))
-        step = F @ M.inverse() if joint.a.body == body else M @ F.inverse()
-        bodies[other] = clean(bodies[body] @ step)
-
-    ground = RigidInertia.zero()
-    for joint, body, other in tree.ground:
-        weld(joint, body, other)
-        ground = ground + system.bodies[other].rigid_inertia(resolve).seen_from(bodies[other])
+    weld = partial(_weld, bodies, resolve)
+    ground = _find_ground(system, tree, resolve, bodies)
     placements, forms, inertias = [], [], []
     for node in tree.nodes:
         joint = node.joint
@@ -113,6 +110,46 @@ def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
     return Geometry(placements, forms, inertias, bodies, ground)
 
 
+def _weld(bodies: dict[str, Pose], resolve: Resolve, joint: Joint, body: str, other: str) -> None:
+    """Add the pose of a body that a fixed joint holds to another."""
+    F, M = (joint_frame(joint, side).pose(resolve) for side in ("parent", "child"))
+    step = F @ M.inverse() if joint.a.body == body else M @ F.inverse()
+    bodies[other] = clean(bodies[body] @ step)
+
+
+def _find_ground(system: System, tree: Tree, resolve: Resolve, bodies: dict[str, Pose]) -> RigidInertia:
+    """The inertia of the bodies welded to the world, whose poses are added to ``bodies``."""
+    ground = RigidInertia.zero()
+    for joint, body, other in tree.ground:
+        _weld(bodies, resolve, joint, body, other)
+        ground = ground + system.bodies[other].rigid_inertia(resolve).seen_from(bodies[other])
+    return ground
+
+
+def _compute_many(system: System, tree: Tree) -> Geometry:
+    """The geometry of a large tree of plain numbers, all links at a time."""
+    nodes, resolve = tree.nodes, system.nominal
+    bodies: dict[str, Pose] = {"world": IDENTITY_POSE}
+    ground = _find_ground(system, tree, resolve, bodies)
+    F, M = joint_sides(system, [node.joint for node in nodes])
+    turned = np.array([node.reversed for node in nodes], dtype=bool)
+    near = Poses(np.where(turned[:, None, None], M.R, F.R), np.where(turned[:, None], M.p, F.p))
+    far = Poses(np.where(turned[:, None, None], F.R, M.R), np.where(turned[:, None], F.p, M.p))
+    own = far.inverse().clean()
+    bodies |= zip((node.bodies[0] for node in nodes), own.each(), strict=True)
+    for node in nodes:
+        for joint, body, other in node.welds:
+            _weld(bodies, resolve, joint, body, other)
+    carriers = Poses.of([bodies[node.carrier] for node in nodes])
+    inertias = link_inertias(system, [node.bodies[0] for node in nodes], own)
+    for node in nodes:
+        for name in node.bodies[1:]:
+            more = system.bodies[name].rigid_inertia(resolve).seen_from(bodies[name])
+            inertias[node.index] = inertias[node.index] + more
+    forms = [node.joint.form(resolve) for node in nodes]
+    return Geometry((carriers @ near).clean().each(), forms, inertias, bodies, ground)
+
+
 def regroup(tree: Tree, geometry: Geometry) -> Geometry:
     """Move to the parent the share of a link's inertia that has the same effect on either side of the joint.
 
@@ -121,6 +158,10 @@ def regroup(tree: Tree, geometry: Geometry) -> Geometry:
     identification, Gautier and Khalil 1990).  Joint reactions would change: they use the inertias before regrouping.
     """
     inertias, ground = list(geometry.inertias), geometry.ground
+    if len(tree.nodes) >= MANY_LINKS and all(inertia.J.dtype == float for inertia in inertias):
+        kinds, parents = [node.joint.kind for node in tree.nodes], [node.parent for node in tree.nodes]
+        inertias, given = regrouped(kinds, parents, geometry.placements, inertias)
+        return replace(geometry, inertias=inertias, ground=ground + given)
     zero = np.zeros((3, 3))
     for node in reversed(tree.nodes):
         own = inertias[node.index]

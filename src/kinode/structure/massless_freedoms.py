@@ -68,12 +68,13 @@ def _error(node: TreeLink, inertia: RigidInertia, carries: bool, cuts: Iterable[
 def _have_inertia(inertias: Sequence[RigidInertia]) -> bool:
     """Whether every link resists every motion by itself; numbers that are not finite are refused elsewhere."""
     I = np.zeros((len(inertias), 6, 6))
-    for k, inertia in enumerate(inertias):
-        x, y, z = inertia.moment
-        I[k, :3, :3] = inertia.J
-        I[k, :3, 3:] = (0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)
-        I[k, 3:, :3] = I[k, :3, 3:].T
-        I[k, 3, 3] = I[k, 4, 4] = I[k, 5, 5] = inertia.mass
+    if inertias:
+        I[:, :3, :3] = np.array([inertia.J for inertia in inertias], dtype=float)
+        moments = np.array([inertia.moment for inertia in inertias], dtype=float)
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            I[:, i, 3 + j] = I[:, 3 + j, i] = -moments[:, k]
+            I[:, j, 3 + i] = I[:, 3 + i, j] = moments[:, k]
+            I[:, 3 + i, 3 + i] = [inertia.mass for inertia in inertias]
     largest = abs(I).max(axis=(1, 2))
     known = (largest > 0.0) & (largest < np.inf)
     if not (largest[~known] > 0.0).all():

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.errors import ModelError
+from kinode.model.base.fields import is_plain_tuple
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
@@ -132,6 +133,10 @@ def _light_bodies(system: System) -> set[str]:
     """Bodies without mass or without inertia: a loop that is cut beside one leaves it to move by itself."""
     light = set()
     for name, body in system.bodies.items():
+        if type(body.mass) is float and body.mass > 0.0 and body.about == "com" and is_plain_tuple(body.inertia):
+            if not any(body.inertia):
+                light.add(name)
+            continue
         if body.about == "com":
             turns = any(system.nominal(x) != 0.0 for x in body.inertia)
         else:

@@ -125,13 +125,13 @@ def lay_out_state(system: System, joints: Sequence[Joint], network: Network | No
         *_other_coordinates(z_of.slices, {n: network_states.get(n) or tuple(system[n].states) for n in z_of.slices}),
         *_other_coordinates(discrete_of.slices, {n: tuple(system[n].discrete_states) for n in discrete_of.slices}),
     ]
-    order = ("q", "u", "z")
+    order = {"q": 0, "u": 1, "z": 2}
     return StateLayout(
         q_of.slices,
         u_of.slices,
         z_of.slices,
         discrete_of.slices,
-        tuple(sorted(coordinates, key=lambda c: (order.index(c.role), c.index))),
+        tuple(sorted(coordinates, key=lambda c: (order[c.role], c.index))),
         (*_quaternions(system, q_of.slices, 0), *_quaternions(system, z_of.slices, q_of.size + u_of.size)),
         tuple(name for name, parameter in system.parameters.items() if isinstance(parameter.value, float)),
         tuple(system.inputs),

@@ -235,7 +235,8 @@ def find_topology(system: System) -> Topology:
         if name not in without_state and joint.motion is None and joint.n_u
     ]
     layout = lay_out_state(system, joints, network)
-    tree, full = _grow(steps, merge=True), _grow(steps, merge=False)
+    full = _grow(steps, merge=False)
+    tree = _grow(steps, merge=True) if any(isinstance(joint, Fixed) for joint, _, _ in steps) else replace(full)
     constants = compute_geometry(system, tree, system.nominal)
     geared = couplings.keys() | {coupling.leader for coupling in couplings.values()}  # gears bring inertia along
     moving = layout.u_of.keys() - geared - (frozenset() if network is None else network.heavy)

@@ -129,6 +129,13 @@ def test_what_is_missing_because_of_an_error_is_not_said_again():
     assert set(own(loose)) == {"j.kind", "b."}
 
 
+def test_a_name_given_twice_gets_a_number():
+    text = "kinode: 1\nbodies:\n  a: {mass: 1}\n  a: {mass: 2}\n"
+    (problem,) = check_text(text).problems
+    after = apply_edits(text, plan_gesture(text, problem.cures[0].gesture).edits)
+    assert after == text.replace("  a: {mass: 2}", "  a_2: {mass: 2}")
+
+
 def test_broken_yaml_gives_its_line():
     (problem,) = check_text("kinode: 1\nbodies: {a: {mass: 1}\njoints: x\n").problems
     assert problem.line is not None and problem.span is not None

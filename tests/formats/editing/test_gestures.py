@@ -189,6 +189,15 @@ def test_a_shaft_is_connected_to_a_joint_and_laws_follow_a_node():
     assert loads(spare).nodes["elbow"].ports == (("gear", "output"), ("drag", "a"))
 
 
+def test_the_freedom_that_fits_is_found():
+    text = ARM.replace("elbow:    {kind: revolute", "elbow:    {kind: cylindrical").replace(", effort: -L*elbow.u", "")
+    text = do(text, do="add", kind="shaft_damper", name="drag")
+    assert "drag: {kind: shaft_damper, a: elbow.angle," in connect(text, ("drag", "a"), ("elbow", "3"))
+    ball = do(text.replace("kind: cylindrical", "kind: planar"), do="add", kind="slide_damper", name="rub")
+    with pytest.raises(ArgumentError, match="several freedoms"):
+        connect(ball, ("rub", "a"), ("elbow", "3"))
+
+
 def test_sides_of_joints_are_joined_to_bodies():
     assert "between: [lower, upper]" in connect(ARM, ("shoulder", "1"), ("lower", ""))
     with pytest.raises(ArgumentError, match="join upper to itself"):

@@ -105,7 +105,13 @@ def read_initial_values(
 
 def constant_value_of(arguments: Arguments, joint: Joint) -> JointInitialValue | None:
     """The initial value of a joint that names no parameter, found once; None for others."""
-    known: dict[str, JointInitialValue | None] = arguments.derived.setdefault("initial values", {})
+    known: dict[Any, JointInitialValue | None] = arguments.derived.setdefault("initial values", {})
+    kind = type(joint)
+    inherits = kind.initial_q is Joint.initial_q and kind.initial_u is Joint.initial_u
+    if joint.q is None and joint.guess is None and joint.u is None and inherits:
+        if kind not in known:  # one for all joints of a kind that request nothing
+            known[kind] = initial_value_of(joint, arguments.system.nominal)
+        return known[kind]
     if joint.name not in known:
         constant = all(field in LATER_FIELDS for field, _ in joint.expressions())
         known[joint.name] = initial_value_of(joint, arguments.system.nominal) if constant else None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.initialization.dense_threads import one_thread
 from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start_dependence import find_start_parameters
@@ -27,6 +28,7 @@ from kinode.kernels.state import State
 from kinode.multibody.composition import Composition
 from kinode.multibody.restraints.coupled_friction import check_unique
 from kinode.multibody.snapshot import Snapshot
+from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -83,7 +85,7 @@ class Start:
     @cached_property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
-        with self.open_kernels.tracing():
+        with paused_collection(), self.open_kernels.tracing():
             return self._solve(self.initial_values, 0.0, None, None)
 
     @cached_property
@@ -110,7 +112,8 @@ class Start:
     def closure(self) -> Closure:
         """Rank and independent rows of the constraints; an AssemblyError where no closed position is known."""
         if self._closure is None:
-            return self._find_closure(self.initial, None, None)
+            with one_thread():
+                return self._find_closure(self.initial, None, None)
         return self._closure
 
     @property
@@ -273,6 +276,12 @@ class Start:
         return q, np.concatenate([EMPTY, *(joints[name].u(q[q_of[name]]) for name in names)])
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        if not self.open_topology.constrained:
+            return self._solve_state(values, t, p, inputs)
+        with one_thread():
+            return self._solve_state(values, t, p, inputs)
+
+    def _solve_state(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         topology = self.open_topology
         q, u = self._follow(values, t, p, inputs) or self._assemble(values, t, p, inputs)
         state = State(t, q, u, values.z)

@@ -26,6 +26,7 @@ from kinode.model.system_checks import find_errors
 
 WORD = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 QUOTED = re.compile(r"'([^']+)'")
+TWICE = re.compile(r"'([^']+)' is given twice")
 SIDES = {"a": "1", "b": "2"}
 ERROR, FOLLOWS = "error", "follows"
 
@@ -243,4 +244,17 @@ def _unreadable(text: str, error: ModelError) -> Problem:
         lines = text.splitlines(keepends=True)
         start = sum(len(x) for x in lines[: line - 1])
         span = (start, start + len(lines[line - 1].rstrip()) if line <= len(lines) else start)
-    return Problem(error.message, component="", field=error.field or "", line=line, span=span)
+    cures: tuple[Cure, ...] = ()
+    twice = TWICE.match(error.message)
+    if twice is not None and span is not None:
+        found = re.compile(rf"(?<![\w.]){re.escape(twice[1])}(?=[\"']?[ \t]*:)").search(text, *span)
+        if found is not None:
+            span = found.span()
+            new = free_key(twice[1], text)
+            cures = (Cure(f"call the second one {new}", {"do": "text", "edits": [[*span, new]]}),)
+    return Problem(error.message, component="", field=error.field or "", line=line, span=span, cures=cures)
+
+
+def free_key(name: str, text: str) -> str:
+    """A name with a number that stands nowhere in a text."""
+    return next(new for k in range(2, 10_000) if (new := f"{name}_{k}") not in text)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Generic, ParamSpec, TypeVar
 
@@ -52,15 +50,3 @@ def once(function: Callable[P, T]) -> Callable[P, T]:
         return known[args]
 
     return call
-
-
-@contextmanager
-def keeping_all() -> Iterator[None]:
-    """A stretch without Python's search for unused objects: it would look through all operations again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -53,6 +53,10 @@ def _rate(node: Traced, changes: Sequence[Scalar | None], values: Mapping[int, S
         case "where":
             test, yes, no = _values(node, values)[0], *(0.0 if x is None else x for x in changes[1:])
             return yes if yes is no else apply("where", test, yes, no)
+        case "pack":
+            return node.tape.pack([0.0 if x is None else x for x in changes])
+        case "lane":
+            return node.tape.lanes(changes[0], node.args[2])[node.args[1]]
     rate: Scalar = 0.0
     for partial, change in zip(PARTIALS[node.op](*_values(node, values)), changes, strict=True):
         if change is not None and not is_zero(partial):

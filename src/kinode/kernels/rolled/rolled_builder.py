@@ -228,11 +228,11 @@ class RolledBuilder:
         numbers = []
         for node in tree.nodes:
             joint, n = node.joint, node.joint.n_u
-            laws = np.zeros(3 * n, dtype=object)
-            laws[:] = 0.0
+            laws = np.zeros(3 * n)
             if not is_by_law(joint):
                 for k, values in enumerate((joint.stiffness, joint.neutral, joint.damping)):
                     if values is not None:
+                        laws = laws if all(type(x) is float for x in values) else laws.astype(object)
                         laws[k * n : k * n + n] = values
             i = node.index
             packed = pack_numbers(geometry.placements[i], geometry.forms[i], geometry.inertias[i], laws)

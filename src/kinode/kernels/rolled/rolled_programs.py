@@ -246,9 +246,14 @@ LINK_SUMS = 12  # kinetic energy 1, momentum 3, angular momentum 3, first moment
 REACTION_NUMBERS = 10  # behind the others, where a reaction is a result
 
 
+UPPER = [0, 4, 8, 1, 2, 5]  # entries of a symmetric 3x3 matrix, row by row: xx, yy, zz, xy, xz, yz
+
+
 def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Array:
     """All constants of a link as one vector: placement, joint constants, inertia, stiffness, neutral, damping."""
     J = inertia.J
+    if X.R.dtype == X.p.dtype == inertia.moment.dtype == J.dtype == laws.dtype == np.asarray(form).dtype == float:
+        return np.concatenate([X.R.ravel(), X.p, form, [inertia.mass], inertia.moment, J.ravel()[UPPER], laws])
     tensor = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
     parts = [np.asarray(X.R, dtype=object).ravel(), X.p, form, [inertia.mass], inertia.moment, tensor, laws]
     return np.concatenate([np.asarray(part, dtype=object) for part in parts])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache as remember
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,8 +64,10 @@ class TreeLoops:
 
     def expressions(self, tape: Tape) -> list[Store]:
         """The stores of efforts and loads for the loops; also finds the nodes that have any."""
-        snapshot = self.builder.snapshot(tape, full=self.tree is self.builder.topology.full)
         stores: list[Store] = []
+        if not self._has_expressions():
+            return stores
+        snapshot = self.builder.snapshot(tape, full=self.tree is self.builder.topology.full)
         work = self.builder.work
         for node in self.tree.nodes:
             if is_by_law(node.joint) and node.joint.n_u:
@@ -82,6 +85,13 @@ class TreeLoops:
                     stores += [("work", at + k, value) for k, value in enumerate(np.concatenate(load))]
         return stores
 
+    def _has_expressions(self) -> bool:
+        """Whether joints have efforts by a law, or anything but joints loads links."""
+        topology = self.builder.topology
+        if topology.system.elements or topology.constrained or self.builder.given(Tape()):
+            return True
+        return any(is_by_law(node.joint) for node in self.tree.nodes)
+
     def plan(self, numbers: Sequence[Array], views: Views) -> Plan:
         """The links of the tree with their numbers, flags and views; ``views`` come before those of the state."""
         builder, topology = self.builder, self.builder.topology
@@ -94,6 +104,7 @@ class TreeLoops:
             return np.array([of.get(n.index, 0) for n in nodes], dtype=np.int64)
 
         q, u = offsets(topology.q_of), offsets(topology.u_of)
+        flag = remember(LinkFlags)
         driven = [builder.driven.get(n.joint.name, (0, 0, 0)) for n in nodes]
         driven_q, driven_u, driven_u_dot = (np.array(column, dtype=np.int64) for column in zip(*driven, strict=True))
         behind_q = builder.kernel.name in ("rate", "projection")
@@ -107,7 +118,7 @@ class TreeLoops:
         }  # fmt: skip
         reported = builder.reported if self is builder.full_loops else {}
         flags = [
-            LinkFlags(
+            flag(
                 n.joint.name in builder.driven, n.index in self.tau_at, n.index in self.load_at,
                 n.joint.name in reported,
             )
@@ -128,5 +139,7 @@ class TreeLoops:
 
 def is_by_law(joint: Any) -> bool:
     """Whether a joint has an effort, or a stiffness or damping, that is an expression."""
+    if joint.effort is joint.stiffness is joint.neutral is joint.damping is None:
+        return False
     constants = [*(joint.stiffness or ()), *(joint.neutral or ()), *(joint.damping or ())]
     return joint.effort is not None or any(isinstance(x, Expression) for x in constants)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache as remember
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +143,7 @@ def lay_out(
         for i in case.members:
             case_of[i] = c
             table_rows[i], parameter_rows[i] = len(table), free
-            table.extend(float(plan.numbers[i][k]) for k in case.tabled)
+            table.extend(map(float, plan.numbers[i][case.tabled]))
             for k in case.computed:
                 prelude.append((free, plan.numbers[i][k]))
                 free += 1
@@ -153,9 +154,10 @@ def lay_out(
         **plan.views,
     }
     positions: dict[str, np.ndarray] = {}
+    share_slots = remember(lambda outward: _share_slots(plan.parents, outward))
     for tree_pass in passes:
         for name, size in tree_pass.gives.items():
-            slots = np.arange(n + 1) if name in lasting else _share_slots(plan.parents, tree_pass.outward)
+            slots = np.arange(n + 1) if name in lasting else share_slots(tree_pass.outward)
             positions[name] = free + size * slots.astype(np.int64)  # the world last, as index -1
             free += size * (int(slots.max()) + 1)
             views[f"own.{name}"] = ("work", positions[name][:-1])
@@ -212,10 +214,10 @@ def _group(plan: Plan) -> dict[tuple[Any, ...], list[int]]:
         is_first[i] = plan.parents[i] not in served
         served.add(plan.parents[i])
     groups: dict[tuple[Any, ...], list[int]] = {}
+    patterns = _patterns(plan.numbers)
     for i in range(n):
-        pattern = tuple(_literal(x) for x in plan.numbers[i])
         kind = plan.mechanics[i].kind
-        key = (kind, pattern, plan.parents[i] < 0, children[i] == 0, is_first[i], plan.flags[i])
+        key = (kind, patterns[i], plan.parents[i] < 0, children[i] == 0, is_first[i], plan.flags[i])
         groups.setdefault(key, []).append(i)
     if len(groups) > MOST_CASES:  # too many structures: do not distinguish them by zeros and ones
         joined: dict[tuple[Any, ...], list[int]] = {}
@@ -223,6 +225,28 @@ def _group(plan: Plan) -> dict[tuple[Any, ...], list[int]]:
             joined.setdefault((kind, (None,) * len(pattern), *rest), []).extend(members)
         groups = joined
     return groups
+
+
+def _patterns(numbers: Sequence[Array]) -> list[tuple[float | None, ...]]:
+    """The numbers of each link that simplify its operations, None for others; links of floats are done together."""
+    patterns: list[tuple[float | None, ...]] = [()] * len(numbers)
+    alike: dict[int, list[int]] = {}
+    for i, values in enumerate(numbers):
+        if values.dtype == float:
+            alike.setdefault(len(values), []).append(i)
+        else:
+            patterns[i] = tuple(_literal(x) for x in values)
+    for members in alike.values():
+        codes = np.array([numbers[i] for i in members])
+        codes[~np.isin(codes, (0.0, 1.0, -1.0))] = np.nan
+        codes += 0.0  # no negative zeros
+        made: dict[bytes, tuple[float | None, ...]] = {}
+        for i, row in zip(members, codes, strict=True):
+            key = row.tobytes()
+            if key not in made:
+                made[key] = tuple(None if x != x else x for x in row.tolist())
+            patterns[i] = made[key]
+    return patterns
 
 
 def _literal(x: Scalar) -> float | None:
@@ -270,11 +294,13 @@ class _LinkCase:
 
     def _numbers(self, plan: Plan, pattern: tuple[float | None, ...], tape: Tape) -> Array:
         """The numbers of a link: literals if all members agree, else entries of the tables."""
-        columns = zip(*(plan.numbers[i] for i in self.members), strict=True)
+        rows = [plan.numbers[i] for i in self.members]
+        plain = all(row.dtype == float for row in rows)
+        table = np.array(rows, dtype=float if plain else object)
         numbers: list[Scalar] = []
-        for k, column in enumerate(columns):
-            if all(is_number(x) for x in column):
-                if pattern[k] is not None or all(x == column[0] for x in column):
+        for k, column in enumerate(table.T):
+            if plain or all(is_number(x) for x in column):
+                if pattern[k] is not None or (column == column[0]).all():
                     numbers.append(float(column[0]))
                 else:
                     numbers.append(tape.input("row", len(self.tabled)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -51,6 +52,8 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
     def entry(item: Any) -> Value:
         return reader.number(item, "inertia", name)
 
+    if type(raw) is tuple and len(raw) in (3, 6) and all(type(x) is float and math.isfinite(x) for x in raw):
+        return cast("Inertia", raw if len(raw) == 6 else (*raw, 0.0, 0.0, 0.0))
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
     if isinstance(raw, LoneMoment):
@@ -194,6 +197,12 @@ class Body(Component):
         shown = {"mass": self.mass, "com": self.center_of_mass, "inertia": self.inertia, "about": self.about}
         given = {key: value for key, value in self.given().items() if key not in shown}
         return f"Body({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in (shown | given).items())])})"
+
+    def owned_by(self, system: Any) -> Body:
+        """The same body in another system."""
+        twin = copy(self)
+        object.__setattr__(twin, "system", system)
+        return twin
 
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:
         """Mass, first moment and tensor about the body's origin, in its axes."""

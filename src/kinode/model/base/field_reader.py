@@ -6,7 +6,6 @@ names the component and the field.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -66,9 +65,7 @@ class Reader:
         if wrong:
             known = (*specs, *cls.alternative_fields)
             raise self.fail(str(wrong[0]), unknown_fields(f"a {cls.kind or cls.sort()}", wrong, known))
-        missing = [
-            name for name, (field, _) in specs.items() if field.default is dataclasses.MISSING and name not in given
-        ]
+        missing = [name for name in cls.required_fields() if name not in given]
         if len(missing) == 1:
             raise self.fail(missing[0], "is needed and was not given")
         if missing:
@@ -122,6 +119,8 @@ class Reader:
 
     def number(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         """A constant: a number, a quantity, or arithmetic with declared parameters."""
+        if type(raw) is float and math.isfinite(raw):
+            return raw
         value = self._value(raw, dimension, field)
         if isinstance(value, Expression):
             for name in sorted(value.names()):
@@ -209,5 +208,9 @@ class Reader:
         return tuple(read(item) for item in raw)
 
     def vector(self, raw: Any, dimension: str | None, field: str) -> Vector:
+        if type(raw) is tuple and len(raw) == 3:
+            x, y, z = raw
+            if type(x) is type(y) is type(z) is float and math.isfinite(x + y + z):
+                return raw
         values = self.sequence(raw, 3, field, lambda item: self.number(item, dimension, field))
         return (values[0], values[1], values[2])

@@ -108,7 +108,8 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
-_FIELDS: dict[type[Any], tuple[list[tuple[str, Any]], list[str]]] = {}
+_FIELDS: dict[type[Any], tuple[dict[str, Any], list[str]]] = {}
+_REQUIRED: dict[type[Component], tuple[str, ...]] = {}
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
 
@@ -122,12 +123,12 @@ def record(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
 
-def _fields_of(cls: type[Any]) -> tuple[list[tuple[str, Any]], list[str]]:
+def _fields_of(cls: type[Any]) -> tuple[dict[str, Any], list[str]]:
     """The names of a class's fields with their defaults, and the names of the positional ones; they do not change."""
     known = _FIELDS.get(cls)
     if known is None:
         fields = dataclasses.fields(cls)
-        defaults = [(field.name, field.default) for field in fields]
+        defaults = {field.name: field.default for field in fields}
         known = _FIELDS[cls] = defaults, [field.name for field in fields if not field.kw_only]
     return known
 
@@ -150,15 +151,16 @@ class Component:
 
     def __init__(self, *values: Any, **named: Any) -> None:
         defaults, positional = _fields_of(type(self))
-        put = object.__setattr__
         named.update(zip(positional, values, strict=False))
-        for name, default in defaults:
-            value = named.pop(name, default)
+        fields = defaults | named
+        if len(fields) > len(defaults):
+            wrong = next(name for name in named if name not in defaults)
+            raise TypeError(f"{type(self).__name__} has no field {wrong!r}")
+        put = object.__setattr__
+        for name, value in fields.items():
             if value is dataclasses.MISSING:
                 raise TypeError(f"{type(self).__name__} needs {name}")
             put(self, name, value)
-        if named:
-            raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")
@@ -198,9 +200,18 @@ class Component:
         return declared_specs
 
     @classmethod
+    def required_fields(cls) -> tuple[str, ...]:
+        """The names of the declared fields that must be given."""
+        required = _REQUIRED.get(cls)
+        if required is None:
+            specs = cls.specs().items()
+            required = _REQUIRED[cls] = tuple(n for n, (field, _) in specs if field.default is dataclasses.MISSING)
+        return required
+
+    @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
         """The positional fields of its shortcut: what it is connected to, then other required ones."""
-        needed = [name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING]
+        needed = cls.required_fields()
         connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
         return tuple(dict.fromkeys((*cls.leading_fields, *connected, *needed)))
 
@@ -291,13 +302,16 @@ class Component:
             return law
         return law.rename(lambda name: f"{self.name}.{name}" if name in local else name)
 
-    def given(self) -> dict[str, Any]:
-        """The fields that differ from their defaults."""
-        return {
-            name: getattr(self, field.name)
-            for name, (field, _) in self.specs().items()
-            if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
-        }
+    def given(self, *, aside: bool = True) -> dict[str, Any]:
+        """The fields that differ from their defaults; without ``aside`` those alone that are in the equations."""
+        given: dict[str, Any] = {}
+        for name, (field, spec) in self.specs().items():
+            value = getattr(self, field.name)
+            if value is field.default or (spec.aside and not aside):
+                continue
+            if field.default is dataclasses.MISSING or value != field.default:
+                given[name] = value
+        return given
 
     def constants(self) -> Iterable[Any]:
         """The values of the fields that make up geometry and inertia."""
@@ -310,7 +324,12 @@ class Component:
         known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
         if known is None:  # they are asked for many times, and a record is not changed
             values = ((name, getattr(self, field.name)) for name, (field, _) in self.specs().items())
-            known = tuple((name, e) for name, value in values for e in find_expressions(value))
+            known = tuple(
+                (name, e)
+                for name, value in values
+                if type(value) not in PLAIN_TYPES and not is_plain_tuple(value)
+                for e in find_expressions(value)
+            )
             object.__setattr__(self, EXPRESSIONS, known)
         return known
 
@@ -319,9 +338,14 @@ EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they w
 PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
 
 
+def is_plain_tuple(value: Any) -> bool:
+    """Whether a value is a tuple of numbers, texts and nothing else."""
+    return type(value) is tuple and PLAIN_TYPES.issuperset(map(type, value))
+
+
 def find_expressions(value: Any) -> Iterable[Expression]:
     """The expressions inside a value, however nested."""
-    if type(value) in PLAIN_TYPES:
+    if type(value) in PLAIN_TYPES or is_plain_tuple(value):
         return
     if isinstance(value, Expression):
         yield value
@@ -334,7 +358,9 @@ def find_expressions(value: Any) -> Iterable[Expression]:
                 yield from find_expressions(item)
     elif dataclasses.is_dataclass(value):
         for name in value.__dataclass_fields__:
-            yield from find_expressions(getattr(value, name))
+            item = getattr(value, name)
+            if type(item) not in PLAIN_TYPES and not is_plain_tuple(item):
+                yield from find_expressions(item)
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:

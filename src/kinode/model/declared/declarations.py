@@ -43,7 +43,7 @@ class Declarations(ComponentStore):
     def check_name(self, name: str) -> str:
         """Refuse a name that is invalid, reserved or taken, by a reference node too."""
         super().check_name(name)
-        if name in self.references:
+        if any(name == domain.reference for each in (DOMAINS, self.domains) for domain in each.values()):
             raise ModelError(f"the name {name!r} is taken by a reference node; choose another", component=name)
         return name
 

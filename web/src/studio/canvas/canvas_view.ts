@@ -91,7 +91,9 @@ class CanvasView implements StudioPart, KeyHost {
     const { sketch } = this.context.document;
     for (const [name, version] of this.pending) if (sketch.version >= version) this.pending.delete(name);
     this.model.take(sketch, new Set([...this.pending.keys(), ...this.input.moving]));
+    const before = this.chosen.size;
     this.chosen = new Set([...this.chosen].filter((name) => this.model.boxes.has(name)));
+    if (this.chosen.size < before && this.awaited === null) this.context.select(this.owners(), HERE);
     if (this.chosenLink !== null && !this.model.links.has(this.chosenLink)) this.chosenLink = null;
     if (this.focused !== null && !this.model.boxes.has(this.focused)) this.focused = null;
     this.empty.hidden = this.model.boxes.size > 0;
@@ -206,7 +208,12 @@ class CanvasView implements StudioPart, KeyHost {
     this.focused = known[known.length - 1] ?? (this.chosen.size > 0 ? this.focused : null);
     this.markChosen();
     if (focus && this.focused !== null) this.boxes.find(this.focused)?.focus({ preventScroll: true });
-    this.context.select([...new Set([...this.chosen].map((name) => this.model.boxes.get(name)!.owner))], HERE);
+    this.context.select(this.owners(), HERE);
+  }
+
+  /** The components of the chosen boxes. */
+  private owners(): string[] {
+    return [...new Set([...this.chosen].map((name) => this.model.boxes.get(name)!.owner))];
   }
 
   chooseLink(name: string | null): void {
@@ -230,7 +237,12 @@ class CanvasView implements StudioPart, KeyHost {
     this.awaited = null;
     if (made.length === 0) return;
     this.choose(made, { focus: this.hasFocus });
-    for (const name of made) this.window.reveal(this.model.at(name));
+    const isSeen = (name: string): boolean => {
+      const [x, y] = this.window.pixels(this.model.at(name));
+      return x >= 0 && y >= 0 && x <= this.window.width && y <= this.window.height;
+    };
+    if (made.length > 1 && !made.every(isSeen)) this.window.fit();
+    else this.window.reveal(this.model.at(made[0]!));
   }
 
   private get hasFocus(): boolean {
@@ -273,7 +285,8 @@ class CanvasView implements StudioPart, KeyHost {
     if (this.context.readOnly) return this.context.say("The model is read-only.");
     const place = byKeys ? freePlace(this.model, at ?? this.window.middle) : snapToGrid(at ?? this.window.middle);
     if ("group" in addition) {
-      const on = [...this.chosen].find((name) => ["SB", "KN"].includes(this.model.boxes.get(name)!.role));
+      const role = addition.group === "link" ? "SB" : "KN"; // a link hangs on a body, the others act in a joint
+      const on = [...this.chosen].find((name) => this.model.boxes.get(name)!.role === role);
       await this.act({ do: "group", what: addition.group, at: place, ...(on === undefined ? {} : { on }) });
       return;
     }

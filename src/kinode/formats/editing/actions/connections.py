@@ -7,7 +7,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.actions.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use
-from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, has_default
+from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, freedoms_of, has_default
 from kinode.formats.editing.entry_places import DRAWN
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import FRAME, LAW, PORT
@@ -108,7 +108,7 @@ def _write(draft: ModelDraft, one: LinkEnd, two: LinkEnd, plan: GesturePlan) -> 
 
 def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -> None:
     """Bring a port to another end; two nodes become one, and a port leaves a joint or a reference by itself."""
-    target = _network_name(port, other)
+    target = _network_name(draft, port, other)
     if not _is_node(draft, port.text, port):
         draft.set(port.path, target)
     elif other.nature == "reference" or not _is_node(draft, target, other):
@@ -118,12 +118,19 @@ def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -
         merge_nodes(draft, gone, keep, plan)
 
 
-def _network_name(port: LinkEnd, other: LinkEnd) -> str:
+def _network_name(draft: ModelDraft, port: LinkEnd, other: LinkEnd) -> str:
     """What a port writes to be connected to another end."""
     if other.nature == "reference":
         return port.domain.reference if port.domain is not None else other.text
     if other.nature == "freedom" and other.domain is None:
-        raise ArgumentError(f"{other.component} has several freedoms: name one of them")
+        freedoms = freedoms_of(draft, other.component)
+        fits = [
+            word for word, domain in freedoms.items() if port.domain is not None and domain.kind == port.domain.kind
+        ]
+        if len(fits) != 1:
+            which = ", ".join(f"{other.component}.{word}" for word in fits or freedoms)
+            raise ArgumentError(f"{other.component} has several freedoms: connect to one of {which}")
+        return f"{other.component}.{fits[0]}"
     if not other.text:
         raise ArgumentError(f"{_name(other)} is not connected to a node yet")
     return other.text

@@ -111,6 +111,12 @@ def _joint_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     return _quantity_end(draft, name, port)
 
 
+def freedoms_of(draft: ModelDraft, name: str) -> dict[str, Domain]:
+    """The freedoms of a joint with their domains."""
+    joint = JOINTS.get(draft.places.kind_of(name))
+    return {} if joint is None else {word: domain_of_coordinate(unit) for word, unit in joint.coordinates}
+
+
 def _solid_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     """A body: at a frame of its own, where a component meets it, or at its origin."""
     frames = draft.root.find(*draft.path_of(name), "frames")
