@@ -26,7 +26,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode run pendulum.yaml               simulate one
   kinode run excavator.yaml --report out write an HTML report
   kinode view excavator.yaml             see it move, with its joint loads
-  kinode studio                          draw a mechanism or a circuit, and run it
+  kinode studio                          draw a circuit or mechanism, run it
   kinode run arm.urdf --until 5 --show elbow.q
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion

@@ -104,11 +104,15 @@ end:
   ret void
 }}
 
-define void @kinode_run_pieces(ptr %control, ptr %scratch, i64 %ticket) nounwind {{
+define void @kinode_open(ptr %control, i64 %ticket) nounwind {{
+  store atomic i64 %ticket, ptr %control seq_cst, align 8
+  ret void
+}}
+
+define void @kinode_run_pieces(ptr %control, ptr %scratch) nounwind {{
   %finished = getelementptr i64, ptr %control, i64 {FINISHED}
   %total = getelementptr i64, ptr %control, i64 {PIECES}
   %pieces = load i64, ptr %total, align 8
-  store atomic i64 %ticket, ptr %control seq_cst, align 8
   call void @take_pieces(ptr %control, ptr %scratch)
   br label %wait
 wait:
@@ -182,7 +186,8 @@ class ThreadPool:
         find = self.engine.get_function_address
         self.poll = ctypes.CFUNCTYPE(word, pointer, pointer, word, word)(find("kinode_poll"))
         self.close = ctypes.CFUNCTYPE(None, pointer)(find("kinode_close"))
-        self.run_pieces = ctypes.CFUNCTYPE(None, pointer, pointer, word)(find("kinode_run_pieces"))
+        self.open = ctypes.CFUNCTYPE(None, pointer, word)(find("kinode_open"))
+        self.run_pieces = ctypes.CFUNCTYPE(None, pointer, pointer)(find("kinode_run_pieces"))
         self.control = np.zeros(CONTROL_WORDS, dtype=np.int64)
         self.lock = threading.Lock()
         self.ticket = 0
@@ -204,10 +209,12 @@ class ThreadPool:
         words = 0, 0, pieces, driver, rows.start, rows.stop, size, bases, strides, threads - 1
         self.control[NEXT : WORKERS + 1] = words
         self.ticket += 1
+        # Opened before anybody is woken: a worker that clears its call then polls, and finds the batch.
+        self.open(control, self.ticket)
         for worker in self.workers[: threads - 1]:
             if not worker.wake.is_set():  # set for those who poll too: they may be about to sleep
                 worker.wake.set()
-        self.run_pieces(control, self.scratch.ctypes.data, self.ticket)
+        self.run_pieces(control, self.scratch.ctypes.data)
 
     def _enlarge_scratch(self, size: int) -> None:
         """Give every thread more scratch; only while no batch is open, since a worker reads the address as it joins."""

@@ -196,6 +196,23 @@ def test_the_drawing_stays_while_a_bracket_is_open_in_the_text(make_desk):
     scene(desk, story)
 
 
+def test_questions_of_several_parts_of_a_page_are_all_answered(make_desk):
+    desk = make_desk()
+
+    async def scenario(wire):
+        for seq, name in enumerate(["wire", "coil", "tank", "", "source"]):
+            wire.ask(seq, "inspect", name=name)
+        answers = {}
+        while len(answers) < 5:
+            answer = await wire.answer()
+            if "seq" in answer:
+                assert "error" not in answer, answer
+                answers[answer["seq"]] = answer["inspected"]["name"]
+        assert answers == {0: "wire", 1: "coil", 2: "tank", 3: "", 4: "source"}
+
+    play(scenario, desk.session)
+
+
 def test_an_empty_model_has_no_problem_and_no_run(make_desk):
     desk = make_desk()
 
@@ -430,7 +447,7 @@ from kinode.studio.live_pages.session import Session
 path = Path(sys.argv[1])
 desk = StudioDesk(Session(), open_file(path), path.parent)
 change = desk.document.gesture({"do": "set", "name": "wire", "path": ["resistance"], "value": "33 Ohm"})
-desk._changed(change)
+desk.changed(change)
 desk.document.gesture({"do": "move", "places": {"coil": [70, 80]}})
 print("ready", flush=True)
 time.sleep(60)
@@ -468,7 +485,7 @@ def test_the_text_of_a_killed_server_is_offered_and_taken(make_desk, folder):
 
 def test_what_was_left_can_be_dropped(make_desk, folder):
     first = make_desk()
-    first._changed(first.document.gesture(set_value("33 Ohm")))
+    first.changed(first.document.gesture(set_value("33 Ohm")))
     first.close()
     assert journal_path(folder / "rlc.yaml").exists()
     desk = make_desk()

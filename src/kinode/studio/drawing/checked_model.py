@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
 
 DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs")
+REST = 1.0  # s without a change before the circuit and the equations of the player are made
 SPACING = 100.0  # between parts that came together and have no places in the layout
 NOTHING = "there is nothing to run yet: draw a body or a part"
 
@@ -64,10 +66,11 @@ class ModelChecker:
     """
 
     def __init__(self, live: LiveDesk) -> None:
-        self.live, self.model = live, ShownModel(live)
+        self.live, self.model = live, ShownModel(live, rest=REST)
         self.standing: dict[str, Point] = {}
         """Where parts stand that nobody has placed: in a session they keep their places."""
         self._lock = threading.RLock()
+        self._drawn = threading.Condition(self._lock)
         self._newest: CheckedVersion | None = None
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
@@ -100,6 +103,11 @@ class ModelChecker:
         found = [write_problem(problem) for problem in self.now(version).checked.problems]
         run = self._run_problem
         return found if run is None or found else [write_problem(run)]
+
+    def wait_checked(self, version: int, seconds: float = 60.0) -> bool:
+        """Wait until the problems and the sketch of a version, or a later one, are there."""
+        with self._drawn:
+            return self._drawn.wait_for(lambda: int(self._sketch.get("version", -1)) >= version, seconds)
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
@@ -135,8 +143,9 @@ class ModelChecker:
         # While a bracket is open in the text nothing can be read: the drawing stays.
         kept = before and not found.checked.readable
         sketch = {**before, "version": version.version} if kept else self._draw(found)
-        with self._lock:
+        with self._drawn:
             self._sketch = sketch
+            self._drawn.notify_all()
         push = self.live.session.push
         push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
         push({"kind": "sketch", "version": version.version, "sketch": sketch})
@@ -219,11 +228,17 @@ class ModelChecker:
         self.live.session.push({"kind": "run_state", "version": version, "state": state, "words": words})
 
 
+@lru_cache(maxsize=4)
+def places_in(text: str) -> EntryPlaces:
+    """Where the components stand in a text; that of the last texts is kept."""
+    return EntryPlaces(text, read_spans(text))
+
+
 def find_broken(found: CheckedVersion) -> list[BrokenPart]:
     """The components of a text that could not be built, as they are drawn."""
     if not found.checked.broken:
         return []
-    places = EntryPlaces(found.of.text, read_spans(found.of.text))
+    places = places_in(found.of.text)
     parts = []
     for name, words in found.checked.broken.items():
         section, node = places.section_of(name), places.node(name)

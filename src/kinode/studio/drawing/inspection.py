@@ -9,11 +9,10 @@ from kinode.errors import ArgumentError, Error
 from kinode.expressions.syntax_tree import Expression
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.formats.yaml_fields import FIELDS
-from kinode.formats.yaml_text import read_spans
 from kinode.model.base.fields import Component, find_expressions
 from kinode.model.base.parameters import Input, Parameter, RunDefaults, Signal
 from kinode.model.system import System
-from kinode.studio.drawing.checked_model import CheckedVersion
+from kinode.studio.drawing.checked_model import CheckedVersion, places_in
 from kinode.studio.drawing.drawn_parts import KINDLESS
 from kinode.studio.drawing.kind_boxes import Plain, describe_class, fields_of, find_class
 
@@ -44,7 +43,7 @@ def inspect_component(found: CheckedVersion, sketch: Plain, name: str) -> Plain:
     ArgumentError
         If nothing is called so.
     """
-    places = EntryPlaces(found.of.text, read_spans(found.of.text))
+    places = places_in(found.of.text)
     if not name:
         return _inspect_whole(found, places)
     name = _owner(sketch, name) if name not in places.paths else name

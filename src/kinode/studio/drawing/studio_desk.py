@@ -84,8 +84,8 @@ class StudioDesk:
         for kind, answer in changing.items():
             session.handle(kind, answer, changes=True, lane=TEXT_LANE)
         session.handle("studio_open", self.open, lane=TEXT_LANE)
-        for kind, answer in asking.items():
-            session.handle(kind, answer)
+        for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
+            session.handle(kind, answer, lane="" if kind == "complete" else kind)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class StudioDesk:
         new = ModelVersion(document.version, text, document.view, document.file.place)
         return self.checker.arrange(new, made, gesture)
 
-    def _changed(self, change: DocumentChange, origin: int = -1) -> Plain:
+    def changed(self, change: DocumentChange, origin: int = -1) -> Plain:
         """Tell all pages of a change, and check what it led to."""
         standing = self.checker.standing
         if change.tidied:
@@ -188,13 +188,17 @@ class StudioDesk:
                 self.checker.reread()
                 self._check()
             return
-        self._changed(change)
+        self.changed(change)
         conflict = self.document.conflict is not None
         self.session.push({"kind": "disk", "words": change.words, "conflict": conflict})
 
     # -- answers: the document ---------------------------------------------------------------------
     def open(self, job: Job) -> Answer:
         """The whole of it."""
+        return self.opened()
+
+    def opened(self) -> Plain:
+        """The document, its sketch, the catalogue, all problems and the settings."""
         version = self.version()
         document = {**self.document.state(), "version": version.version, "text": version.text}
         file = self.document.file
@@ -219,15 +223,15 @@ class StudioDesk:
         version = job.fields.get("version")
         if version is not None and type(version) is not int:
             raise ArgumentError(f"version: a whole number is expected, not {version!r:.40}")
-        return self._changed(self.document.gesture(job.fields.get("gesture") or {}, version), job.seq)
+        return self.changed(self.document.gesture(job.fields.get("gesture") or {}, version), job.seq)
 
     def undo(self, job: Job) -> Answer:
         """Take back the last change."""
-        return self._changed(self.document.undo(), job.seq)
+        return self.changed(self.document.undo(), job.seq)
 
     def redo(self, job: Job) -> Answer:
         """Make it again."""
-        return self._changed(self.document.redo(), job.seq)
+        return self.changed(self.document.redo(), job.seq)
 
     def save(self, job: Job) -> Answer:
         """Write the file."""
@@ -242,7 +246,7 @@ class StudioDesk:
             self.live.file = document.file.name
             self._keep(document.file)
         if change is not None:
-            self._changed(change)
+            self.changed(change)
         self.session.push({"kind": "document", **document.state(), "edits": [], "origin": job.seq, "words": "saved"})
         return {"saved": document.file.name, **document.state()}
 
@@ -251,8 +255,8 @@ class StudioDesk:
 
     def revert(self, job: Job) -> Answer:
         """Back to what is saved."""
-        self._changed(self.document.revert(), job.seq)
-        return self.open(job)
+        self.changed(self.document.revert(), job.seq)
+        return self.opened()
 
     def recover(self, job: Job) -> Answer:
         """Take over what a killed server left, or drop it."""
@@ -262,15 +266,15 @@ class StudioDesk:
         if entry is None:
             raise ArgumentError("nothing was left unsaved")
         if take:
-            self._changed(self.document.restore(entry.text, _read_view(entry)), job.seq)
+            self.changed(self.document.restore(entry.text, _read_view(entry)), job.seq)
         if self._journal is not None:
             self._journal.write_now()
         self.kept.drop()
-        return self.open(job)
+        return self.opened()
 
     def disk(self, job: Job) -> Answer:
         """End a conflict with the file on the disk."""
-        return self._changed(self.document.settle(str(job.fields.get("take"))), job.seq)
+        return self.changed(self.document.settle(str(job.fields.get("take"))), job.seq)
 
     # -- answers: other documents ------------------------------------------------------------------
     def open_example(self, job: Job) -> Answer:
@@ -300,7 +304,7 @@ class StudioDesk:
         for client in self.session.clients:
             if client is not job.client:
                 client.push({"kind": "reopen"})
-        return self.open(job)
+        return self.opened()
 
     # -- answers: questions ------------------------------------------------------------------------
     def inspect(self, job: Job) -> Answer:

@@ -6,6 +6,7 @@ What takes long and is not needed for the first picture, the equations and a lar
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,36 +31,37 @@ class ShownModel:
         As in ``kn.simulate``: t0, method, step, rtol, atol, max_step.
     values, start : mapping, optional
         Numbers and initial values that differ from the first system's own.
+    rest : float, default 0
+        For models that are being changed: seconds without a change before the circuit and the equations are made.
     """
 
     def __init__(
         self, desk: LiveDesk, until: Any = None, options: Mapping[str, Any] | None = None,
-        values: Mapping[str, Any] | None = None, start: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | None = None, start: Mapping[str, Any] | None = None, rest: float = 0.0,
     ) -> None:  # fmt: skip
-        self.desk, self.until, self.options = desk, until, dict(options or {})
+        self.desk, self.until, self.options, self.rest = desk, until, dict(options or {}), rest
+        self._later = threading.Lock()  # one at a time
         self.complete = threading.Event()
         """Set when the run and all that belongs to it are there."""
         self._first = dict(values or {}), dict(start or {})
 
-    def show(
-        self, system: System, goes_on: Callable[..., bool] = lambda *_: True, circuit: bool = True, cause: str = "file"
-    ) -> bool:
+    def show(self, system: System, goes_on: Callable[..., bool] = lambda *_: True, cause: str = "file") -> bool:
         """Compile a system, compute its run and show it in the place of the one before.
 
-        ``goes_on`` says whether it is still wanted, without ``circuit`` the diagram of the circuit is left out.
-        Returns whether it is shown; what is wrong is raised, and the run before stays.
+        ``goes_on`` says whether it is still wanted.  Returns whether it is shown; what is wrong is raised, and the run
+        before stays.
         """
         before = self.desk.shown if self.desk.is_shown else None
         if before is None:
             self.desk.say("compiling the model")
         model = ChangingRun(system, self.until, self.options)
-        quick = not circuit or is_quick(system)
-        data = PageData(model, self.desk.file, diagram=diagram_data(system) if quick and circuit else None)
+        quick = not self.rest and is_quick(system)
+        data = PageData(model, self.desk.file, diagram=diagram_data(system) if quick else None)
         choice = model.choice(*self._first) if before is None else carry_over(model, before[0].model, before[1].choice)
         if before is None:
             self.desk.say("computing the first run")
         chosen = model.compute(choice, data.names, goes_on)
-        long = are_long(chosen.run)
+        long = not self.rest and are_long(chosen.run)
         if long:
             equations = equation_data(chosen.run, chosen.frames)
             data = PageData(model, self.desk.file, diagram=data.diagram, equations=equations, equations_of=choice)
@@ -80,7 +82,14 @@ class ShownModel:
         return True
 
     def _add_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
-        """Add the equations, and a circuit that takes long to draw."""
+        """Add the equations, and a circuit that takes long to draw, unless another model is shown by then."""
+        with self._later:
+            if self.rest:
+                time.sleep(self.rest)
+            if self.desk.is_shown and self.desk.shown[0].model is data.model:
+                self._find_later(data, chosen, circuit)
+
+    def _find_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
         found = find_later_parts(chosen.run, diagram=circuit, equations=data.equations is None)
         added = PageData(
             data.model, data.file, diagram=found.diagram or data.diagram, equations=found.equations or data.equations,
