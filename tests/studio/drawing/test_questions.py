@@ -7,6 +7,8 @@ import pytest
 import kinode as kn
 from kinode.errors import ArgumentError
 from kinode.formats.editing.checked_text import check_text
+from kinode.formats.editing.gestures import plan_gesture
+from kinode.formats.editing.model_draft import ModelDraft
 from kinode.studio.documents.copied_text import copy_components
 from kinode.studio.documents.view_file import ModelView
 from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion
@@ -28,6 +30,11 @@ def checked(text, place=EXAMPLES / "motor_axis.yaml"):
 @pytest.fixture(scope="module")
 def axis():
     return checked(AXIS)
+
+
+@pytest.fixture(scope="module")
+def draft(axis):
+    return ModelDraft(AXIS, axis.of.place, axis.checked)
 
 
 @pytest.fixture(scope="module")
@@ -154,43 +161,64 @@ def test_completion_never_fails_wherever_the_cursor_is(path):
 
 
 # -- ports that fit ---------------------------------------------------------------------------------------------------
-def test_ports_of_one_domain_fit(sketch):
-    fits = find_fits(sketch, "motor", "plus")
+def test_ports_of_one_domain_fit(draft, sketch):
+    fits = find_fits(draft, sketch, "motor", "plus")
     assert fits["battery:plus"] == "" and fits["reference:gnd"] == ""
-    assert "rotational" in fits["gear:input"] and "signal" in fits["target:out"] and fits["reference:world"]
+    assert "rotational" in fits["gear:input"] and "quantity" in fits["target:out"] and fits["reference:world"]
 
 
-def test_a_shaft_fits_a_joint_that_turns(sketch):
-    fits = find_fits(sketch, "motor", "shaft")
+def test_a_shaft_fits_a_joint_that_turns(draft, sketch):
+    fits = find_fits(draft, sketch, "motor", "shaft")
     assert fits["elbow:3"] == "" and fits["reference:world"] == "" and fits["arm:body"]
 
 
 def test_bodies_are_joined_by_joints():
-    system = kn.load(EXAMPLES / "double_pendulum.yaml")
-    drawing = Sketcher(system).draw()
+    pendulum = checked((EXAMPLES / "double_pendulum.yaml").read_text())
+    draft, drawing = ModelDraft(pendulum.of.text, None, pendulum.checked), Sketcher(pendulum.system).draw()
     names = {box["role"]: box["name"] for box in drawing["boxes"]}
     body = [box["name"] for box in drawing["boxes"] if box["role"] == "SB"]
-    fits = find_fits(drawing, body[0], "body")
+    fits = find_fits(draft, drawing, body[0], "body")
     assert "joint" in fits[f"{body[1]}:body"] and "joint" in fits["reference:world"]
     joint = names["KN"]
-    sides = find_fits(drawing, joint, "1")
+    sides = find_fits(draft, drawing, joint, "1")
     assert sides["reference:world"] == "" and sides["reference:gnd"]
     own = next(name for name in body if f"{joint}.2" in {p["name"] for b in drawing["boxes"] if b["name"] == name
                                                          for p in b["ports"]})  # fmt: skip
     assert "to itself" in sides[f"{own}:body"]
 
 
-def test_signals_go_from_out_to_in(sketch):
-    fits = find_fits(sketch, "target", "out")
+def test_signals_go_from_out_to_in(draft, sketch):
+    fits = find_fits(draft, sketch, "target", "out")
     assert fits["controller:in target"] == "" and "both give" in fits["controller:out"]
     assert "reference" in fits["reference:gnd"]
 
 
-def test_every_port_has_a_verdict(sketch):
+def test_every_port_has_a_verdict(draft, sketch):
     ports = {f"{box['name']}:{port['name']}" for box in sketch["boxes"] for port in box["ports"]}
     for name in sorted(ports):
         component, _, port = name.partition(":")
-        assert {key for key in find_fits(sketch, component, port) if not key.startswith("reference:")} == ports - {name}
+        assert {
+            key for key in find_fits(draft, sketch, component, port) if not key.startswith("reference:")
+        } == ports - {name}
+
+
+@pytest.mark.parametrize("name", ["motor_axis", "double_pendulum", "rlc", "backlash_axis"])
+def test_what_fits_can_be_connected_and_nothing_else(name):
+    path = EXAMPLES / f"{name}.yaml"
+    model = checked(path.read_text(), path)
+    draft, drawing = ModelDraft(model.of.text, path, model.checked), Sketcher(model.system).draw()
+    ports = [(box["name"], port["name"]) for box in drawing["boxes"] for port in box["ports"]]
+    for component, port in ports[::3]:
+        for target, refusal in find_fits(draft, drawing, component, port).items():
+            one, _, two = target.partition(":")
+            to = {"reference": two} if one == "reference" else {"component": one, "port": two}
+            gesture = {"do": "connect", "from": {"component": component, "port": port}, "to": to}
+            try:
+                plan_gesture(model.of.text, gesture, path, model.checked)
+                said = ""
+            except ArgumentError as error:
+                said = str(error)
+            assert bool(said) == bool(refusal), (component, port, target, said, refusal)
 
 
 # -- the gallery and copies -------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.formats.editing.checked_text import CheckedText
+from kinode.formats.editing.model_draft import ModelDraft
 from kinode.studio.documents.copied_text import copy_components
 from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
@@ -329,8 +330,10 @@ class StudioDesk:
         origin = job.fields.get("from")
         if not isinstance(origin, Mapping):
             raise ArgumentError("from: a port is expected, {component, port}")
-        sketch = self.checker.sketch(self.version())
-        return {"targets": find_fits(sketch, str(origin.get("component")), str(origin.get("port")))}
+        version = self.version()
+        draft = ModelDraft(version.text, version.place, self.checker.now(version).checked)
+        component, port = str(origin.get("component")), str(origin.get("port"))
+        return {"targets": find_fits(draft, self.checker.sketch(version), component, port)}
 
     def copy(self, job: Job) -> Answer:
         """Components as text, to be pasted into this model or another."""

@@ -30,6 +30,16 @@ def connect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) ->
     plan.words = f"connect {_name(one)} to {_name(two)}"
 
 
+def find_refusal(draft: ModelDraft, one: Mapping[str, str], two: Mapping[str, str]) -> str:
+    """Why the gesture ``connect`` would refuse two ends; empty where they fit."""
+    try:
+        first, second = find_end(draft, one), find_end(draft, two)
+    except ArgumentError as error:
+        return str(error)
+    drawn = _is_drawn(draft, first) or _is_drawn(draft, second)
+    return "" if drawn else why_not(draft, first, second)
+
+
 def _name(end: LinkEnd) -> str:
     return f"{end.component}.{end.field}" if end.field else end.component or end.text
 
@@ -42,6 +52,11 @@ def why_not(draft: ModelDraft, one: LinkEnd, two: LinkEnd) -> str:
         return f"{_name(first)} is one end; a connection has two"
     if pair == ("solid", "solid"):
         return f"{first.component} and {second.component} are bodies: put a joint between them"
+    if pair == ("solid", "reference"):
+        return f"{first.component} is a body: a joint holds it, to the world or to another body"
+    if pair in (("out", "out"), ("law", "law")):
+        give = first.nature == "out"
+        return "both give a quantity: one has to read it" if give else "both read a quantity: none gives it"
     if first.nature == "port" and second.nature in NETWORK:
         return _why_no_node(first, second)
     if pair in (("side", "solid"), ("side", "reference")):
