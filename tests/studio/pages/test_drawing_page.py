@@ -241,3 +241,20 @@ def test_half_the_size_at_twice_the_zoom_has_all_it_needs(make_page, motor_axis)
         page.keyboard.press("Enter")
         hands.wait_for_part("diode")
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+APART = """() => {
+  const boxes = kinodeStudio.document.sketch.boxes;
+  const apart = (one, two) => [0, 1].some((k) => Math.abs(one.at[k] - two.at[k]) >= (one.size[k] + two.size[k]) / 2);
+  return boxes.every((one, k) => boxes.slice(k + 1).every((two) => apart(one, two)));
+}"""
+
+
+def test_copies_stand_free(large, motor_axis):
+    with studio(large, motor_axis) as hands:
+        large.mouse.click(*middle(large, part("motor")))
+        for name in ("motor_2", "motor_3"):
+            large.keyboard.press("Control+d")
+            hands.wait_for_part(name)
+        hands.wait()
+        assert large.evaluate(APART)

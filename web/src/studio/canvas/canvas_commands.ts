@@ -71,14 +71,23 @@ export async function copyChosen(host: CanvasHost): Promise<boolean> {
 export async function pasteText(host: CanvasHost, text: string): Promise<void> {
   const given = text.trim() === "" ? copied : text;
   if (given.trim() === "") return host.context.say("The clipboard holds no part.");
-  await host.act({ do: "paste", text: given, at: snapToGrid(host.pointer) });
+  await host.act({ do: "paste", text: given, at: freePlace(host.model, host.pointer) });
 }
 
 export async function duplicateChosen(host: CanvasHost): Promise<void> {
   const names = chosenOwners(host);
   if (names.length === 0) return host.context.say("Nothing is selected.");
-  const extent = host.model.extent(host.chosen)!;
-  await host.act({ do: "duplicate", names, at: snapToGrid([extent[0] + extent[2] / 2 + 4 * GRID, extent[1] + extent[3] / 2 + 4 * GRID]) });
+  await host.act({ do: "duplicate", names, at: placeOfCopies(host) });
+}
+
+/** Where the first of the copies stands, so that all of them stand free. */
+function placeOfCopies(host: CanvasHost): Point {
+  const [left, top, width, height] = host.model.extent(host.chosen)!;
+  const middles = [...host.chosen].map((name) => host.model.at(name));
+  const first: Point = [Math.min(...middles.map(([x]) => x)), Math.min(...middles.map(([, y]) => y))];
+  const middle: Point = [left + width / 2, top + height / 2];
+  const place = freePlace(host.model, [middle[0] + 4 * GRID, middle[1] + 4 * GRID], [width, height]);
+  return snapToGrid([first[0] + place[0] - middle[0], first[1] + place[1] - middle[1]]);
 }
 
 // -- rename -------------------------------------------------------------------------------------------
