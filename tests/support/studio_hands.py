@@ -76,12 +76,19 @@ class StudioHands:
         item.scroll_into_view_if_needed()
         item.drag_to(sheet, target_position={"x": box["width"] / 2 + dx, "y": box["height"] / 2 + dy})
 
-    def add(self, kind):
-        """Type the name of a kind after "/"."""
+    def add(self, kind, *places):
+        """Type the name of a kind after "/", then the bodies, frames or joints that it asks for."""
         self.page.locator(".canvas-sheet").focus()
         self.page.keyboard.press("/")
-        self.page.locator(".choice-box input").fill(kind)
-        self.page.keyboard.press("Enter")
+        self.answer(kind, *places)
+
+    def answer(self, *answers):
+        """Type into one box of choices after the other."""
+        for words in answers:
+            box = self.page.locator(".choice-box input")
+            box.wait_for()
+            box.fill(words)
+            self.page.keyboard.press("Enter")
 
     def port(self, part, port):
         """The middle of a port on the screen."""
