@@ -155,6 +155,14 @@ class StudioHands:
         """Open a tab of the side."""
         self.page.locator(f".pane-side [data-part='{tab}']").click()
 
+    def find(self, part):
+        """Find a part by its name, wherever it stands, and wait until the inspector shows it."""
+        self.page.locator(".canvas-sheet").focus()
+        self.page.keyboard.press("Control+f")
+        self.answer(part)
+        self.open("Inspector")
+        self.page.wait_for_function(SHOWN, arg=part)
+
     def inspect(self, part):
         """Choose a part, and wait until the inspector shows it."""
         self.choose(part)
