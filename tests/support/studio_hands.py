@@ -9,6 +9,9 @@ from kinode.studio.drawing.studio_view import StudioView
 READY = "() => globalThis.kinodeStudio?.text"
 STILL = "() => !kinodeStudio.document.busy && kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"
 DRAWN = "(name) => kinodeStudio.document.sketch.boxes.some((box) => box.name === name)"
+NAMES = "() => kinodeStudio.document.sketch.boxes.map((box) => box.owner)"
+SHOWN = """(name) => document.querySelector(".inspector .part-name")?.getAttribute("aria-label")
+  .startsWith(`Name of ${name};`)"""
 TEXT = "() => kinodeStudio.document.text"
 
 
@@ -52,6 +55,7 @@ class StudioHands:
 
     def wait_for_run(self, *names):
         """Until the run that is shown is one of the text, and has these series."""
+        self.wait()
         self.page.wait_for_function(
             "() => document.querySelector('.run-state').textContent.includes('run is up to date')"
         )
@@ -76,12 +80,38 @@ class StudioHands:
         item.scroll_into_view_if_needed()
         item.drag_to(sheet, target_position={"x": box["width"] / 2 + dx, "y": box["height"] / 2 + dy})
 
-    def add(self, kind):
-        """Type the name of a kind after "/"."""
+    def add(self, kind, *places):
+        """Type the name of a kind after "/", then the bodies, frames or joints that it asks for."""
         self.page.locator(".canvas-sheet").focus()
         self.page.keyboard.press("/")
-        self.page.locator(".choice-box input").fill(kind)
-        self.page.keyboard.press("Enter")
+        self.answer(kind, *places)
+
+    def answer(self, *answers):
+        """Type into one box of choices after the other."""
+        for words in answers:
+            box = self.page.locator(".choice-box input")
+            box.wait_for()
+            box.fill(words)
+            self.page.keyboard.press("Enter")
+
+    def add_as(self, kind, name, *places):
+        """Add a part by its kind, and type its name where the inspector shows it."""
+        before = self.page.evaluate(NAMES)
+        self.add(kind, *places)
+        self.page.wait_for_function(f"(before) => ({NAMES})().some((name) => !before.includes(name))", arg=before)
+        (made,) = set(self.page.evaluate(NAMES)) - set(before)
+        self.wait_for_part(made)
+        self.rename_shown(made, name)
+
+    def click_places(self, *places):
+        """Click the bodies or joints that a new part asks for; the world is a button beside the question."""
+        for place in places:
+            button = self.page.locator(".canvas-hint button", has_text="List")
+            button.wait_for()
+            if place == "world":
+                self.page.locator(".canvas-hint button", has_text="world").click()
+            else:
+                self.choose(place)
 
     def port(self, part, port):
         """The middle of a port on the screen."""
@@ -111,8 +141,8 @@ class StudioHands:
         self.wait()
 
     def choose(self, part):
-        """Click a part."""
-        self.page.locator(f".studio-canvas g.part[data-name='{part}']").click()
+        """Click the middle of a part: its name and its symbol are beside or above the room that it takes."""
+        self.page.locator(f".studio-canvas g.part[data-name='{part}'] .room").click(force=True)
 
     def begin(self):
         """Take "New model" in the gallery."""
@@ -125,11 +155,19 @@ class StudioHands:
         """Open a tab of the side."""
         self.page.locator(f".pane-side [data-part='{tab}']").click()
 
+    def find(self, part):
+        """Find a part by its name, wherever it stands, and wait until the inspector shows it."""
+        self.page.locator(".canvas-sheet").focus()
+        self.page.keyboard.press("Control+f")
+        self.answer(part)
+        self.open("Inspector")
+        self.page.wait_for_function(SHOWN, arg=part)
+
     def inspect(self, part):
         """Choose a part, and wait until the inspector shows it."""
         self.choose(part)
         self.open("Inspector")
-        self.page.wait_for_function("(name) => document.querySelector('.part-name')?.value === name", arg=part)
+        self.page.wait_for_function(SHOWN, arg=part)
 
     def type_after(self, words, typed, taken=0):
         """Put the cursor of the text editor behind some words, take characters away and type."""
@@ -151,13 +189,31 @@ class StudioHands:
         box.press("Enter")
         self.wait()
 
+    def fill(self, fields=(), **more):
+        """Type into several fields of what is shown."""
+        for field, value in {**dict(fields), **more}.items():
+            self.set(field, value)
+
+    def add_parameter(self, name, value):
+        """Type a new parameter of the model."""
+        self.page.get_by_label("Name of a new parameter").fill(name)
+        self.page.get_by_label("Value of a new parameter").fill(value)
+        self.page.get_by_role("button", name="Add parameter").click()
+        self.wait()
+
     def rename(self, part, name):
         """Choose a part and type another name over its own."""
         self.inspect(part)
+        self.rename_shown(part, name)
+
+    def rename_shown(self, part, name):
+        """Type another name for the part that the inspector shows."""
+        self.page.wait_for_function(SHOWN, arg=part)
         box = self.page.locator(".inspector .part-name")
         box.fill(name)
         box.press("Enter")
         self.wait_for_part(name)
+        self.page.wait_for_function(SHOWN, arg=name)
 
     def choose_nothing(self):
         """Click the empty canvas: the inspector shows the whole model."""

@@ -52,6 +52,9 @@ def test_fields_say_what_is_written_and_what_it_is(axis, sketch):
     assert fields["initial_current"]["given"] is None and fields["initial_current"]["value"] is None
     ports = {port["name"]: port for port in motor["ports"]}
     assert ports["minus"]["link"] == "gnd" and "amplifier" in ports["plus"]["words"]
+    assert ports["shaft"]["link"] == "rotor"
+    elbow = {port["name"]: port for port in inspect_component(axis, sketch, "elbow")["ports"]}
+    assert elbow["1"]["link"] == "world" and elbow["2"]["link"] == "arm"
 
 
 def test_laws_say_what_they_read(axis, sketch):

@@ -85,6 +85,12 @@ def test_given_places_are_kept_on_the_grid_and_others_do_not_cover_them():
                 assert max(apart) >= 0, (one["name"], other["name"])
 
 
+def test_what_a_field_is_drawn_as_stands_below_its_component():
+    boxes = boxes_of(draw("motor_axis.yaml", places={"elbow": [900, 500], "motor": [0, 0]}))
+    x, y = boxes["elbow.damping"]["at"]
+    assert x == 900 and 500 < y <= 620
+
+
 def test_all_places_given_give_the_same_places():
     first = Sketcher(kn.load(EXAMPLES / "motor_axis.yaml"))
     again = Sketcher(kn.load(EXAMPLES / "motor_axis.yaml"), places=first.positions())

@@ -117,6 +117,8 @@ def test_a_gesture_is_answered_and_told_and_run(make_desk):
         assert page.last("document")["version"] == 1 and page.last("sketch")["version"] == 1
         assert page.last("problems") == {"kind": "problems", "version": 1, "problems": []}
         assert page.last("run_state")["state"] == "shown"
+        told = [push["kind"] for push in page.pushes if push.get("version") == 1]
+        assert told.index("run_state") < told.index("problems")  # what is shown is never said to be newer than it is
         run = desk.live.shown[1].run
         assert run.system["wire"].resistance == 30.0
 

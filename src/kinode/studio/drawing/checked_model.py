@@ -75,6 +75,7 @@ class ModelChecker:
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
         self._ran: System | None = None
+        self._told = -1  # the newest version of whose run the pages were told
         self._checks = NewestWork("kinode check", self._check)
         self._runs: NewestWork[CheckedVersion] = NewestWork("kinode run", self._run)
 
@@ -121,7 +122,7 @@ class ModelChecker:
     def forget(self) -> None:
         """Another document comes."""
         with self._lock:
-            self._newest, self._sketch, self._run_problem, self._ran = None, {}, None, None
+            self._newest, self._sketch, self._run_problem, self._ran, self._told = None, {}, None, None, -1
             self.standing = {}
         self.live.forget()
 
@@ -146,6 +147,8 @@ class ModelChecker:
         with self._drawn:
             self._sketch = sketch
             self._drawn.notify_all()
+        if not same and found.checked.complete:
+            self._say_run(version.version, "running")  # before the check is told: the run that is shown is older
         push = self.live.session.push
         push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
         push({"kind": "sketch", "version": version.version, "sketch": sketch})
@@ -205,7 +208,6 @@ class ModelChecker:
             self.live.fail(ModelError(NOTHING))
             self._say_run(version, "empty", NOTHING)
             return
-        self._say_run(version, "running")
         try:
             if self.model.show(system, goes_on, cause="text"):
                 self._ran = system
@@ -225,6 +227,11 @@ class ModelChecker:
         self.live.session.push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
 
     def _say_run(self, version: int, state: str, words: str = "") -> None:
+        """Tell the pages how the run stands; not of a version older than one that they were told of."""
+        with self._lock:
+            if version < self._told:
+                return
+            self._told = version
         self.live.session.push({"kind": "run_state", "version": version, "state": state, "words": words})
 
 

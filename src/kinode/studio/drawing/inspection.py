@@ -151,9 +151,16 @@ def _ports(sketch: Plain, name: str) -> Iterator[Plain]:
             yield {
                 "name": port["name"], "kind": port["kind"], "domain": port["domain"], "out": port["out"],
                 "open": port["open"], "field": port["field"], "reference": port["reference"],
-                "link": port["reference"] or (link["name"] if link is not None else None),
+                "link": port["reference"] or _link_name(link, at),
                 "words": f"connected to {at}" if at else "open",
             }  # fmt: skip
+
+
+def _link_name(link: Plain | None, others: str) -> str | None:
+    """What a port is connected to, for a reader: a node by its name, other links by the components at their ends."""
+    if link is None:
+        return None
+    return str(link["name"] if link["kind"] == "energy" or not others else others)
 
 
 def _inspect_inner(system: System, sketch: Plain, name: str) -> Plain:

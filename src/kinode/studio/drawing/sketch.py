@@ -90,9 +90,22 @@ class Sketcher:
         placed = list(kept)
         for box in self.circuit.boxes.values():
             if box.name not in self.places:
+                self._put_below_owner(box)
                 self._put_aside(box, placed)
                 placed.append(box)
         return True
+
+    def _put_below_owner(self, box: Box) -> None:
+        """Put what a field of a component is drawn as, such as the damping of a joint, below a component that stays."""
+        owner = self.circuit.boxes.get(self._owner(box))
+        if owner is not None and owner is not box and owner.name in self.places:
+            box.x, box.y = owner.x, owner.y + (owner.height + box.height) / 2 + 2 * GAP
+            box.y = round(box.y / GRID) * GRID
+
+    def _owner(self, box: Box) -> str:
+        """The component that a box belongs to: mostly its own."""
+        component = self.circuit.topology.components.get(box.name)
+        return box.name if component is None else component.owner
 
     def _put_aside(self, box: Box, placed: list[Box]) -> None:
         """Move a part that has no place of its own to a free one below where the layout has put it."""
@@ -112,10 +125,9 @@ class Sketcher:
     # -- plain data --------------------------------------------------------------------------------
     def _box(self, box: Box, joined: set[tuple[str, str]]) -> Plain:
         broken = self.drawn.broken.get(box.name)
-        component = self.circuit.topology.components.get(box.name)
         return {
             "name": box.name,
-            "owner": box.name if component is None else component.owner,
+            "owner": self._owner(box),
             "role": box.role,
             "kind": box.kind,
             "label": box.label,

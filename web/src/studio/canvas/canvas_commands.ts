@@ -118,12 +118,14 @@ export function nudge(host: CanvasHost, [dx, dy]: Point): void {
   host.move(Object.fromEntries([...host.chosen].map((name) => [name, [host.model.at(name)[0] + dx * GRID, host.model.at(name)[1] + dy * GRID] as Point])));
 }
 
+const ROOM: Point = [6 * GRID, 4 * GRID]; // between a new part and others: wires turn there, and names stand there
+
 /** A place near another at which no part stands. */
 export function freePlace(model: CanvasModel, near: Point, size: readonly [number, number] = [60, 60]): Point {
   const [x, y] = snapToGrid(near);
   const isFree = ([px, py]: Point): boolean => [...model.boxes.values()].every((box) => {
     const [bx, by] = model.at(box.name);
-    return Math.abs(bx - px) >= (box.size[0] + size[0]) / 2 + 2 * GRID || Math.abs(by - py) >= (box.size[1] + size[1]) / 2 + 2 * GRID;
+    return Math.abs(bx - px) >= (box.size[0] + size[0]) / 2 + ROOM[0] || Math.abs(by - py) >= (box.size[1] + size[1]) / 2 + ROOM[1];
   });
   for (let ring = 0; ring < 40; ring++) {
     for (let turn = 0; turn < Math.max(1, 8 * ring); turn++) {

@@ -257,7 +257,7 @@ class CanvasView implements StudioPart, KeyHost {
   // -- changing ---------------------------------------------------------------------------------------
   async act(gesture: Gesture): Promise<GestureAnswer | null> {
     const answer = await this.context.act(gesture);
-    const renamed = Object.values(answer?.renamed ?? {});
+    const renamed = gesture.do === "rename" ? Object.values(answer?.renamed ?? {}) : []; // a connection renames nodes
     const made = [...(answer?.made ?? []), ...renamed];
     if (answer !== null && made.length > 0) {
       this.awaited = { names: made, version: answer.version };

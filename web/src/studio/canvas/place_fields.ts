@@ -58,7 +58,7 @@ async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, ta
     choices.push({ value: NEW_BODY, label: "a new body", detail: "is drawn along" });
   }
   const title = `${kind.title}: ${ask.words || ask.field}`;
-  const list = (): Promise<string | null> => host.choices.ask({ title, choices, typed: (name) => name, none: "Nothing has this name; frames can be typed." });
+  const list = (): Promise<string | null> => host.choices.ask({ title, choices, typed: (name) => name, ...(ask.shape === "frame" ? { hint: "a body, or a frame: arm.tip" } : {}), none: "Nothing has this name; frames can be typed." });
   const answer = byKeys ? await list() : await pickOnCanvas(host, title, role, choices, list);
   host.focusSheet();
   return answer;

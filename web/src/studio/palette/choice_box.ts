@@ -20,6 +20,7 @@ export interface Question<T> {
   at?: Point; // pixels of the host; none: its middle
   /** Makes an answer of what was typed, where no choice has that name. */
   typed?: (text: string) => T;
+  hint?: string; // stands in the empty box
   none?: string; // said where nothing fits
   /** Told of the choice that the arrows are on. */
   active?: (value: T | null) => void;
@@ -73,6 +74,7 @@ export class ChoiceBox {
     this.question = question as unknown as Question<unknown>;
     this.title.textContent = question.title;
     this.input.value = "";
+    this.input.placeholder = question.hint ?? "";
     this.element.hidden = false;
     this.narrow();
     this.place(question.at);
