@@ -15,6 +15,7 @@ import kinode as kn
 WIDE = {"width": 1440, "height": 900}
 RLC = ROOT / "examples" / "rlc.yaml"
 PLACED = "() => kinodeStudio.document.sketch.boxes.filter((box) => box.pinned).length"
+FOCUSED = "() => document.activeElement.closest('[data-field]')?.dataset.field"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
   .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -125,6 +126,11 @@ def test_an_error_stands_at_its_field_and_line_and_is_cured_by_a_click(wide, axi
         hands.wait()
         assert hands.text == whole
         assert hands.problems() == []
+        hands.inspect("motor")
+        hands.set("resistance", "3 m")  # the ports of a part that is broken are fields
+        wide.locator(".inspector [data-field='shaft']").wait_for()
+        assert wide.evaluate(FOCUSED) == "resistance"
+        hands.set("resistance", "0.9 Ohm")
         hands.inspect("arm")
         hands.set("mass", "3 m")
         assert wide.locator(".inspector [data-field='mass'] .field-error").is_visible()

@@ -65,6 +65,11 @@ export class FieldRow {
     this.input.focus();
   }
 
+  /** The component and the field: no two rows have the same. */
+  get key(): string {
+    return [this.owner, ...this.field.path].join("\n");
+  }
+
   get hasFocus(): boolean {
     return this.element.contains(document.activeElement);
   }

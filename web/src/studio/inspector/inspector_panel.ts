@@ -86,7 +86,7 @@ export class InspectorPanel implements StudioPart {
   }
 
   private drawInspected(inspected: Inspected, parameters: Inspected[]): void {
-    const focused = this.rows.findIndex((row) => row.hasFocus);
+    const focused = this.rows.find((row) => row.hasFocus)?.key; // other fields may come or go above it
     const owner = inspected.name;
     const isPort = (field: InspectedField): boolean => field.shape === "port" && inspected.ports.some((port) => port.field?.join() === field.path.join());
     const own = inspected.fields.filter((field) => !isPort(field)).map((field) => new FieldRow(this.context, owner, field));
@@ -105,7 +105,7 @@ export class InspectorPanel implements StudioPart {
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
     this.markProblems();
-    this.focusRow(rows[focused]);
+    this.focusRow(rows.find((row) => row.key === focused));
   }
 
   private head(inspected: Inspected): HTMLElement {
