@@ -130,9 +130,10 @@ def test_a_run_does_not_change_the_next():
     np.testing.assert_array_equal(kn.simulate(system, 0.5, samples=3)["pivot.q"], run["pivot.q"])
 
 
-def test_compiled_systems_are_not_kept_for_ever():
+@pytest.mark.parametrize("method", ["dopri5", "auto", "stiff"])
+def test_compiled_systems_are_not_kept_for_ever(method):
     system = swing()
-    alive = weakref.ref(kn.simulate(system, 0.01).dynamics)
+    alive = weakref.ref(kn.simulate(system, 0.01, method=method).dynamics)
     assert alive() is not None
     del system
     gc.collect()

@@ -13,7 +13,7 @@ from rates import F, kepler, kepler_start, kernel
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS
+from kinode.ode.method_table import METHODS
 from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.ode.runs.stiff_takeover import WORTH_STEPS
 
@@ -43,7 +43,7 @@ def exact(t):
 def test_a_stiff_problem_is_taken_over():
     """A run at the edge of stability changes its method, and is as exact as before at steps and between them."""
     times = np.linspace(0.0, SPAN, 301)
-    run = integrate(follower(), exact(0.0), 0.0, SPAN, times=times, stiff_kernel=follower)
+    run = integrate(follower(), exact(0.0), 0.0, SPAN, method="auto", times=times, stiff_kernel=follower)
     assert run.success and run.taken_over is not None and 0.0 < run.taken_over < 0.1 * SPAN
     assert run.steps < 0.1 * STEPS_OF_STABILITY
     assert np.abs(run.y - exact(times)).max() < 1e-7
@@ -60,7 +60,7 @@ def test_an_explicit_method_takes_all_steps_and_says_so():
 def test_a_run_with_few_steps_to_come_is_not_worth_it():
     """The other method is not prepared for the last steps of a run."""
     span = 0.5 * WORTH_STEPS * 3.3 / LAMBDA
-    run = integrate(follower(), exact(0.0), 0.0, span, stiff_kernel=follower)
+    run = integrate(follower(), exact(0.0), 0.0, span, method="auto", stiff_kernel=follower)
     assert run.success and run.taken_over is None and run.bound_from is not None
 
 
@@ -68,7 +68,7 @@ def test_what_is_not_stiff_stays_as_it_was():
     """An orbit is integrated by the same steps, to the last bit, whether another method may take over or not."""
     run, alone = (
         integrate(kepler(), kepler_start(0.6), 0.0, 1000.0, method=method, stiff_kernel=stiff)
-        for method, stiff in ((DEFAULT_METHOD, kepler), ("dopri5", None))
+        for method, stiff in (("auto", kepler), ("dopri5", None))
     )
     assert run.steps > 2 * WORTH_STEPS and run.taken_over is None and run.bound_from is None
     assert np.array_equal(run.y, alone.y)
@@ -83,7 +83,13 @@ def test_derivatives_that_fail_give_the_run_back():
 
     broken = JacobianSpec(kernel(without_value, 0, 0, 2).address, 0, 1, JacobianForm.WHOLE)
     run = integrate(
-        follower(), exact(0.0), 0.0, 0.5, stiff_kernel=lambda: replace(follower(), jacobian=broken), max_steps=10**6
+        follower(),
+        exact(0.0),
+        0.0,
+        0.5,
+        method="auto",
+        max_steps=10**6,
+        stiff_kernel=lambda: replace(follower(), jacobian=broken),
     )
     assert run.success and run.taken_over is not None
     assert run.steps > 0.5 * 0.5 * LAMBDA / 3.3
@@ -127,15 +133,15 @@ def test_a_fast_forcing_is_no_reason_to_give_the_run_back():
 
 def test_runs_after_a_takeover_begin_with_the_first_method():
     """A prepared run lays its memory out anew after another method has used it."""
-    prepared = PreparedRun(follower(), 0.0, SPAN)
+    prepared = PreparedRun(follower(), 0.0, SPAN, method="auto")
     runs = [prepared.solve(exact(0.0), stiff_kernel=follower) for _ in range(3)]
     assert all(run.taken_over == runs[0].taken_over is not None for run in runs)
     assert all(np.array_equal(run.y, runs[0].y) for run in runs)
 
 
 def test_one_method_names_another():
-    """The default names a method for stiff problems that keeps loops closed."""
-    method = METHODS[DEFAULT_METHOD]
+    """It names a method for stiff problems that keeps loops closed."""
+    method = METHODS["auto"]
     assert method.then is not None and METHODS[method.then].stiff and METHODS[method.then].keeps_loops_closed
 
 

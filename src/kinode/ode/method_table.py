@@ -78,21 +78,21 @@ def coefficients(name: str, module: str = "tableaus") -> Callable[[], Tableau]:
 
 _ENTRIES = (
     IntegrationMethod(
-        "auto",
-        what="`dopri5`; where stability bounds its steps, and many are to come, `stiff` takes over",
+        "dopri5",
+        what="Dormand and Prince, order 5, adaptive",
         scope="nearly everything; the default",
         order=5,
         stepping=Stepping.ADAPTIVE,
         tableau=coefficients("dopri5"),
-        then="stiff",
     ),
     IntegrationMethod(
-        "dopri5",
-        what="Dormand and Prince, order 5, adaptive",
-        scope="what is not stiff; comparisons",
+        "auto",
+        what="`dopri5`; where stability bounds its steps, and many are to come, `stiff` takes over",
+        scope="models that may be stiff, with states of ordinary size",
         order=5,
         stepping=Stepping.ADAPTIVE,
         tableau=coefficients("dopri5"),
+        then="stiff",
     ),
     IntegrationMethod(
         "dop853",

@@ -67,7 +67,7 @@ def simulate(
     every : float or str, optional
         Spacing of the states that are kept, in s or as text with a unit ("10 ms").
     method : str, optional
-        "auto" (the default: "dopri5", and "stiff" from where stability bounds its steps), "dopri5" (order 5), "dop853"
+        "dopri5" (order 5, the default), "auto" ("dopri5", and "stiff" from where stability bounds its steps), "dop853"
         (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff" (Radau IIA, implicit) or "cvode" (BDF, where
         scikit-sundae is installed).
     step : float, optional

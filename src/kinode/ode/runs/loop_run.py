@@ -162,8 +162,8 @@ class LoopRun:
         self._first_rows(y0)
 
     def release_output(self) -> None:
-        """Forget the output, which its receiver keeps."""
-        self._blocks = []
+        """Forget the output, which its receiver keeps, and who may take the run over."""
+        self._blocks, self.takeover = [], None
         del self.out_t, self.out_y
         self.memory.output.t = self.memory.output.y = NO_NUMBERS
 
