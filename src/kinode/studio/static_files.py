@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
+from html import escape
 from importlib import resources
 
 from kinode.errors import Error
 
 NOT_BUILT = "the player is not built: run 'make player' in a checkout, or install kinode from a wheel"
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>html, body {{ height: 100%; margin: 0; }} [{mark}] {{ height: 100%; }}</style></head>
+<body><div {mark}{more}></div><noscript><p>This page needs a browser that runs scripts.</p></noscript>
+<script type="module" src="{program}"></script></body>
+</html>
+"""
+
+
+def page_of(program: str, title: str, mark: str, more: str = "") -> str:
+    """The page that a server shows: it loads a program, which fills the element with the attribute ``mark``."""
+    return PAGE.format(program=program, title=escape(title), mark=mark, more=more)
 
 
 def find_player() -> str:

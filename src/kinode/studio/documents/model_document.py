@@ -51,11 +51,6 @@ class DocumentChange:
     renamed: Mapping[str, str] = field(default_factory=dict)
     tidied: bool = False
 
-    @property
-    def of_text(self) -> bool:
-        """Whether the text has changed."""
-        return bool(self.edits)
-
 
 class ModelDocument:
     """The text of a model with its versions; from any thread.

@@ -70,7 +70,6 @@ class ModelChecker:
         self.standing: dict[str, Point] = {}
         """Where parts stand that nobody has placed: in a session they keep their places."""
         self._lock = threading.RLock()
-        self._drawn = threading.Condition(self._lock)
         self._newest: CheckedVersion | None = None
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
@@ -104,11 +103,6 @@ class ModelChecker:
         found = [write_problem(problem) for problem in self.now(version).checked.problems]
         run = self._run_problem
         return found if run is None or found else [write_problem(run)]
-
-    def wait_checked(self, version: int, seconds: float = 60.0) -> bool:
-        """Wait until the problems and the sketch of a version, or a later one, are there."""
-        with self._drawn:
-            return self._drawn.wait_for(lambda: int(self._sketch.get("version", -1)) >= version, seconds)
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
@@ -144,9 +138,8 @@ class ModelChecker:
         # While a bracket is open in the text nothing can be read: the drawing stays.
         kept = before and not found.checked.readable
         sketch = {**before, "version": version.version} if kept else self._draw(found)
-        with self._drawn:
+        with self._lock:
             self._sketch = sketch
-            self._drawn.notify_all()
         if not same and found.checked.complete:
             self._say_run(version.version, "running")  # before the check is told: the run that is shown is older
         push = self.live.session.push

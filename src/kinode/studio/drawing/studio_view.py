@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import importlib
 import os
-import webbrowser
 from collections.abc import Callable, Iterable
-from html import escape
 from pathlib import Path
 
 from kinode.errors import ArgumentError
 from kinode.studio.documents.document_file import DocumentFile, new_file, open_file
 from kinode.studio.drawing.gallery import draw_ahead
 from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.server import Server
+from kinode.studio.live_pages.server import ServedView, Server
 from kinode.studio.live_pages.session import Session
-from kinode.studio.static_files import find_studio
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>html, body {{ height: 100%; margin: 0; }} [data-kinode-studio] {{ height: 100%; }}</style></head>
-<body><div data-kinode-studio{gallery}></div><noscript><p>This page needs a browser that runs scripts.</p></noscript>
-<script type="module" src="/studio.js"></script></body>
-</html>
-"""
+from kinode.studio.static_files import find_studio, page_of
 
 
-class StudioView:
+class StudioView(ServedView):
     """The studio of one model: a server on this machine; a context manager that closes it.
 
     Parameters
@@ -64,36 +52,17 @@ class StudioView:
         body = find_studio() if program is None else program
         self.session = Session(read_only=read_only)
         gallery = " data-gallery" if path is None else ""
-        pages = {"/": PAGE.format(title=escape(f"{document.name} - kinode"), gallery=gallery), "/studio.js": body}
-        self.server = Server(self.session, pages, port=port)
+        page = page_of("/studio.js", f"{document.name} - kinode", "data-kinode-studio", gallery)
+        self.server = Server(self.session, {"/": page, "/studio.js": body}, port=port)
         self.desk = StudioDesk(self.session, document, self.folder)
         self.server.start()
         if path is None and program is None:
             draw_ahead()
 
-    @property
-    def url(self) -> str:
-        """An address to open, good for one opening."""
-        return self.server.new_address()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the server has ended, which Ctrl-C makes it do; False if the time was over before."""
-        try:
-            return self.server.wait(seconds)
-        finally:
-            if seconds is None:
-                self.close()
-
     def close(self) -> None:
         """End the server; what is not saved is offered when the model is opened again."""
         self.desk.close()
-        self.server.close()
-
-    def __enter__(self) -> StudioView:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().close()
 
 
 def _open_or_new(path: Path) -> DocumentFile:
@@ -133,8 +102,5 @@ def serve_studio(
         except ImportError as error:
             raise ArgumentError(f"--plugins: {plugin} cannot be imported: {error}") from None
     with StudioView(file, read_only=read_only, port=port) as view:
-        if browser:
-            webbrowser.open(view.url)
-        say(f"serving {view.desk.document.file.name}; if no browser opened, open {view.url}")
-        say("Ctrl-C ends it; what is not saved is offered when the model is opened again")
-        view.wait()
+        ending = "Ctrl-C ends it; what is not saved is offered when the model is opened again"
+        view.serve(view.desk.document.file.name, ending, browser, say)

@@ -10,7 +10,6 @@ import os
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +19,16 @@ from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch
-from kinode.studio.live_pages.server import Server
+from kinode.studio.live_pages.server import ServedView, Server
 from kinode.studio.live_pages.session import Session
 from kinode.studio.live_pages.shown_model import ShownModel
-from kinode.studio.static_files import find_player
+from kinode.studio.static_files import find_player, page_of
 
 RUN_OPTIONS = ("method", "step", "rtol", "atol", "max_step")
 SAME_START = 1e-9  # relative difference of initial values below which they are the model's own
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>html, body {{ height: 100%; margin: 0; }} [data-kinode-live] {{ height: 100%; }}</style></head>
-<body><div data-kinode-live></div><noscript><p>This page needs a browser that runs scripts.</p></noscript>
-<script type="module" src="/player.js"></script></body>
-</html>
-"""
 
 
-class LiveView:
+class LiveView(ServedView):
     """A live page: a server on this machine with the model behind it; a context manager that closes it.
 
     Parameters
@@ -73,7 +63,8 @@ class LiveView:
         self._on_error = on_error
         self.session = Session()
         self.desk = LiveDesk(self.session, "" if self.file is None else self.file.name)
-        pages = {"/": PAGE.format(title=escape(system.name)), "/player.js": find_player() if player is None else player}
+        program = find_player() if player is None else player
+        pages = {"/": page_of("/player.js", system.name, "data-kinode-live"), "/player.js": program}
         self.server = Server(self.session, pages).start()
         self.model = ShownModel(self.desk, until, options, values, start)
         self._watch = None if self.file is None else ModelWatch(self.file, self._follow)
@@ -82,35 +73,16 @@ class LiveView:
 
     # -- the handle --------------------------------------------------------------------------------
     @property
-    def url(self) -> str:
-        """An address to open, good for one opening."""
-        return self.server.new_address()
-
-    @property
     def complete(self) -> threading.Event:
         """Set when the run and all that belongs to it are there."""
         return self.model.complete
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the server has ended, which Ctrl-C makes it do; False if the time was over before."""
-        try:
-            return self.server.wait(seconds)
-        finally:
-            if seconds is None:
-                self.close()
 
     def close(self) -> None:
         """End the server; the page says so."""
         if self._watch is not None:
             self._watch.close()
         self.desk.close()
-        self.server.close()
-
-    def __enter__(self) -> LiveView:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().close()
 
     def __repr__(self) -> str:
         return f"<LiveView at port {self.server.port}; .url is its address, with the key to it>"
@@ -206,8 +178,4 @@ def serve_model(
     """
     system = load(file, base)
     with LiveView(system, until, values=values, file=file, base=base, on_error=lambda error: say(str(error))) as view:
-        if browser:
-            webbrowser.open(view.url)
-        say(f"serving {Path(file).name}; if no browser opened, open {view.url}")
-        say("Ctrl-C ends it")
-        view.wait()
+        view.serve(Path(file).name, "Ctrl-C ends it", browser, say)

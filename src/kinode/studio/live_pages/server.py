@@ -14,13 +14,14 @@ import http
 import logging
 import socket
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import formatdate
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as listen
@@ -224,6 +225,43 @@ class Server:
                 await self.session.attend(_SocketWire(connection))
         finally:
             self._open_sockets -= 1
+
+
+class ServedView:
+    """What has a server in front of it, ``server``, and is closed with it; a context manager that does so."""
+
+    server: Server
+
+    @property
+    def url(self) -> str:
+        """An address to open, good for one opening."""
+        return self.server.new_address()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the server has ended, which Ctrl-C makes it do; False if the time was over before."""
+        try:
+            return self.server.wait(seconds)
+        finally:
+            if seconds is None:
+                self.close()
+
+    def serve(self, name: str, ending: str, browser: bool, say: Callable[[str], None]) -> None:
+        """Open the browser if it is wanted, say what is served and how it ends, and wait for Ctrl-C."""
+        if browser:
+            webbrowser.open(self.url)
+        say(f"serving {name}; if no browser opened, open {self.url}")
+        say(ending)
+        self.wait()
+
+    def close(self) -> None:
+        """End the server."""
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class _SocketWire:
