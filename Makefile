@@ -1,6 +1,6 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
-#   make test          the whole test suite: under 10 minutes on 2 cores
+#   make test          the whole test suite: a quarter of an hour on 2 cores
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
