@@ -38,4 +38,5 @@ def export(
     file = out or Path(f"{model.stem}{chosen.suffix}")
     if out is None and file.exists() and file.resolve() == model.resolve():
         raise ArgumentError(f"--out: {file} is the model itself; name another file")
-    typer.echo(f"wrote {write(load_model(model, base), to, file)}: {chosen.words}")
+    source = model if base == "fixed" else load_model(model, base)
+    typer.echo(f"wrote {write(source, to, file)}: {chosen.words}")

@@ -1,6 +1,6 @@
 """``kn.export``: a system in another form, as a file.
 
-``EXPORTS`` is the table of all kinds; one that joins it is known to ``kn.export``, to ``kinode export`` and to the studio.
+``EXPORTS`` is the table of all kinds: what joins it is known to ``kn.export``, ``kinode export`` and the studio.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from kinode.atomic_files import write_text
 from kinode.errors import ArgumentError
 from kinode.exporters.python_script import write_script
+from kinode.formats.load import YAML, load
 from kinode.formats.yaml_files import dumps
 from kinode.hooks import hook
 from kinode.model.base.fields import short, unknown
@@ -25,15 +27,20 @@ class ExportKind:
 
     words: str
     suffix: str
-    write: Callable[[System], str]
+    write: Callable[[System, str], str]
+    """From the system, and the text that it is from, which is empty where that is not known."""
 
 
-def _draw(system: System) -> str:
+def _write_yaml(system: System, text: str) -> str:
+    return dumps(system)
+
+
+def _draw(system: System, text: str) -> str:
     return str(hook("diagram")(system).svg)
 
 
 EXPORTS = {
-    "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", dumps),
+    "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", _write_yaml),
     "python": ExportKind("Python script that builds the same system", ".py", write_script),
     "svg": ExportKind("circuit diagram", ".svg", _draw),
 }
@@ -46,13 +53,13 @@ def find_export(kind: object) -> ExportKind:
     return EXPORTS[kind]
 
 
-def export(system: System, kind: str, path: str | os.PathLike[str]) -> Path:
+def export(system: System | str | os.PathLike[str], kind: str, path: str | os.PathLike[str]) -> Path:
     """Write a system in another form.
 
     Parameters
     ----------
-    system : System
-        The system.
+    system : System or path
+        The system, or a model file.  A script of a YAML file keeps its values as they were typed, and its comments.
     kind : {"yaml", "python", "svg"}
         A model file; a Python script that builds the same system; the circuit diagram.
     path : path
@@ -70,14 +77,23 @@ def export(system: System, kind: str, path: str | os.PathLike[str]) -> Path:
     >>> file.name, 'pendulum.revolute("pivot", pendulum.world, rod' in file.read_text()
     ('pendulum.py', True)
     """
+    text = ""
+    if isinstance(system, str | os.PathLike):
+        system, text = _load(Path(system))
     if not isinstance(system, System):
-        raise ArgumentError(f"export: a System is expected, not {short(system)}; kn.load reads one from a file")
+        raise ArgumentError(f"export: a System or a model file is expected, not {short(system)}")
     chosen = find_export(kind)
     file = Path(path)
     if file.is_dir():
         file = file / f"{file_name(system.name)}{chosen.suffix}"
-    write_text(file, chosen.write(system))
+    write_text(file, chosen.write(system, text))
     return file
+
+
+def _load(file: Path) -> tuple[Any, str]:
+    """The model of a file, and its text where that is YAML."""
+    system = load(file)
+    return system, file.read_text(encoding="utf-8-sig") if file.suffix.lower() in YAML else ""
 
 
 def file_name(name: str) -> str:

@@ -1,8 +1,8 @@
 """A System as a Python script that builds an equal one, in the style of the examples.
 
-Numbers are SI and exact, laws are text.  Bodies and parameters are variables where a later line uses them.  Kinds that
-kinode does not have itself are imported from the module that registers them.  A Python function of a controller cannot
-be written down; it is refused by its name.
+Numbers are SI and exact, laws are text; what comes from a model's text stays as it was typed there, with its comments.
+Bodies and parameters are variables where a later line uses them.  Kinds that kinode does not have itself are imported
+from the module that registers them.  A Python function of a controller cannot be written down; it is refused by name.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import keyword
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kinode.errors import ModelError
+from kinode.exporters.typed_values import TypedValues
 from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
 from kinode.formats.yaml_writer import PlainRecords
@@ -44,12 +45,14 @@ class Code(str):
     __slots__ = ()
 
 
-def write_script(system: System) -> str:
+def write_script(system: System, text: str = "") -> str:
     """A Python script that builds a system equal to this one, and simulates it where it is run itself.
 
     Parameters
     ----------
     system : System
+    text : str, optional
+        The text that the system was loaded from: its values stay as they were typed, and its comments stay.
 
     Returns
     -------
@@ -60,14 +63,15 @@ def write_script(system: System) -> str:
     >>> print(write_script(kn.load("examples/pendulum.yaml")).split("import kinode as kn")[1].strip()[:49])
     pendulum = kn.System("pendulum", gravity=(0, -9.8
     """
-    return _Script(system.as_declared()).text()
+    return _Script(system.as_declared(), TypedValues(text)).text()
 
 
 class _Script(PlainRecords):
     """Writes the calls that build a system, one after the other."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, typed: TypedValues) -> None:
         super().__init__(system)
+        self.typed = typed
         self.variables: dict[str, str] = {}
         self.used: set[str] = set()
         self.own = self._variable(system.name)
@@ -83,9 +87,10 @@ class _Script(PlainRecords):
         body = "\n\n".join("\n".join(self._assigned(block)) for block in blocks)
         modules = sorted({type(x).__module__ for x in system.declared.values() if _is_foreign(type(x))})
         imports = ["import kinode as kn", *(f"import {module}  # registers its kinds" for module in modules)]
-        name = re.sub(r'["\\]', "'", system.name)
-        head = f'"""{name}: the model as a Python script, written by kinode {__version__}."""'
-        return "\n".join([head, "", *imports, "", *start, *([body] if body else []), "", *self._ending(), ""])
+        opening = self.typed.opening() or [system.name]
+        lines = [re.sub(r'["\\]', "'", x) for x in (*opening, f"Written by kinode {__version__}.")]
+        head = [f'"""{lines[0]}', *lines[1:], '"""']
+        return "\n".join([*head, "", *imports, "", *start, *([body] if body else []), "", *self._ending(), ""])
 
     def _blocks(self) -> Iterable[list[tuple[str, str]]]:
         """The calls of each section with the variable of their result, in the order in which they can be made."""
@@ -93,35 +98,57 @@ class _Script(PlainRecords):
         kinds = [("domain", kind, write_domain(domain)) for kind, domain in system.domains.items()]
         kinds += [("define", kind, write_declaration(cls.declaration)) for kind, cls in system.kinds.items()]  # type: ignore[attr-defined]
         yield [("", _call(f"{own}.{method}", [kind], fields)) for method, kind, fields in kinds]
-        yield [(self.variables[name], self._quantity("parameter", name, x)) for name, x in system.parameters.items()]
+        yield self._noted(system.parameters, lambda x: self._quantity("parameter", x))
         if any(isinstance(x, Expression) for x in system.gravity):
             yield [("", f"{own}.gravity = {write_value(self.plain(system.gravity))}")]
-        yield [("", self._quantity("input", name, x)) for name, x in system.inputs.items()]
+        yield self._noted(system.inputs, lambda x: self._quantity("input", x))
         yield [("", _call(f"{own}.table", [name], self.table(table))) for name, table in system.tables.items()]
-        yield [line for body in system.bodies.values() for line in self._body(body)]
+        yield [line for body in system.bodies.values() for line in (*self._comments(body.name), *self._body(body))]
         yield [("", self._at(f"{own}.world", frame)) for frame in system.world.frames]
-        components = [list(x.values()) for x in (system.joints, system.frames, system.constraints)]
-        for section in components:
-            yield [("", self._component(x)) for x in section]
-        yield [("", _call(f"{own}.signal", [name, self.plain(x.law)], {})) for name, x in system.signals.items()]
-        yield [("", self._component(x)) for x in system.elements.values()]
-        defaults = {name: self.plain(value) for name, value in system.run_defaults.items()}
+        for section in (system.joints, system.frames, system.constraints):
+            yield self._noted(section, self._component)
+        yield self._noted(system.signals, self._signal)
+        yield self._noted(system.elements, self._component)
+        given = self.typed.top("run") or {}
+        defaults = {name: given.get(name, self.plain(value)) for name, value in system.run_defaults.items()}
         yield [("", f"{own}.run_defaults = {write_value(defaults)}")] if defaults else []
         yield [("", f"{own}.notes.append({write_value(note)})") for note in system.notes]
 
     def _ending(self) -> list[str]:
-        until = "" if "until" in self.system.run_defaults or "times" in self.system.run_defaults else f", {DEFAULT_UNTIL}"
-        return ["", 'if __name__ == "__main__":', f"{INDENT}run = kn.simulate({self.own}{until})", f"{INDENT}print(run)"]
+        until = (
+            "" if "until" in self.system.run_defaults or "times" in self.system.run_defaults else f", {DEFAULT_UNTIL}"
+        )
+        return [
+            "",
+            'if __name__ == "__main__":',
+            f"{INDENT}run = kn.simulate({self.own}{until})",
+            f"{INDENT}print(run)",
+        ]
 
     def _assigned(self, block: Sequence[tuple[str, str]]) -> list[str]:
         """The lines of a block; a result has a name where that is used."""
         return [f"{variable} = {line}" if variable in self.used else line for variable, line in block]
 
+    def _comments(self, name: str) -> list[tuple[str, str]]:
+        return [("", f"# {words}") for words in self.typed.comments(name)]
+
+    def _noted(self, section: Mapping[str, Any], write: Callable[[Any], str]) -> list[tuple[str, str]]:
+        """The calls of a section, each after its comments."""
+        lines = []
+        for name, x in section.items():
+            lines += [*self._comments(name), (self.variables.get(name, ""), write(x))]
+        return lines
+
     def _variable(self, name: str) -> str:
         """A name for a Python variable that is not taken yet."""
         word = re.sub(r"\W", "_", name)
         word = word if word and not word[0].isdigit() else f"m_{word}"
-        while keyword.iskeyword(word) or word in TAKEN or word in self.variables.values() or word == getattr(self, "own", ""):
+        while (
+            keyword.iskeyword(word)
+            or word in TAKEN
+            or word in self.variables.values()
+            or word == getattr(self, "own", "")
+        ):
             word += "_"
         return word
 
@@ -129,12 +156,39 @@ class _Script(PlainRecords):
     def _gravity(self) -> Any:
         """Gravity as far as it is known before the parameters are."""
         gravity = self.system.gravity
-        return (0.0, 0.0, -9.81) if any(isinstance(x, Expression) for x in gravity) else tuple(gravity)
+        typed = self.typed.top("gravity")
+        if any(isinstance(x, Expression) for x in gravity):
+            return (0.0, 0.0, -9.81)
+        return tuple(gravity if typed is None else typed)
 
-    def _quantity(self, method: str, name: str, record: Any) -> str:
+    def _quantity(self, method: str, record: Any) -> str:
         given = self.quantity(record)
         fields = dict(given) if isinstance(given, Mapping) else {"value": given}
-        return _call(f"{self.own}.{method}", [name, fields.pop("value")], fields)
+        if self.typed.field(record.name, "value") is not None:
+            names = ("value", "unit", *fields)
+            typed = {x: self.typed.field(record.name, x) for x in names}
+            fields = {x: value for x, value in typed.items() if value is not None}
+        return _call(f"{self.own}.{method}", [record.name, fields.pop("value")], fields)
+
+    def _signal(self, signal: Any) -> str:
+        law = self.typed.field(signal.name, "law")
+        return _call(f"{self.own}.signal", [signal.name, self.plain(signal.law) if law is None else law], {})
+
+    def component(self, component: Component) -> dict[str, Any]:
+        """The fields of a component, as they were typed where a text has them; frames and shapes in Python's way."""
+        fields = super().component(component)
+        for name, value in fields.items():
+            typed = self.typed.field(component.name, name)
+            if typed is not None and name not in ("kind", "between") and not isinstance(value, Code):
+                fields[name] = self._as_typed(typed)
+        return fields
+
+    def _as_typed(self, value: Any) -> Any:
+        if isinstance(value, str) and value in self.system.parameters:
+            return self._use(value)
+        if isinstance(value, Mapping):
+            return {name: self._as_typed(item) for name, item in value.items()}
+        return tuple(map(self._as_typed, value)) if isinstance(value, list) else value
 
     def _body(self, body: Body) -> list[tuple[str, str]]:
         fields = self.component(body)
@@ -161,7 +215,9 @@ class _Script(PlainRecords):
         if isinstance(component, Joint):
             return _call(f"{self.own}.joint", [component.name, kind, fields.pop("a"), fields.pop("b")], fields)
         method = "constraint" if isinstance(component, Constraint) else "element"
-        return _call(f"{self.own}.{'frame' if isinstance(component, Observer) else method}", [component.name, kind], fields)
+        return _call(
+            f"{self.own}.{'frame' if isinstance(component, Observer) else method}", [component.name, kind], fields
+        )
 
     def _use(self, name: str) -> Code:
         """The variable of a body or parameter."""
@@ -272,7 +328,11 @@ def write_value(value: Any) -> str:
         return write_number(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_quoted(str(key))}: {write_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, tuple) and len(value) > 1 and not any(isinstance(x, Mapping | Sequence) and not isinstance(x, str) for x in value):
+    if (
+        isinstance(value, tuple)
+        and len(value) > 1
+        and not any(isinstance(x, Mapping | Sequence) and not isinstance(x, str) for x in value)
+    ):
         return "(" + ", ".join(map(write_value, value)) + ")"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(map(write_value, value)) + "]"
