@@ -11,7 +11,9 @@ States are random, with unit quaternions and lengths of the model's own size.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -68,6 +70,7 @@ class Verification:
     states: int
     rows: tuple[Comparison, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()  # that each formulation took, all states together
 
     @property
     def worst(self) -> Comparison:
@@ -137,8 +140,9 @@ def _grid(corner: str, cells: Sequence[tuple[str, str, Comparison]]) -> tuple[li
 
 
 def verify(
-    system: System, states: int | Sequence[Any] | None = None, *, seed: int = 0, compiled: bool = True
-) -> Verification:
+    system: System, states: int | Sequence[Any] | None = None, *, seed: int = 0, compiled: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> Verification:  # fmt: skip
     """Evaluate a system by every formulation that applies and compare the results.
 
     Parameters
@@ -150,6 +154,8 @@ def verify(
         Of the random states.
     compiled : bool, default True
         Whether the machine code is compared as well.
+    progress : function, optional
+        Is given the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -178,11 +184,12 @@ def verify(
     # with constraints, efforts for given accelerations are not unique and are not compared
     compared = frozenset(OUTPUTS) if closed is None else frozenset(OUTPUTS) - {"effort"}
     compared = compared if topology.n_z else compared - {"z_dot"}
+    clock = _Clock(progress, len(points) * (len(formulations) + len(compiled_code)))
     for index, point in enumerate(points):
-        results = {
-            formulation.name: formulation.evaluate(topology, point, formulation.outputs & compared)
-            for formulation in [*formulations, *compiled_code]
-        }
+        results = {}
+        for formulation in [*formulations, *compiled_code]:
+            with clock.times(formulation.name):
+                results[formulation.name] = formulation.evaluate(topology, point, formulation.outputs & compared)
         if closed is not None:
             _leave_unique(closed, point, results)
         scale = _Scale(results[reference.name], point, topology)
@@ -200,7 +207,25 @@ def verify(
         for name, (left, right, size) in compare_parts(topology, point, results[reference.name]["u_dot"]).items():
             where, difference = f"{name}, state {index}", _difference(left, right, size)[0]
             table.note("power into parts", reference.name, "stored + lost", difference, where)
-    return Verification(system.name, len(points), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
+    skipped = tuple((n, r) for n, r in reasons.items() if r)
+    return Verification(system.name, len(points), table.rows(), skipped, tuple(clock.seconds.items()))
+
+
+class _Clock:
+    """How long each formulation took, and the share of all evaluations that is done."""
+
+    def __init__(self, progress: Callable[[float], object] | None, count: int) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress, self._count, self._done = progress, count, 0
+
+    @contextmanager
+    def times(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done / self._count)
 
 
 def _leave_unique(dynamics: Dynamics, n: InstantValues, results: dict[str, dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ as on live pages; of one that is not, the last run stays.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -69,6 +69,8 @@ class ModelChecker:
         self.live, self.model = live, ShownModel(live, rest=REST)
         self.standing: dict[str, Point] = {}
         """Where parts stand that nobody has placed: in a session they keep their places."""
+        self.listeners: list[Callable[[CheckedVersion], None]] = []
+        """Who hears of every version that was checked."""
         self._lock = threading.RLock()
         self._newest: CheckedVersion | None = None
         self._sketch: Plain = {}
@@ -145,6 +147,8 @@ class ModelChecker:
         push = self.live.session.push
         push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
         push({"kind": "sketch", "version": version.version, "sketch": sketch})
+        for listener in self.listeners:
+            listener(found)
         if same:
             return
         if found.checked.complete:

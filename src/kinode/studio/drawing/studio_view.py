@@ -13,6 +13,7 @@ from kinode.studio.drawing.gallery import draw_ahead
 from kinode.studio.drawing.studio_desk import StudioDesk
 from kinode.studio.live_pages.server import ServedView, Server
 from kinode.studio.live_pages.session import Session
+from kinode.studio.panes.pane_answers import add_pane_answers
 from kinode.studio.static_files import find_studio, page_of
 
 
@@ -55,12 +56,14 @@ class StudioView(ServedView):
         page = page_of("/studio.js", f"{document.name} - kinode", "data-kinode-studio", gallery)
         self.server = Server(self.session, {"/": page, "/studio.js": body}, port=port)
         self.desk = StudioDesk(self.session, document, self.folder)
+        self.panes = add_pane_answers(self.desk, self.server.put)
         self.server.start()
         if path is None and program is None:
             draw_ahead()
 
     def close(self) -> None:
         """End the server; what is not saved is offered when the model is opened again."""
+        self.panes.close()
         self.desk.close()
         super().close()
 

@@ -74,7 +74,12 @@ def compose_steps(explanation: Explanation) -> Markup:
 
 
 def _step(explanation: Explanation, number: int, step: Step) -> Markup:
-    parts: list[object] = [tag("summary", f"{number}. {step.title}"), tag("p", step.words)]
+    return tag("details", tag("summary", f"{number}. {step.title}"), compose_step(explanation, step))
+
+
+def compose_step(explanation: Explanation, step: Step) -> Markup:
+    """One step: its words, its law, its tables and formulas with their numbers."""
+    parts: list[object] = [tag("p", step.words)]
     if step.law:
         parts.append(tag("pre", step.law[0]))
     if step.table:
@@ -83,7 +88,7 @@ def _step(explanation: Explanation, number: int, step: Step) -> Markup:
     if rows:
         parts.append(table(["", "at the start", "", "formula"], rows, numbers=(1,)))
     parts += [tag("p", note, class_="note") for note in step.notes]
-    return tag("details", *parts)
+    return join(parts)
 
 
 def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:

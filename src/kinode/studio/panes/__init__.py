@@ -1,0 +1,1 @@
+"""What the studio shows beside drawing and run: derivations compared, equations, explanations, reports, other forms."""
