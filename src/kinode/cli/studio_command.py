@@ -18,6 +18,9 @@ def studio(
     plugins: Annotated[
         list[str] | None, typer.Option("--plugins", metavar="MODULE", help="Import kinds of components.")
     ] = None,
+    no_verify: Annotated[
+        bool, typer.Option("--no-verify", help="Compare derivations on request, not after each change.")
+    ] = False,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open nothing.")] = False,
     debug: Debug = False,
 ) -> None:
@@ -35,4 +38,7 @@ def studio(
     """
     from kinode.studio.drawing.studio_view import serve_studio
 
-    serve_studio(model, read_only=read_only, port=port, plugins=plugins or (), browser=not no_browser, say=typer.echo)
+    serve_studio(
+        model, read_only=read_only, port=port, plugins=plugins or (), verify=not no_verify, browser=not no_browser,
+        say=typer.echo,
+    )  # fmt: skip

@@ -21,7 +21,7 @@ def view(tmp_path):
     folder.mkdir()
     (folder / "a.yaml").write_text(MODEL)
     (folder / "secret.txt").write_text("secret")
-    with StudioView(folder / "a.yaml", program="export {};") as view:
+    with StudioView(folder / "a.yaml", program="export {};", verify=False) as view:
         yield view
 
 

@@ -174,7 +174,7 @@ def test_two_pages_see_one_model(make_page, axis):
 SERVER = """
 import sys
 from kinode.studio.drawing.studio_view import StudioView
-with StudioView(sys.argv[1]) as view:
+with StudioView(sys.argv[1], verify=False) as view:
     print(view.url, flush=True)
     view.wait(600)
 """

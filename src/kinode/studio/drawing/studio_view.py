@@ -32,6 +32,8 @@ class StudioView(ServedView):
         0 takes a free one.
     program : str, optional
         The text of the page's program; the built one if left out.
+    verify : bool, default True
+        Whether derivations are compared after each change, else when the page asks for it.
 
     Examples
     --------
@@ -43,7 +45,7 @@ class StudioView(ServedView):
 
     def __init__(
         self, file: str | os.PathLike[str] | None = None, *, folder: str | os.PathLike[str] | None = None,
-        read_only: bool = False, port: int = 0, program: str | None = None,
+        read_only: bool = False, port: int = 0, program: str | None = None, verify: bool = True,
     ) -> None:  # fmt: skip
         path = None if file is None else Path(file)
         self.folder = Path(folder) if folder is not None else Path.cwd() if path is None else path.absolute().parent
@@ -56,7 +58,7 @@ class StudioView(ServedView):
         page = page_of("/studio.js", f"{document.name} - kinode", "data-kinode-studio", gallery)
         self.server = Server(self.session, {"/": page, "/studio.js": body}, port=port)
         self.desk = StudioDesk(self.session, document, self.folder)
-        self.panes = add_pane_answers(self.desk, self.server.put)
+        self.panes = add_pane_answers(self.desk, self.server.put, verify)
         self.server.start()
         if path is None and program is None:
             draw_ahead()
@@ -80,7 +82,7 @@ def _open_or_new(path: Path) -> DocumentFile:
 
 def serve_studio(
     file: str | os.PathLike[str] | None = None, *, read_only: bool = False, port: int = 0,
-    plugins: Iterable[str] = (), browser: bool = True, say: Callable[[str], None] = print,
+    plugins: Iterable[str] = (), verify: bool = True, browser: bool = True, say: Callable[[str], None] = print,
 ) -> None:  # fmt: skip
     """Draw, run and watch a model on a page, until Ctrl-C.
 
@@ -94,6 +96,8 @@ def serve_studio(
         0 takes a free one.
     plugins : iterable of str
         Modules that register joints and elements.
+    verify : bool, default True
+        Whether derivations are compared after each change.
     browser : bool, default True
         Whether the browser is opened.
     say : function
@@ -104,6 +108,6 @@ def serve_studio(
             importlib.import_module(plugin)
         except ImportError as error:
             raise ArgumentError(f"--plugins: {plugin} cannot be imported: {error}") from None
-    with StudioView(file, read_only=read_only, port=port) as view:
+    with StudioView(file, read_only=read_only, port=port, verify=verify) as view:
         ending = "Ctrl-C ends it; what is not saved is offered when the model is opened again"
         view.serve(view.desk.document.file.name, ending, browser, say)

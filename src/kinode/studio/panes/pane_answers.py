@@ -6,6 +6,7 @@ kind                fields                               answer
 pane_about                                               size (bodies, freedoms, parts, large, words), forms of
                                                          equations, joints, frames, exports, symbols
 pane_verification                                        as the push ``verification`` (verify_watch.py)
+pane_verify                                              compares derivations now; the push tells of it
 pane_equations      formulation, shape, reactions,       as the task ``equations`` (derivation_tasks.py)
                     frame, basis, mode, numbers
 pane_explain                                             as the task ``explain``
@@ -62,21 +63,22 @@ class PaneAnswers:
         Whose document is derived from.
     put : function, optional
         What serves a page from memory under a path; without it there are no reports.
-    quiet : float
-        Seconds without a change before derivations are compared.
+    verify : bool, default True
+        Whether derivations are compared after each change, else when it is asked for.
     """
 
-    def __init__(self, desk: StudioDesk, put: Put | None = None, quiet: float = 1.5) -> None:
+    def __init__(self, desk: StudioDesk, put: Put | None = None, verify: bool = True) -> None:
         self._desk, self._put, self._reports = desk, put, 0
         self._lock = threading.Lock()
         self._running: dict[tuple[Client, str], Job] = {}
         self._deriving, self._reporting = DerivationProcess(), DerivationProcess()
-        self.verifying = VerifyWatch(desk.session.push, quiet)
+        self.verifying = VerifyWatch(desk.session.push, verify)
         desk.checker.listeners.append(self.verifying.checked)
         self.verifying.checked(desk.checked())
         session = desk.session
         session.handle("pane_about", self.about)
         session.handle("pane_verification", self.verification)
+        session.handle("pane_verify", self.verify)
         session.handle("pane_stop", self.stop, lane="pane_stop")
         for kind in TASKS:
             session.handle(kind, self.derive)
@@ -96,8 +98,16 @@ class PaneAnswers:
         """How the comparison stands."""
         return self.verifying.now
 
+    def verify(self, job: Job) -> Answer:
+        """Compare derivations now."""
+        self.verifying.compare_now(self._desk.checked())
+        return self.verifying.now
+
     def stop(self, job: Job) -> Answer:
         """End what is under way for a page."""
+        if job.fields.get("pane") == "pane_verify":
+            self.verifying.stop()
+            return {"stopped": True}
         with self._lock:
             running = self._running.get((job.client, str(job.fields.get("pane"))))
         if running is not None:
@@ -153,9 +163,9 @@ class PaneAnswers:
             raise ModelError(message, component=problem.component or None, field=problem.field or None)
 
 
-def add_pane_answers(desk: StudioDesk, put: Put | None = None, quiet: float = 1.5) -> PaneAnswers:
+def add_pane_answers(desk: StudioDesk, put: Put | None = None, verify: bool = True) -> PaneAnswers:
     """Let a studio answer its panes; what comes back is to be closed with it."""
-    return PaneAnswers(desk, put, quiet)
+    return PaneAnswers(desk, put, verify)
 
 
 # -- what can be asked -----------------------------------------------------------------------------

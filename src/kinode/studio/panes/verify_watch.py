@@ -2,14 +2,15 @@
 
 All pages are told, ``verification``, with ``state``:
 
-=========  =================================================================================
+========== =================================================================================
 waiting    the text was changed; it is compared when it is quiet
 running    derivations are compared; ``share`` says how far that is
 agrees     all do
 differs    some do not: ``failures``
 none       nothing can be compared: ``words`` has the reason
 unfinished the model is not whole
-=========  =================================================================================
+asleep     it is compared when that is asked for
+========== =================================================================================
 
 A newer text ends the work at once.
 """
@@ -28,6 +29,9 @@ from kinode.studio.panes.derivation_process import DerivationProcess, Plain, Sto
 
 QUIET = 1.5  # s without a change
 LOOK = 0.05  # s between looks at whether there was one
+UNDER_WAY = ("waiting", "running", "asleep")
+ASLEEP = "derivations are compared when you ask for it"
+STOPPED = "the comparison was stopped"
 EMPTY = "there is nothing to derive yet"
 
 
@@ -38,12 +42,15 @@ class VerifyWatch:
     ----------
     push : function
         What tells all pages.
+    automatic : bool, default True
+        Whether each change is followed by a comparison; else `compare_now` begins one.
     quiet : float
         Seconds without a change before derivations are compared.
     """
 
-    def __init__(self, push: Callable[[Mapping[str, Any]], None], quiet: float = QUIET) -> None:
-        self._push, self._quiet = push, quiet
+    def __init__(self, push: Callable[[Mapping[str, Any]], None], automatic: bool = True, quiet: float = QUIET) -> None:
+        self._push, self._automatic, self._quiet = push, automatic, quiet
+        self._stopped: CheckedVersion | None = None
         self._process = DerivationProcess()
         self._lock = threading.Lock()
         self._newest: CheckedVersion | None = None
@@ -60,7 +67,9 @@ class VerifyWatch:
     def checked(self, found: CheckedVersion) -> None:
         """A version was checked: compare it, unless it means the same as the last."""
         with self._lock:
-            self._newest, done = found, self._done
+            before, self._newest, done = self._newest, found, self._done
+        if before is not None and before.checked is found.checked and self._now["state"] in UNDER_WAY:
+            return  # parts were moved, nothing else
         if not found.checked.complete:
             problem = found.checked.problems[0]
             self._tell(found, "unfinished", problem.message)
@@ -68,9 +77,26 @@ class VerifyWatch:
             self._tell(found, "none", EMPTY)
         elif done is not None and done[0].system == found.system:
             self._tell(found, **done[1])
-        else:
+        elif self._automatic:
             self._tell(found, "waiting")
             self._work.ask(found)
+        else:
+            self._tell(found, "asleep", ASLEEP)
+
+    def compare_now(self, found: CheckedVersion) -> None:
+        """Compare a version, though it was before or was stopped."""
+        with self._lock:
+            self._newest, self._done, self._stopped = found, None, None
+        if not found.checked.complete or not (found.system.bodies or found.system.elements):
+            self.checked(found)
+            return
+        self._tell(found, "running", share=0.0)
+        self._work.ask(found)
+
+    def stop(self) -> None:
+        """End the comparison that is under way."""
+        with self._lock:
+            self._stopped = self._newest
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until nothing is to be compared."""
@@ -84,12 +110,15 @@ class VerifyWatch:
 
     def _is_newest(self, found: CheckedVersion) -> bool:
         newest = self._newest
-        return not self._ended and newest is not None and newest.checked is found.checked
+        if self._ended or newest is None or newest.checked is not found.checked:
+            return False
+        return self._stopped is None or self._stopped.checked is not found.checked
 
     def _compare(self, found: CheckedVersion, _: Callable[..., bool]) -> None:
-        quiet = time.monotonic() + self._quiet
+        quiet = time.monotonic() + (self._quiet if self._now["state"] == "waiting" else 0.0)
         while time.monotonic() < quiet:
             if not self._is_newest(found):
+                self._tell(found, "asleep", STOPPED)
                 return
             time.sleep(LOOK)
         self._tell(found, "running", share=0.0)
@@ -101,6 +130,7 @@ class VerifyWatch:
             goes_on = lambda: self._is_newest(found)  # noqa: E731
             answer = self._process.ask("verify", found.of.text, found.of.place, goes_on=goes_on, tell=tell)
         except StoppedError:
+            self._tell(found, "asleep", STOPPED)
             return
         except Error as error:
             answer = {"state": "none", "words": str(error), "rows": []}
