@@ -107,6 +107,11 @@ export class Player implements PlayerContext {
     if (selection.kind === "joint" && this.panels.has("Joint")) this.show("Joint");
   }
 
+  /** Shows something in 3D as if it were chosen, for as long as it is pointed at elsewhere. */
+  light(lit: Selection | null): void {
+    (this.stage as Panel & { light?(lit: Selection | null): void }).light?.(lit);
+  }
+
   setLoadPart(part: LoadPart): void {
     this.loadPart = part;
     for (const panel of this.everyPanel()) panel.selectionChanged?.();

@@ -1,7 +1,7 @@
 // The stage of the player: the 3D view, or the diagram of a model without bodies, or a sentence where there is no WebGL.
 
 import type { Vec3 } from "../data/run_document";
-import type { Panel, PlayerContext } from "../panel";
+import type { Panel, PlayerContext, Selection } from "../panel";
 import { make } from "../ui/elements";
 import type { ViewChoice } from "./camera_rig";
 import { NOTHING, type Pick } from "./picking";
@@ -85,6 +85,10 @@ class StagePanel implements Stage {
 
   selectionChanged(): void {
     (this.view ?? this.still)?.selectionChanged?.();
+  }
+
+  light(lit: Selection | null): void {
+    this.view?.light(lit);
   }
 
   themeChanged(): void {

@@ -2,7 +2,7 @@
 
 import { Color, WebGLRenderer } from "three";
 import type { RunHeader, Vec3 } from "../data/run_document";
-import type { LoadPart, Panel, PlayerContext } from "../panel";
+import type { LoadPart, Panel, PlayerContext, Selection } from "../panel";
 import type { Painter } from "../out/stage_pictures";
 import { make } from "../ui/elements";
 import { makeFrameTask } from "../ui/frame_task";
@@ -105,11 +105,16 @@ export class StageView implements Panel, Staged {
     this.headerChanged();
   }
 
-  selectionChanged(): void {
-    const { kind, name } = this.context.selection;
+  light(lit: Selection | null): void {
+    const { kind, name } = lit ?? this.context.selection;
     this.drawing.choose(kind === "joint" ? name : "", kind === "body" ? name : "");
-    if (this.drawing.arrows.causes !== null && this.drawing.arrows.causes.joint !== name) this.drawing.arrows.setCauses(null);
     this.invalidate();
+  }
+
+  selectionChanged(): void {
+    const { name } = this.context.selection;
+    this.light(null);
+    if (this.drawing.arrows.causes !== null && this.drawing.arrows.causes.joint !== name) this.drawing.arrows.setCauses(null);
   }
 
   themeChanged(): void {

@@ -55,6 +55,11 @@ export class StudioHeader {
       make("span", { class: "gap" }), this.run, this.check, iconButton("theme", "Light or dark", actions.theme), button("?", "Keys and gestures", actions.help));
   }
 
+  /** A badge of another part of the page, beside that of the problems. */
+  add(badge: HTMLElement): void {
+    this.check.after(badge);
+  }
+
   show(state: HeaderState): void {
     const name = state.file?.replace(/^.*[\\/]/, "") ?? "new model";
     write(this.file, name, { title: state.file ?? "not saved yet" });

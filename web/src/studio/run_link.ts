@@ -33,6 +33,14 @@ export class RunLink {
     });
   }
 
+  /** Lights up in 3D the first of some components that is there; the choice shows again when none is given. */
+  light(names: readonly string[]): void {
+    const { player } = this;
+    if (player === null) return;
+    const found = names.map((name) => findInRun(player, name)).find(({ kind }) => kind === "joint" || kind === "body");
+    player.light(found ?? null);
+  }
+
   tell(names: readonly string[]): void {
     const { player } = this;
     if (player === null) return;

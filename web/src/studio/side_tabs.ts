@@ -1,11 +1,11 @@
-// The tabs of the side: inspector, text, problems. One is open; on a narrow page the tabs of the panes choose it.
+// The tabs of the side: inspector, text, problems, and what follows from the model. One is open; on a narrow page the tabs of the panes choose it.
 
 import { make } from "../ui/elements";
 import type { StudioPart } from "./studio_types";
 
 export class SideTabs {
-  readonly element = make("section", { "aria-label": "Inspector, text and problems" });
-  private readonly tabs = make("div", { class: "tabs", role: "tablist", "aria-label": "Inspector, text and problems" });
+  readonly element = make("section", { "aria-label": "Inspector, text, problems and derivations" });
+  private readonly tabs = make("div", { class: "tabs", role: "tablist", "aria-label": "Inspector, text, problems and derivations" });
   private readonly parts = new Map<string, StudioPart>();
   private open = "";
 

@@ -8,6 +8,7 @@ import { make } from "../ui/elements";
 import { openHelp } from "../ui/help";
 import { type DocumentNews, StudioDocument } from "./document";
 import { openGallery } from "./gallery/gallery_dialog";
+import { makeDerivationPanes } from "./derivations/derivation_panes";
 import { StudioHeader } from "./header";
 import { InspectorPanel } from "./inspector/inspector_panel";
 import { Notices } from "./notices";
@@ -39,6 +40,7 @@ export class StudioPage implements StudioContext {
   readonly document: StudioDocument;
   theme: Theme = "light";
   hovered: string | null = null;
+  lit: readonly string[] = [];
   run: RunPane | null = null;
   text: TextPanel | null = null;
   inspector: InspectorPanel | null = null;
@@ -96,10 +98,12 @@ export class StudioPage implements StudioContext {
     if (from !== "run") this.runLink.tell(this.chosen);
   }
 
-  hover(name: string | null): void {
-    if (name === this.hovered) return;
+  hover(name: string | null, all: readonly string[] = name === null ? [] : [name]): void {
+    if (name === this.hovered && all.join() === this.lit.join()) return;
     this.hovered = name;
+    this.lit = all;
     for (const part of this.parts) part.hoverChanged?.();
+    this.runLink.light(all);
   }
 
   say(words: string, kind: SayKind = "note"): void {
@@ -266,11 +270,14 @@ export class StudioPage implements StudioContext {
     this.inspector = new InspectorPanel(this);
     this.text = new TextPanel(this, { undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save() });
     const problems = new ProblemsPanel(this, (problem) => this.goTo(problem));
-    this.parts = [canvas, palette, this.inspector, this.text, problems];
-    this.side = new SideTabs({ Inspector: this.inspector, Text: this.text, Problems: problems });
+    const derived = makeDerivationPanes(this, this.connection);
+    this.parts = [canvas, palette, this.inspector, this.text, problems, ...Object.values(derived.parts)];
+    const side = { Inspector: this.inspector, Text: this.text, Problems: problems, ...derived.parts };
+    this.side = new SideTabs(side);
+    this.header.add(derived.badge);
     const run = make("section", { class: "run-pane", "aria-label": "Run" });
     for (const [part, words] of [[canvas, "Drawing"], [palette, "Palette"]] as const) if (!part.element.hasAttribute("aria-label")) part.element.setAttribute("aria-label", words);
-    this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, ["Inspector", "Text", "Problems"], () => this.resized());
+    this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, Object.keys(side), () => this.resized());
     this.panes.onTab = (name): void => this.side?.show(name);
     this.waiting.remove();
     this.notices.strips.after(make("main", { class: "studio-main" }, this.panes.tabs, this.panes.element));

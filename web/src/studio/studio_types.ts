@@ -262,14 +262,16 @@ export interface StudioContext {
   readonly selection: readonly string[];
   /** Chooses components; `from` names the part of the page that did it, so that it need not follow itself. */
   select(names: readonly string[], from: string): void;
-  /** The component below the pointer, to be lit up everywhere. */
-  hover(name: string | null): void;
+  /** The component below the pointer, to be lit up everywhere; with it all that something belongs to. */
+  hover(name: string | null, all?: readonly string[]): void;
   readonly hovered: string | null;
+  /** All that is lit up. */
+  readonly lit: readonly string[];
   /** Says something for a moment, to screen readers too. */
   say(words: string, kind?: SayKind): void;
   /** Does a gesture; what is refused is said, and null returned. */
   act(gesture: Gesture): Promise<GestureAnswer | null>;
-  /** Opens a part of the page by its name ("Inspector", "Text", "Problems", "Canvas", "Palette", "Run"). */
+  /** Opens a part of the page by its name ("Inspector", "Text", "Problems", "Equations", "Explain", "Verify", "Export", "Canvas", "Palette", "Run"). */
   show(part: string): void;
 }
 

@@ -77,8 +77,8 @@ export class BoxLayer {
     for (const [each, { element }] of this.drawn) write(element, null, { tabindex: each === name ? "0" : "-1" });
   }
 
-  light(name: string | null): void {
-    for (const [each, { element }] of this.drawn) element.classList.toggle("lit", each === name);
+  light(names: readonly string[]): void {
+    for (const [each, { element }] of this.drawn) element.classList.toggle("lit", names.includes(each));
   }
 
   find(name: string): SVGGElement | null {

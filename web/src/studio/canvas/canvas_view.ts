@@ -127,7 +127,7 @@ class CanvasView implements StudioPart, KeyHost {
   }
 
   hoverChanged(): void {
-    this.boxes.light(this.context.hovered);
+    this.boxes.light(this.context.lit);
   }
 
   resized(): void {
