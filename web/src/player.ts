@@ -93,10 +93,13 @@ export class Player implements PlayerContext {
     for (const panel of this.panels.values()) panel.setRuns();
   }
 
+  /** The series that others than the panels read, who show the run elsewhere. */
+  alsoWanted: () => string[] = () => [];
+
   /** The series that are read by what is seen now; null if that may be any. */
   get wantedSeries(): string[] | null {
     const shown = [this.stage, this.bar, this.panels.get(this.open)];
-    const wanted = shown.map((panel) => (panel === undefined ? [] : panel.wantedSeries?.() ?? null));
+    const wanted = [this.alsoWanted(), ...shown.map((panel) => (panel === undefined ? [] : panel.wantedSeries?.() ?? null))];
     return wanted.includes(null) ? null : [...new Set((wanted as string[][]).flat())];
   }
 

@@ -41,8 +41,8 @@ def _draw(system: System, text: str) -> str:
 
 EXPORTS = {
     "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", _write_yaml),
-    "python": ExportKind("Python script that builds the same system", ".py", write_script),
-    "svg": ExportKind("circuit diagram", ".svg", _draw),
+    "python": ExportKind("script that builds the same system", ".py", write_script),
+    "svg": ExportKind("circuit diagram, laid out anew", ".svg", _draw),
 }
 
 

@@ -161,7 +161,7 @@ export class StudioPage implements StudioContext {
     if (keep === "save") await this.save();
     if (keep === "save" && this.document.dirty) return false;
     this.select([], "page");
-    this.run?.clear("Nothing runs yet.");
+    this.clearRun("Nothing runs yet.");
     await this.document.openOther(what, keep === "discard");
     return true;
   }
@@ -207,7 +207,7 @@ export class StudioPage implements StudioContext {
       if (news.conflict) this.askDisk(news.words);
       else this.say(news.words, news.trouble ? "error" : "note");
     } else if (news.kind === "run") {
-      if (news.state === "empty") this.run?.clear(sentence(news.words));
+      if (news.state === "empty") this.clearRun(sentence(news.words));
       this.setRunWords(RUN_WORDS[news.state] ?? news.state);
     }
     if (news.kind !== "sketch") this.showState();
@@ -243,6 +243,11 @@ export class StudioPage implements StudioContext {
 
   private hearRun(message: Record<string, unknown>): void {
     if (message["kind"] === "progress") this.setRunWords(String(message["words"] ?? ""));
+  }
+
+  private clearRun(words: string): void {
+    this.run?.clear(words);
+    for (const part of this.parts) part.runChanged?.(null);
   }
 
   private setRunWords(words: string): void {
@@ -287,6 +292,7 @@ export class StudioPage implements StudioContext {
         if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
         this.inspector?.setDesk(desk);
+        for (const part of this.parts) part.runChanged?.(player);
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
       },
     });

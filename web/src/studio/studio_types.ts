@@ -2,6 +2,7 @@
 // Positions in texts are code points, as Python counts them; text_positions.ts converts.
 
 import type { Theme } from "../panel";
+import type { Player } from "../player";
 import type { StudioDocument } from "./document";
 
 // -- the text ---------------------------------------------------------------------------------------------
@@ -284,6 +285,8 @@ export interface StudioPart {
   hoverChanged?(): void;
   problemsChanged?(): void;
   themeChanged?(): void;
+  /** A run was made, or the model behind it changed; null: there is none any more. */
+  runChanged?(player: Player | null): void;
   /** It was shown or its size changed. */
   resized?(): void;
   destroy(): void;

@@ -16,6 +16,7 @@ export interface KeyHost extends CanvasHost {
   /** The next link of the focused part. */
   goLink(): void;
   escape(): void;
+  toggleValues(): void;
 }
 
 interface CanvasKey extends HelpEntry {
@@ -36,6 +37,7 @@ export const CANVAS_KEYS: CanvasKey[] = [
   { keys: ["Ctrl+a"], words: "canvas: select all", act: (host) => host.choose(host.model.boxes.keys()) },
   { keys: ["Ctrl+f"], words: "canvas: find a part or a node", act: (host) => findPart(host) },
   { keys: ["l"], words: "canvas: the next link of the selected part", act: (host) => host.goLink() },
+  { keys: ["v"], words: "canvas: values of the run on the links, on or off", act: (host) => host.toggleValues() },
   { keys: ["Enter"], words: "canvas: open the inspector", act: (host) => host.context.show("Inspector") },
   { keys: ["+", "="], words: "canvas: larger", act: (host) => host.window.zoom(1.3) },
   { keys: ["-", "−"], words: "canvas: smaller", act: (host) => host.window.zoom(1 / 1.3) },

@@ -21,6 +21,8 @@ import { routeQuickly } from "./quick_routes";
 import { RouteService } from "./route_service";
 import type { Point, RouteAnswer } from "./route_types";
 import { WireLayer } from "./wire_layer";
+import { LinkValues } from "../values/link_values";
+import type { Player } from "../../player";
 
 const MANY = 80; // parts: to paint so many again takes longer than a frame
 const HERE = "canvas"; // how the page knows who has chosen
@@ -40,7 +42,9 @@ class CanvasView implements StudioPart, KeyHost {
   chosenLink: string | null = null;
   focused: string | null = null;
   private readonly svg = draw("svg", { class: "circuit" });
-  private readonly world = draw("g", {}, this.wires.element, this.boxes.element, this.overlay);
+  private readonly showValues = button("Values", "Values of the run on the links: v", () => this.toggleValues());
+  readonly values = new LinkValues(this.model, (on) => this.showValues.setAttribute("aria-pressed", String(on)));
+  private readonly world = draw("g", {}, this.wires.element, this.boxes.element, this.values.element, this.overlay);
   // What is dragged is drawn in a picture of its own, so that all else need not be painted again.
   private readonly lifted = draw("g");
   private readonly liftedSvg = draw("svg", { class: "circuit lifted" }, this.lifted);
@@ -81,7 +85,7 @@ class CanvasView implements StudioPart, KeyHost {
     return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" },
       command("Add", "Add a part: /", change(() => searchParts(this, this.window.middle, true))),
       command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
-      ways.element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
+      ways.element, this.showValues, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
         command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }
@@ -130,6 +134,15 @@ class CanvasView implements StudioPart, KeyHost {
     this.boxes.light(this.context.lit);
   }
 
+  runChanged(player: Player | null): void {
+    this.values.setPlayer(player);
+  }
+
+  toggleValues(): void {
+    const on = this.values.toggle();
+    this.context.say(on ? "Values of the run stand on the links." : "Values are hidden.");
+  }
+
   resized(): void {
     this.fitNewDocument();
     this.window.resized();
@@ -137,6 +150,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   destroy(): void {
     this.routes.destroy();
+    this.values.destroy();
     this.input.destroy();
     this.context.root.removeEventListener(ADD_EVENT, this.asked);
     this.element.remove();
@@ -148,6 +162,7 @@ class CanvasView implements StudioPart, KeyHost {
     this.boxes.setTabStop(this.focused ?? this.model.readingOrder()[0] ?? null);
     this.reroute();
     this.wires.update(this.chosenLink);
+    this.values.linesChanged();
   }
 
   /** Lines at once for links that have none that fit; all lines by the worker where the drawing has changed. */
@@ -165,10 +180,13 @@ class CanvasView implements StudioPart, KeyHost {
     if (this.input.moving.length > 0) return;
     for (const [name, lines] of Object.entries(answer.lines)) if (this.model.links.has(name)) this.model.lines.set(name, lines);
     this.wires.update(this.chosenLink);
+    this.values.linesChanged();
   }
 
   showMoved(names: readonly string[]): void {
     this.boxes.place(names);
+    this.values.hide();
+    this.values.linesChanged();
     const touched = this.model.touched(names);
     if (touched.size > 0) for (const [name, lines] of Object.entries(routeQuickly(this.model.plan(), touched, this.model.lines))) this.model.lines.set(name, lines);
     this.wires.redraw(touched);

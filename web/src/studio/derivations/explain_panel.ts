@@ -25,6 +25,7 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
   constructor(context: StudioContext, link: PaneLink) {
     super(context, link, "pane_explain");
     this.chips = new PartChips(context, "explain");
+    this.tools.classList.add("steps");
     this.tools.append(this.previous, this.list, this.next);
     this.tools.hidden = true;
     this.list.addEventListener("change", () => this.go(this.list.selectedIndex - this.at));
@@ -40,6 +41,9 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
       this.context.hover(parts[0] ?? null, parts);
     });
     this.step.addEventListener("pointerleave", () => this.context.hover(null));
+    this.element.addEventListener("focusout", (event) => {
+      if (!this.element.contains(event.relatedTarget as Node | null)) this.context.hover(null);
+    });
     this.scheme.open = true;
   }
 

@@ -10,7 +10,7 @@ import { formsOf } from "./formulas_panel";
 import type { PaneLink } from "./pane_link";
 
 const ENDINGS: Record<string, string> = { latex: "tex", text: "txt", python: "py", c: "c", json: "json" };
-const WORDS: Record<string, string> = { yaml: "Model file in SI units", python: "Python script", svg: "Circuit diagram, laid out anew" };
+const WORDS: Record<string, string> = { yaml: "Model file in SI units", python: "Python script", svg: "Circuit diagram" };
 
 interface Row {
   words: string;

@@ -32,7 +32,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
     super(context, link, "pane_equations");
     this.copied = copy;
     this.chips = new PartChips(context, "equations");
-    fill(this.formulation, [["", "by size: lagrange or recursive"]]);
+    fill(this.formulation, [["", "chosen by size"]]);
     fill(this.basis, [["body", "axes of bodies"], ["global", "world axes"]]);
     this.aboutChanged();
     for (const select of [this.formulation, this.shape, this.reactions, this.frame, this.basis]) {
@@ -73,7 +73,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
   protected override aboutChanged(): void {
     const { about } = this;
     if (about === null) return;
-    fill(this.formulation, [["", "by size: lagrange or recursive"], ...about.formulations.map(({ name, words, reason }): Option => [name, `${name}: ${reason === "" ? words : "does not apply"}`, reason])]);
+    fill(this.formulation, [["", "chosen by size"], ...about.formulations.map(({ name, words, reason }): Option => [name, `${name}: ${reason === "" ? words : "does not apply"}`, reason])]);
     fill(this.shape, about.shapes.map((shape): Option => [shape, SHAPE_WORDS[shape] ?? shape]));
     fill(this.reactions, [["", "none"], ...(about.joints.length > 1 && about.joints.length <= 6 ? [["*", "of all joints"] as Option] : []), ...about.joints.map((joint): Option => [joint, `of ${joint}`])]);
     fill(this.frame, [["", "equations of motion"], ...about.frames.map((frame): Option => [frame, `balances about ${frame}`])]);

@@ -25,7 +25,6 @@ export function differenceText(difference: number | null): string {
 
 /** Rows by quantity, the largest differences in units of their tolerance first where something differs. */
 export function sortComparisons(rows: readonly Comparison[]): Comparison[] {
-  const ratio = (row: Comparison): number => (row.difference === null ? Infinity : row.difference / row.tolerance);
   return rows.some((row) => !row.ok) ? [...rows].sort((a, b) => ratio(b) - ratio(a)) : [...rows];
 }
 
@@ -75,8 +74,10 @@ export class VerifyPanel implements StudioPart {
   private parts(now: Verification): Node[] {
     const parts: Node[] = (now.failures ?? []).map((words) => make("p", { class: "wrong" }, words));
     if (now.rows.length > 0) {
-      parts.push(make("p", { class: "muted" }, "Each row is a quantity by two derivations at random states: how far they are apart, relative to the largest entry, and what is allowed."));
-      parts.push(make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Comparisons" }, this.table(sortComparisons(now.rows))));
+      parts.push(make("p", { class: "muted" }, "Each derivation is compared with every other at random states. A difference is relative to the largest entry of the quantity."), wide("Derivations", summaryTable(summarize(now.rows))));
+      const all = make("details", {}, make("summary", {}, `All ${now.rows.length} comparisons`), wide("Comparisons", pairTable(sortComparisons(now.rows))));
+      all.open = now.state === "differs";
+      parts.push(all);
     }
     if ((now.skipped ?? []).length > 0) {
       const items = now.skipped!.map(([name, reason]) => make("li", {}, make("strong", {}, name), ` does not apply: ${reason}`));
@@ -84,12 +85,58 @@ export class VerifyPanel implements StudioPart {
     }
     return parts;
   }
+}
 
-  private table(rows: Comparison[]): HTMLElement {
-    const head = ["formulation", "quantity", "difference", "allowed", "time", "where"].map((word, k) => make("th", { scope: "col", class: k > 1 && k < 5 ? "number" : "" }, word));
-    const body = rows.map((row) => make("tr", { "data-ok": String(row.ok) }, make("td", {}, `${row.one} – ${row.two}`), make("td", {}, row.quantity),
-      make("td", { class: "number" }, row.ok ? differenceText(row.difference) : `✕ ${differenceText(row.difference)}`), make("td", { class: "number" }, differenceText(row.tolerance)),
-      make("td", { class: "number" }, row.seconds === null ? "" : row.seconds < 1 ? `${(1e3 * row.seconds).toFixed(0)} ms` : `${row.seconds.toFixed(1)} s`), make("td", {}, row.where)));
-    return make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+export interface DerivationRow {
+  name: string;
+  worst: Comparison;
+  count: number;
+  seconds: number | null;
+}
+
+/** One row for each derivation: its largest difference from any other, relative to what is allowed. */
+export function summarize(rows: readonly Comparison[]): DerivationRow[] {
+  const found = new Map<string, DerivationRow>();
+  const timed = new Map(rows.filter((row) => row.seconds !== null).map((row) => [row.two, row.seconds]));
+  for (const row of rows) {
+    for (const name of timed.has(row.two) ? [row.one, row.two] : [row.one]) {
+      const known = found.get(name);
+      const worst = known === undefined || ratio(row) > ratio(known.worst) ? row : known.worst;
+      found.set(name, { name, worst, count: (known?.count ?? 0) + 1, seconds: timed.get(name) ?? null });
+    }
   }
+  return [...found.values()];
+}
+
+function ratio(row: Comparison): number {
+  return row.difference === null ? Infinity : row.difference / row.tolerance;
+}
+
+function wide(words: string, table: HTMLElement): HTMLElement {
+  return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": words }, table);
+}
+
+function secondsText(seconds: number | null): string {
+  if (seconds === null) return "";
+  return seconds < 1 ? `${(1e3 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
+}
+
+function makeTable(head: [word: string, number: boolean][], rows: { ok: boolean; cells: string[]; title: string }[]): HTMLElement {
+  const top = head.map(([word, number]) => make("th", { scope: "col", class: number ? "number" : "" }, word));
+  const body = rows.map(({ ok, cells, title }) => make("tr", { "data-ok": String(ok), title }, ...cells.map((cell, k) => make("td", { class: head[k]![1] ? "number" : "" }, cell))));
+  return make("table", {}, make("thead", {}, make("tr", {}, ...top)), make("tbody", {}, ...body));
+}
+
+function signed(row: Comparison): string {
+  return row.ok ? differenceText(row.difference) : `✕ ${differenceText(row.difference)}`;
+}
+
+function summaryTable(rows: DerivationRow[]): HTMLElement {
+  return makeTable([["formulation", false], ["largest difference", true], ["quantity", false], ["time", true]],
+    rows.map(({ name, worst, seconds }) => ({ ok: worst.ok, cells: [name, signed(worst), worst.quantity, secondsText(seconds)], title: `${worst.one} and ${worst.two}, ${worst.where}` })));
+}
+
+function pairTable(rows: Comparison[]): HTMLElement {
+  return makeTable([["quantity", false], ["difference", true], ["formulations", false], ["allowed", true], ["where", false]],
+    rows.map((row) => ({ ok: row.ok, cells: [row.quantity, signed(row), `${row.one}, ${row.two}`, differenceText(row.tolerance), row.where], title: "" })));
 }
