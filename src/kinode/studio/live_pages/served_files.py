@@ -25,7 +25,7 @@ TYPES = {
 DATA = "application/octet-stream"
 LARGEST_FILE = 1 << 28
 _SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
-_NOT_INLINE = re.compile(r"\bsrc\s*=|\btype\s*=\s*[\"']?(?!module\b|text/javascript\b)", re.IGNORECASE)
+_NOT_INLINE = re.compile(r"\bsrc\s*=|\btype\s*=(?!\s*[\"']?(?:module\b|text/javascript\b))", re.IGNORECASE)
 ALWAYS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),

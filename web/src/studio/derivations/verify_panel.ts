@@ -132,7 +132,7 @@ function signed(row: Comparison): string {
 }
 
 function summaryTable(rows: DerivationRow[]): HTMLElement {
-  return makeTable([["formulation", false], ["largest difference", true], ["quantity", false], ["time", true]],
+  return makeTable([["formulation", false], ["difference", true], ["quantity", false], ["time", true]],
     rows.map(({ name, worst, seconds }) => ({ ok: worst.ok, cells: [name, signed(worst), worst.quantity, secondsText(seconds)], title: `${worst.one} and ${worst.two}, ${worst.where}` })));
 }
 

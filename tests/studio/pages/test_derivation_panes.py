@@ -1,0 +1,150 @@
+"""What follows from a model, beside its drawing: one story through all panes in a real browser."""
+
+import pytest
+from player_pages import ROOT
+from studio_hands import studio
+
+import kinode as kn
+
+WIDE = {"width": 1440, "height": 900}
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+  .filter(({ impact }) => impact === "serious" || impact === "critical")
+  .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
+LIT = "() => [...document.querySelectorAll('.studio-canvas g.part.lit')].map((part) => part.dataset.name)"
+LINK_VALUES = "() => [...document.querySelectorAll('.canvas-sheet .sticker text')].map((text) => text.textContent)"
+LONG = 90_000  # ms, for what is derived on a busy machine
+
+
+@pytest.fixture
+def arm(tmp_path, monkeypatch):
+    """A driven arm in a file of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file = tmp_path / "arm.yaml"
+    file.write_text(
+        "# An arm that a source turns.\nkinode: 1\nname: arm\nparameters: {L: 0.4 m}\n"
+        "bodies:\n  link: {mass: 2 kg, com: [L, 0, 0], inertia: {zz: 0.1}}  # of steel\n"
+        "joints:\n  pin: {kind: revolute, between: [world, link], damping: 0.1 N*m*s/rad}\n"
+        "elements:\n  drive: {kind: torque_source, a: pin, torque: 8 N*m}\nrun: {until: 1 s}\n"
+    )
+    return file
+
+
+def open_pane(page, name):
+    page.locator(f".pane-side [data-part={name}]").click()
+
+
+def check_access(page, name):
+    """No serious fault of accessibility in what is seen now."""
+    if AXE.exists():
+        page.evaluate(AXE.read_text())
+        assert page.evaluate(FAULTS) == [], name
+
+
+def test_all_panes(make_page, arm):
+    page = make_page(**WIDE)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with studio(page, arm, verify=True) as hands:
+        hands.wait_for_run("pin.q")
+        read_equations(page, kn.load(arm))
+        follow_steps(page)
+        compare(page, hands)
+        take_away(page, hands)
+        watch_values(page, hands)
+
+
+def read_equations(page, system):
+    """A symbol lights up its part, a part marks its symbols; another formulation, copied as LaTeX."""
+    open_pane(page, "Equations")
+    body = page.locator(".formulas")
+    body.locator("math").first.wait_for(timeout=LONG)
+    assert "273" not in page.locator(".derived-heading").first.inner_text()
+    body.locator("[data-parts*=pin]").first.hover()
+    assert page.evaluate(LIT) == ["pin"]
+    body.locator("[data-parts*=link]").first.hover()
+    assert page.evaluate(LIT) == ["link"]
+    page.locator(".studio-canvas g.part[data-name=pin]").click()
+    assert body.locator(".marked").count() > 0
+    page.get_by_label("Formulation").select_option("newton_euler")
+    page.locator(".derived-heading", has_text="newton_euler").wait_for(timeout=LONG)
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("menuitem", name="as LaTeX").click()
+    expected = kn.equations(system, "newton_euler").latex()
+    page.wait_for_function("(text) => navigator.clipboard.readText().then((got) => got === text)", arg=expected)
+    check_access(page, "Equations")
+
+
+def follow_steps(page):
+    """Step by step; the parts of a step light up."""
+    open_pane(page, "Explain")
+    head = page.locator(".explain-step .derived-heading")
+    head.wait_for(timeout=LONG)
+    first = head.inner_text()
+    assert first.startswith("1 of ") and page.locator(".scheme-picture svg").count() == 1
+    for _ in range(2):
+        page.get_by_label("Next step").click()
+    assert head.inner_text().startswith("3 of ") and page.evaluate(LIT) == ["link"]
+    page.keyboard.press("Alt+ArrowLeft")
+    assert head.inner_text().startswith("2 of ")
+    check_access(page, "Explain")
+
+
+def compare(page, hands):
+    """The badge leads to the table; a model that is not whole is not compared, and says so."""
+    badge = page.locator(".verify-badge[data-state=agrees]")
+    badge.wait_for(timeout=LONG)
+    badge.click()
+    table = page.locator(".verify-panel table").first
+    for name in ("recursive", "lagrange", "circuit", "compiled"):
+        assert name in table.inner_text()
+    check_access(page, "Verify")
+    page.evaluate("() => kinodeStudio.act({ do: 'set', name: 'link', path: ['mass'], value: '-2 kg' })")
+    page.locator(".verify-badge[data-state=unfinished]").wait_for()
+    page.evaluate("() => kinodeStudio.undo()")
+    page.locator(".verify-badge:not([data-state=unfinished])").wait_for()
+
+
+def take_away(page, hands):
+    """A script of the model as it stands, not saved; the drawing as a picture; the report in a tab of its own."""
+    page.evaluate("() => kinodeStudio.act({ do: 'set', name: 'link', path: ['mass'], value: '3 kg' })")
+    hands.wait()
+    open_pane(page, "Export")
+    with page.expect_download(timeout=LONG) as saved:
+        page.get_by_role("button", name="Python script").click()
+    assert saved.value.suggested_filename == "arm.py"
+    script = saved.value.path().read_text()
+    names = {"__name__": "imported"}
+    exec(compile(script, "arm.py", "exec"), names)
+    assert names["arm"] == kn.loads(hands.text) and 'mass="3 kg"' in script and "# of steel" in script
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Drawing as SVG").click()
+    drawn = saved.value.path().read_text()
+    assert ">link</text>" in drawn and "var(--" not in drawn and "<script" not in drawn
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Drawing as PNG").click()
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    page.get_by_label("with derivations compared").uncheck()
+    with page.context.expect_page(timeout=LONG) as opened:
+        page.get_by_role("button", name="Make the report").click()
+    report = opened.value
+    report.locator("h1", has_text="arm").wait_for()
+    report.wait_for_function("() => globalThis.kinodePlayer !== undefined")  # its program is allowed by its hash
+    report.close()
+    check_access(page, "Export")
+
+
+def watch_values(page, hands):
+    """Values of the run stand on the links, at the time of the player; a key hides them."""
+    hands.wait_for_run("pin.q")
+    page.wait_for_function(f"() => ({LINK_VALUES})().some((text) => text.endsWith('N·m'))")
+    page.evaluate("() => kinodeStudio.run.player.clock.seek(0.5)")
+    speed = page.evaluate(
+        "() => { const run = kinodeStudio.run.player.main; return run.valueAt(run.row(run.find('pin.u').row), 0.5); }"
+    )
+    shown = [text for text in page.evaluate(LINK_VALUES) if text.endswith("rad/s")]
+    assert shown and float(shown[0].split()[0].replace("−", "-")) == pytest.approx(speed, rel=1e-2)
+    layer = page.locator(".canvas-sheet g.stickers")
+    assert layer.get_attribute("visibility") == "visible"
+    page.locator(".studio-canvas g.part[data-name=link]").click()
+    page.keyboard.press("v")
+    assert layer.get_attribute("visibility") == "hidden"
