@@ -10,18 +10,22 @@ from pathlib import Path
 from picture_files import PICTURES, ROOT
 from PIL import Image
 from player_pictures import COLORED, DRAWN, READY, SEEK
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from kinode.studio.drawing.studio_view import StudioView
 from kinode.studio.films.chromium import find_chromium
 
 SIZE = {"width": 1440, "height": 900}
+WAIT = 120_000  # ms, for derivations on a busy machine
 CHECKED = "() => kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"
 
 
-def save(name: str, page: Page) -> Path:
-    """Write the page as it is."""
-    page.mouse.move(1, SIZE["height"] - 1)
+def save(name: str, page: Page, pointed: Locator | None = None) -> Path:
+    """Write the page as it is, with the pointer on something or away."""
+    if pointed is None:
+        page.mouse.move(1, SIZE["height"] - 1)
+    else:
+        pointed.hover()
     page.wait_for_timeout(400)
     page.evaluate(DRAWN)
     path = PICTURES / f"studio_{name}.png"
@@ -42,7 +46,7 @@ def make_axis(browser: Browser, folder: Path) -> list[Path]:
     """A drive with its motor chosen; the same as text, with an error."""
     file = folder / "motor_axis.yaml"
     file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    with StudioView(file) as view:
+    with StudioView(file, verify=False) as view:
         page = open_studio(browser, view, "light")
         page.evaluate(SEEK, 0.8)
         page.locator(".studio-canvas g.part[data-name=motor]").click()
@@ -62,7 +66,7 @@ def make_circuit(browser: Browser, folder: Path) -> list[Path]:
     """A circuit in dark colors, beside its text."""
     file = folder / "rlc.yaml"
     file.write_text((ROOT / "examples" / "rlc.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    with StudioView(file) as view:
+    with StudioView(file, verify=False) as view:
         page = open_studio(browser, view, "dark")
         page.evaluate(SEEK, 0.002)
         page.locator(".pane-side [data-part=Text]").click()
@@ -72,11 +76,28 @@ def make_circuit(browser: Browser, folder: Path) -> list[Path]:
     return made
 
 
+def make_equations(browser: Browser, folder: Path) -> list[Path]:
+    """The equations of a drive, compared with others; the pointer is on a symbol."""
+    file = folder / "manipulator.yaml"
+    file.write_text((ROOT / "examples" / "manipulator.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    with StudioView(file) as view:
+        page = open_studio(browser, view, "light")
+        page.evaluate(SEEK, 1.2)
+        page.locator(".verify-badge[data-state=agrees]").wait_for(timeout=WAIT)
+        page.locator(".pane-side [data-part=Equations]").click()
+        page.locator(".formulas math").first.wait_for(timeout=WAIT)
+        page.evaluate("() => kinodeStudio.select(['KN2'], 'picture')")
+        page.wait_for_timeout(400)
+        made = [save("equations", page, page.locator(".formulas [data-parts*=KN1]").first)]
+        page.close()
+    return made
+
+
 def main() -> None:
     """Make all of them."""
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        made = make_axis(browser, Path(place)) + make_circuit(browser, Path(place))
+        made = [path for make in (make_axis, make_circuit, make_equations) for path in make(browser, Path(place))]
         browser.close()
     for path in made:
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

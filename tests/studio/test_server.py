@@ -14,6 +14,7 @@ from raw_requests import ask, ask_socket, close_code, connect, frame, get_cookie
 from served_arm import ROUTES, SECRET
 
 from kinode.errors import ArgumentError
+from kinode.studio.live_pages.served_files import page
 from kinode.studio.live_pages.server import Server, ServerLimits, serve
 from kinode.studio.live_pages.session import Session
 
@@ -93,6 +94,8 @@ def test_the_policy_of_a_page(server, cookie):
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}'" for text in inline]
     assert rules["script-src"] == " ".join(["'self'", *hashes])
     assert rules["connect-src"] == f"'self' ws://127.0.0.1:{server.port} data: blob:"
+    module = page('<script type="module">x()</script><script type="application/json">{}</script>', "a:1").policy
+    assert module.count("sha256-") == 1  # a module is a program, data are not
     assert "unsafe-eval" not in policy and rules["base-uri"] == rules["form-action"] == "'none'"
 
 

@@ -9,6 +9,11 @@ import type { PaneLink } from "./pane_link";
 
 const PAUSE = 600; // ms without a change before it is derived anew
 
+/** What is wider than the pane scrolls, by keys too. */
+export function letScroll(root: ParentNode, words: string): void {
+  for (const wide of root.querySelectorAll(".wide")) for (const [key, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", words]] as const) wide.setAttribute(key, value);
+}
+
 export abstract class DerivedPane<T> implements StudioPart {
   readonly element = make("div", { class: "derived" });
   protected readonly tools = make("div", { class: "derived-tools" });

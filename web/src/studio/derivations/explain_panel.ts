@@ -3,7 +3,7 @@
 import { button, make } from "../../ui/elements";
 import type { StudioContext } from "../studio_types";
 import type { ExplainAnswer } from "./derivation_types";
-import { DerivedPane } from "./derived_pane";
+import { DerivedPane, letScroll } from "./derived_pane";
 import type { PaneLink } from "./pane_link";
 import { PartChips } from "./part_chips";
 import { markSymbols, partsOf, showParts } from "./symbol_marks";
@@ -62,6 +62,7 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
     this.tools.hidden = answer.steps.length === 0;
     const picture = make("div", { class: "scheme-picture" });
     picture.innerHTML = answer.scheme;
+    letScroll(picture, "Vector scheme");
     this.scheme.replaceChildren(make("summary", {}, "Vector scheme"), picture);
     this.scheme.hidden = answer.scheme === "";
     this.body.replaceChildren(this.step, this.scheme);
@@ -85,7 +86,7 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
     this.next.disabled = this.at === steps.length - 1;
     const content = make("div", { class: "formulas" });
     content.innerHTML = step.html;
-    for (const wide of content.querySelectorAll(".wide")) for (const [key, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", step.title]] as const) wide.setAttribute(key, value);
+    letScroll(content, step.title);
     markSymbols(content, this.about?.owners ?? {});
     this.chips.setParts(step.parts);
     this.step.replaceChildren(make("h3", { class: "derived-heading" }, `${this.at + 1} of ${steps.length}: ${step.title}`), this.chips.element, content,

@@ -4,7 +4,7 @@ import { make } from "../../ui/elements";
 import { menuButton } from "../../ui/menu";
 import type { StudioContext } from "../studio_types";
 import type { EquationsAnswer } from "./derivation_types";
-import { DerivedPane } from "./derived_pane";
+import { DerivedPane, letScroll } from "./derived_pane";
 import type { PaneLink } from "./pane_link";
 import { PartChips } from "./part_chips";
 import { markSymbols, partsOf, showParts } from "./symbol_marks";
@@ -96,7 +96,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
     const size = answer.operations === null ? "" : `, ${answer.operations} operations`;
     const formulas = make("div", { class: "formulas" });
     formulas.innerHTML = answer.html;
-    for (const wide of formulas.querySelectorAll(".wide")) for (const [key, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Formulas"]] as const) wide.setAttribute(key, value);
+    letScroll(formulas, "Formulas");
     const parts = markSymbols(formulas, this.about?.owners ?? {});
     this.chips.setParts(parts);
     this.body.replaceChildren(make("h3", { class: "derived-heading" }, `${answer.heading}${size}`), this.chips.element, formulas);
