@@ -54,6 +54,7 @@ _FACE = {
     "mobility": "kinode.tasks.mobility",
     "operating_space": "kinode.tasks.operating_space",
     "assemble": "kinode.tasks.assemble",
+    "compare": "kinode.tasks.compare",
     # results
     "Trajectory": "kinode.results.trajectory",
     "diagram": "kinode.views.diagram.circuit_diagram",
@@ -185,6 +186,7 @@ if TYPE_CHECKING:
     from kinode.symbolic.equations_of_motion import equations as equations
     from kinode.symbolic.explain import explain as explain
     from kinode.tasks.assemble import assemble as assemble
+    from kinode.tasks.compare import compare as compare
     from kinode.tasks.equilibrium import equilibrium as equilibrium
     from kinode.tasks.inverse import inverse as inverse
     from kinode.tasks.linearize import linearize as linearize

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from kinode.cli.circuit_command import circuit
+from kinode.cli.comparison_command import diff
 from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
@@ -33,6 +34,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode reactions rotor.yaml            say what loads its joints
   kinode balance quadcopter.yaml         balance forces about a frame
   kinode show motor_axis.yaml            draw its circuit diagram
+  kinode diff axis.yaml                  what changed since the last commit
 
 Each command has its own help: kinode run --help
 """
@@ -74,6 +76,7 @@ for command in (
     explain,
     circuit,
     show,
+    diff,
     examples,
     schema,
     bench,

@@ -119,7 +119,7 @@ class _SideComparison:
         for name in sorted(self.broken):
             sides = (self.first, self.second)
             before, after = (side.written(name, ()) for side in sides)
-            lines = [side.line(name) if text is not None else None for side, text in zip(sides, (before, after))]
+            lines = None if before is None else self.first.line(name), None if after is None else self.second.line(name)
             section = next((s.places.section_of(name) for s in sides if s.places and s.places.section_of(name)), "")
             if before != after:
                 change = Change.ADDED if before is None else Change.REMOVED if after is None else Change.CHANGED

@@ -139,5 +139,3 @@ def _frames_of(part: NormalPart) -> dict[str, Any]:
         if path[0] == "frames" and len(path) > 1:
             frames.setdefault(path[1], set()).add((path[2:], find_key(value)))
     return {name: frozenset(fields) for name, fields in frames.items()}
-
-
