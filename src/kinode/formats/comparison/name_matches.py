@@ -31,12 +31,9 @@ class NameMatches:
         one, two = set(first.declared), set(second.declared)
         self._groups = [_outermost(a, b) for a, b in ((first, two), (second, one))]
         nodes = [find_node_ports(system) for system in (first, second)]
-        only = [
-            {*(own - other), *groups, *(set(mine) - set(theirs))}
-            for own, other, groups, mine, theirs in (
-                (one, two, self._groups[0], nodes[0], nodes[1]), (two, one, self._groups[1], nodes[1], nodes[0]),
-            )
-        ]  # fmt: skip
+        known = [{*own, *groups, *ports, *frames_of(system)} for own, groups, ports, system in zip(
+            (one, two), self._groups, nodes, (first, second))]  # fmt: skip
+        only = [known[0] - known[1] - two, known[1] - known[0] - one]
         masked = [
             NormalWriter(system, forms, dict.fromkeys(names, UNKNOWN)).parts()
             for system, names in zip((first, second), only)
@@ -106,6 +103,11 @@ def _outermost(system: System, others: set[str]) -> list[str]:
     """The subsystems and drives of a system of which the other has no part; those in others of them left out."""
     alone = [p for p in sorted(system.prefixes) if not any(name.startswith(f"{p}.") for name in others)]
     return [p for p in alone if not any(p.startswith(f"{outer}.") for outer in alone)]
+
+
+def frames_of(system: System) -> set[str]:
+    """The named frames of bodies, ``body.frame``."""
+    return {f"{name}.{frame.name}" for name, body in system.bodies.items() for frame in body.frames if frame.name}
 
 
 def find_node_ports(system: System) -> dict[str, set[tuple[str, str]]]:

@@ -42,7 +42,13 @@ class NormalPart(NamedTuple):
 
     def key(self) -> Any:
         """What is equal for parts that differ in name alone."""
-        return self.section, self.kind, frozenset((path, find_key(value)) for path, value in self.fields.items())
+        fields = ((_without_frame(path), find_key(value)) for path, value in self.fields.items())
+        return self.section, self.kind, frozenset(fields)
+
+
+def _without_frame(path: FieldPath) -> FieldPath:
+    """A path without the name of a frame of a body."""
+    return ("frames", *path[2:]) if path[0] == "frames" and len(path) > 1 else path
 
 
 def rename_words(text: str, names: Mapping[str, str]) -> str:

@@ -20,6 +20,7 @@ from kinode.formats.comparison.normal_form import RUN, WHOLE, FieldPath, Law, No
 from kinode.formats.editing.actions.pasted_parts import copied_entries, typed_value
 from kinode.formats.editing.actions.renaming import rename_references
 from kinode.formats.editing.checked_text import CheckedText, check_text
+from kinode.formats.editing.entry_places import DRAWN
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.text_edits import apply_edits
@@ -49,24 +50,31 @@ def find_taking(row: ComparedRow, other: ModelSide, mine: ModelSide, file: Path 
     if mine.places is None:
         raise ArgumentError(f"{mine.label} has no text that could be changed")
     reason = f"{row.name} cannot be taken over by itself: change it in the text"
+    known = {_identity(each) for each in compare_sides(other, mine)}
     for gesture in _RowTaking(row, other, mine).gestures():
         try:
             text = apply_edits(mine.text, plan_gesture(mine.text, gesture, file).edits)
         except Error as error:
             reason = str(error)
             continue
-        if text != mine.text and _is_settled(row, other, text, file):
+        if text != mine.text and _is_settled(row, other, text, file, known):
             return {**gesture, "words": f"take over {row.name} from {other.label}"}
     raise ArgumentError(reason)
 
 
-def _is_settled(row: ComparedRow, other: ModelSide, text: str, file: Path | None) -> bool:
-    """Whether a row is gone in a new text."""
+def _identity(row: ComparedRow) -> tuple[str, str, Change]:
+    return row.part, row.field, row.change
+
+
+def _is_settled(
+    row: ComparedRow, other: ModelSide, text: str, file: Path | None, known: set[tuple[str, str, Change]]
+) -> bool:  # fmt: skip
+    """Whether a row is gone in a new text; a field must not bring differences that were not there."""
     checked = check_text(text, file)
     if not checked.readable:
         return False
-    left = compare_sides(other, side_of_checked(text, checked, "")).rows
-    return not any((x.part, x.field, x.change) == (row.part, row.field, row.change) for x in left)
+    left = {_identity(each) for each in compare_sides(other, side_of_checked(text, checked, ""))}
+    return _identity(row) not in left and (not row.field or left <= known)
 
 
 class _RowTaking:
@@ -163,7 +171,10 @@ class _RowTaking:
                 fields = None if known is None or self.row.change is Change.ADDED else _typed_fields(known)
                 assert mine is not None
                 yield {"do": "take", "section": str(mine[0]), "name": name, "fields": fields}
-            elif len(path) == 2:
+            elif path[:2] == DRAWN:
+                (copied,) = copied_entries(there, [was])
+                yield {"do": "take", "section": DRAWN[0], "name": name, "fields": dict(copied.fields)}
+            else:
                 (copied,) = copied_entries(there, [was])
                 fields = self.translate({copied.section: {copied.name: copied.fields}})
                 yield {"do": "take", "section": copied.section, "name": name, "fields": fields}

@@ -2,8 +2,9 @@
 
     {do: "take", section, name, fields: {field: text} | null, value: text}
 
-Fields that are equal already stay as they are written; ``value`` is for entries that are no mapping.  What refers to an
-entry that goes stays, and is reported as wrong: to take it along is the gesture ``delete``.
+The section of the components of a circuit as drawn is ``circuit``.  Fields that are equal already stay as they are
+written; ``value`` is for entries that are no mapping.  What refers to an entry that goes stays, and is reported as
+wrong: to take it along is the gesture ``delete``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.actions.gesture_plan import GesturePlan, read_text_of
+from kinode.formats.editing.entry_places import DRAWN, Path
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.model_loader import SECTIONS
 from kinode.formats.span_nodes import NodeKind
@@ -21,10 +23,10 @@ from kinode.formats.span_nodes import NodeKind
 def take_entry(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
     """Make an entry what another model has."""
     section, name = read_text_of(gesture, "section"), read_text_of(gesture, "name")
-    if section not in SECTIONS:
+    if section not in (*SECTIONS, DRAWN[0]):
         raise ArgumentError(f"there is no section {section!r:.40}; there are {', '.join(SECTIONS)}")
     fields, value = gesture.get("fields"), gesture.get("value")
-    path = (section, name)
+    path: Path = (*DRAWN, name) if section == DRAWN[0] else (section, name)
     node = draft.root.find(*path)
     plan.words = f"take over {name}"
     if fields is None and value is None:
@@ -38,10 +40,10 @@ def take_entry(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
     given = _read_typed(fields) if value is None else {}
     if node is None:
         plan.made.append(name)
-        if value is None:
+        if value is None and len(path) == 2:
             draft.add(section, name, given)
         else:
-            draft.set(path, value)
+            draft.set(path, value if value is not None else _flow(given))
     elif value is not None or node.kind is not NodeKind.MAP:
         draft.set(path, value if value is not None else _flow(given))
     else:
