@@ -102,7 +102,8 @@ def print_comparison(found: ModelComparison) -> None:
     from kinode.cli.terminal_tables import console, make_table
 
     out = console()
-    out.print(Text.assemble((f"{found.first} -> {found.second}", "bold"), f": {found.verdict}"), soft_wrap=False)
+    out.print(Text(f"{found.first} -> {found.second}", style="bold"))
+    out.print(found.verdict)
     if not found:
         return
     out.print()

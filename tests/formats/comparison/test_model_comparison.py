@@ -23,7 +23,7 @@ from kinode.formats.yaml_files import dumps
 
 PATHS = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
 AXIS = next(path for path in PATHS if path.stem == "motor_axis")
-FEW = [path for path in PATHS if path.stem in ("motor_axis", "slider_crank", "rotor", "warm_motor")]
+FEW = [path for path in PATHS if path.stem in ("motor_axis", "slider_crank", "rotor", "double_pendulum")]
 ARM = """kinode: 1
 name: arm
 parameters: {L: 0.5 m, k: 2}
