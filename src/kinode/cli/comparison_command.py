@@ -14,8 +14,8 @@ from rich.text import Text
 from kinode.cli.options import Debug, find_end, reporting_errors, say
 
 if TYPE_CHECKING:
-    from kinode.formats.comparison.compared_rows import ComparedRow, ModelComparison
-    from kinode.formats.comparison.model_side import ModelSide
+    from kinode.formats.differences.compared_rows import ComparedRow, ModelComparison
+    from kinode.formats.differences.model_side import ModelSide
     from kinode.results.side_by_side.compared_runs import RunComparison
 
 WIDE = 92  # columns of a terminal for the whole table
@@ -48,7 +48,7 @@ def diff(
     kinode diff axis.yaml --commit v1.2
     kinode diff before.yaml after.yaml --peaks --until 5
     """
-    from kinode.formats.comparison.compared_models import compare_sides
+    from kinode.formats.differences.compared_models import compare_sides
 
     if second is not None and commit != "HEAD":
         raise typer.BadParameter("is for one MODEL; with OTHER both are files", param_hint="--commit")
@@ -71,8 +71,8 @@ def diff(
 
 def _read_sides(stack: ExitStack, first: Path, second: Path | None, commit: str) -> tuple[ModelSide, ModelSide]:
     """Both models; of one alone the committed one is the first."""
-    from kinode.formats.comparison.committed_model import committed_model
-    from kinode.formats.comparison.model_side import ModelSide, read_side, side_of_text
+    from kinode.formats.differences.committed_model import committed_model
+    from kinode.formats.differences.model_side import ModelSide, read_side, side_of_text
     from kinode.formats.load import YAML, load
 
     for path in (first, second):
@@ -119,7 +119,7 @@ def print_comparison(found: ModelComparison) -> None:
 
 
 def _cells(row: ComparedRow) -> Iterator[str]:
-    from kinode.formats.comparison.compared_rows import Change, describe_percent, shorten
+    from kinode.formats.differences.compared_rows import Change, describe_percent, shorten
 
     yield f"{row.change.sign} {row.change.value}"
     yield row.part or "model"
@@ -140,7 +140,7 @@ def _lines(row: ComparedRow) -> str:
 
 
 def _narrow(row: ComparedRow) -> Text:
-    from kinode.formats.comparison.compared_rows import describe_values
+    from kinode.formats.differences.compared_rows import describe_values
 
     lines = f"  (line {_lines(row)})" if _lines(row) else ""
     style: Any = STYLES[row.change.value]

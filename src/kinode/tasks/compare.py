@@ -6,9 +6,9 @@ import os
 from typing import overload
 
 from kinode.errors import ArgumentError
-from kinode.formats.comparison.compared_models import compare_sides
-from kinode.formats.comparison.compared_rows import ModelComparison
-from kinode.formats.comparison.model_side import read_side
+from kinode.formats.differences.compared_models import compare_sides
+from kinode.formats.differences.compared_rows import ModelComparison
+from kinode.formats.differences.model_side import read_side
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.results.side_by_side.compared_runs import RunComparison, compare_runs

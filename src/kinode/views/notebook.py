@@ -14,7 +14,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import Error
-from kinode.formats.comparison.compared_rows import ModelComparison, describe_values
+from kinode.formats.differences.compared_rows import ModelComparison, describe_values
 from kinode.kernels.state import Wrench
 from kinode.model.summary import list_sections, list_totals
 from kinode.model.system import System

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinode.expressions.law_forms import LawForms
-from kinode.formats.comparison.compared_rows import describe_percent
-from kinode.formats.comparison.name_matches import NameMatches
+from kinode.formats.differences.compared_rows import describe_percent
+from kinode.formats.differences.name_matches import NameMatches
 from kinode.hooks import hook
 from kinode.results.load_summary import compute_loads
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW, Measure, measure

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, unreadable
-from kinode.formats.comparison.normal_form import RUN, WHOLE, FieldPath, Law
+from kinode.formats.differences.normal_parts import RUN, WHOLE, FieldPath, Law
 from kinode.formats.editing.actions.pasted_parts import typed_value
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.entry_places import EntryPlaces

@@ -11,7 +11,7 @@ from typing import Any
 
 from kinode.errors import ModelError
 from kinode.expressions.law_forms import LawForms
-from kinode.formats.comparison.normal_form import NormalPart, NormalWriter, find_key
+from kinode.formats.differences.normal_parts import NormalPart, NormalWriter, find_key
 from kinode.model.system import System
 
 UNKNOWN = "any"  # stands for every name that one model alone has

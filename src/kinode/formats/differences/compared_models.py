@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from kinode.expressions.law_forms import LawForms
-from kinode.formats.comparison.compared_rows import Change, ComparedRow, ModelComparison
-from kinode.formats.comparison.model_side import ModelSide
-from kinode.formats.comparison.name_matches import NameMatches
-from kinode.formats.comparison.normal_form import (
+from kinode.formats.differences.compared_rows import Change, ComparedRow, ModelComparison
+from kinode.formats.differences.model_side import ModelSide
+from kinode.formats.differences.name_matches import NameMatches
+from kinode.formats.differences.normal_parts import (
     REFERRING,
     RUN,
     WHOLE,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import kinode as kn
 from kinode.errors import Error
-from kinode.formats.comparison.compared_models import compare_sides
-from kinode.formats.comparison.compared_rows import Change
-from kinode.formats.comparison.model_side import ModelSide, read_side, side_of_checked, side_of_text
-from kinode.formats.comparison.taken_rows import find_taking
+from kinode.formats.differences.compared_models import compare_sides
+from kinode.formats.differences.compared_rows import Change
+from kinode.formats.differences.model_side import ModelSide, read_side, side_of_checked, side_of_text
+from kinode.formats.differences.taken_rows import find_taking
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import apply_edits

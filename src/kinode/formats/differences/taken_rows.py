@@ -12,11 +12,11 @@ from typing import Any
 
 from kinode.errors import ArgumentError, Error
 from kinode.expressions.law_forms import LawForms
-from kinode.formats.comparison.compared_models import compare_sides
-from kinode.formats.comparison.compared_rows import Change, ComparedRow
-from kinode.formats.comparison.model_side import ModelSide, side_of_checked
-from kinode.formats.comparison.name_matches import NameMatches
-from kinode.formats.comparison.normal_form import RUN, WHOLE, FieldPath, Law, NormalPart, NormalWriter
+from kinode.formats.differences.compared_models import compare_sides
+from kinode.formats.differences.compared_rows import Change, ComparedRow
+from kinode.formats.differences.model_side import ModelSide, side_of_checked
+from kinode.formats.differences.name_matches import NameMatches
+from kinode.formats.differences.normal_parts import RUN, WHOLE, FieldPath, Law, NormalPart, NormalWriter
 from kinode.formats.editing.actions.pasted_parts import copied_entries, typed_value
 from kinode.formats.editing.actions.renaming import rename_references
 from kinode.formats.editing.checked_text import CheckedText, check_text
