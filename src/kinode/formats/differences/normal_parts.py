@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kinode.expressions.law_forms import LawForms, round_number
 from kinode.expressions.syntax_tree import Expression
-from kinode.formats.yaml_writer import SystemWriter
+from kinode.formats.yaml_writer import PlainRecords
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
 from kinode.model.base.parameters import Input, Parameter
@@ -66,7 +66,7 @@ def rename_words(text: str, names: Mapping[str, str]) -> str:
     return _WORD.sub(replace, text) if names else text
 
 
-class NormalWriter(SystemWriter):
+class NormalWriter(PlainRecords):
     """Writes the parts of a system in their normal form.
 
     Parameters

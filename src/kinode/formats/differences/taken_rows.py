@@ -17,7 +17,7 @@ from kinode.formats.differences.compared_rows import Change, ComparedRow
 from kinode.formats.differences.model_side import ModelSide, side_of_checked
 from kinode.formats.differences.name_matches import NameMatches
 from kinode.formats.differences.normal_parts import RUN, WHOLE, FieldPath, Law, NormalPart, NormalWriter
-from kinode.formats.editing.actions.pasted_parts import copied_entries, typed_value
+from kinode.formats.editing.actions.pasted_parts import typed_fields, typed_value
 from kinode.formats.editing.actions.renaming import rename_references
 from kinode.formats.editing.checked_text import CheckedText, check_text
 from kinode.formats.editing.entry_places import DRAWN
@@ -134,12 +134,10 @@ class _RowTaking:
         """A value with the names of this model."""
         if not self.names:
             return typed
-        return self.translate({"elements": {"x": {"kind": "controller", "value": typed}}}).get("value", typed)
+        return self.translate("elements", "x", {"kind": "controller", "value": typed}).get("value", typed)
 
-    def translate(self, entry: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, str]:
+    def translate(self, section: str, name: str, fields: Mapping[str, str]) -> dict[str, str]:
         """The fields of an entry with the names of this model."""
-        ((section, named),) = entry.items()
-        ((name, fields),) = named.items()
         draft = ModelDraft("kinode: 1\n", None, CheckedText(self.other.system, (), True, {}))
         draft.add(section, name, fields)
         for old, new in self.names.items():
@@ -172,12 +170,12 @@ class _RowTaking:
                 assert mine is not None
                 yield {"do": "take", "section": str(mine[0]), "name": name, "fields": fields}
             elif path[:2] == DRAWN:
-                (copied,) = copied_entries(there, [was])
-                yield {"do": "take", "section": DRAWN[0], "name": name, "fields": dict(copied.fields)}
+                typed = dict(typed_fields(there, DRAWN[0], was))
+                yield {"do": "take", "section": DRAWN[0], "name": name, "fields": typed}
             else:
-                (copied,) = copied_entries(there, [was])
-                fields = self.translate({copied.section: {copied.name: copied.fields}})
-                yield {"do": "take", "section": copied.section, "name": name, "fields": fields}
+                section = str(path[0])
+                fields = self.translate(section, was, dict(typed_fields(there, section, was)))
+                yield {"do": "take", "section": section, "name": name, "fields": fields}
         if self.other.places is None and self.row.change is Change.REMOVED and self.part in self.parts():
             part = self.parts()[self.part]
             yield {"do": "take", "section": part.section, "name": self.part, "fields": _typed_fields(part)}
