@@ -119,15 +119,15 @@ def print_comparison(found: ModelComparison) -> None:
 
 
 def _cells(row: ComparedRow) -> Iterator[str]:
-    from kinode.formats.differences.compared_rows import Change, describe_percent, shorten
+    from kinode.formats.differences.compared_rows import RowChange, describe_percent, shorten
 
     yield f"{row.change.sign} {row.change.value}"
     yield row.part or "model"
     yield row.field
-    renamed = row.change is Change.RENAMED
-    yield shorten(row.before, WIDEST) or ("" if row.change is Change.ADDED else "default")
+    renamed = row.change is RowChange.RENAMED
+    yield shorten(row.before, WIDEST) or ("" if row.change is RowChange.ADDED else "default")
     yield "" if renamed and not row.field else shorten(row.after, WIDEST) or (
-        "" if row.change is Change.REMOVED else "default"
+        "" if row.change is RowChange.REMOVED else "default"
     )  # fmt: skip
     yield "" if row.percent is None else describe_percent(row.percent)
     yield _lines(row)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinode as kn
 from kinode.errors import Error
 from kinode.formats.differences.compared_models import compare_sides
-from kinode.formats.differences.compared_rows import Change
+from kinode.formats.differences.compared_rows import RowChange
 from kinode.formats.differences.model_side import ModelSide, read_side, side_of_checked, side_of_text
 from kinode.formats.differences.taken_rows import find_taking
 from kinode.formats.editing.checked_text import check_text
@@ -67,13 +67,13 @@ def test_units_order_and_comments_do_not_count():
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("mass: 2 kg", "mass: 3", (Change.CHANGED, "upper", "mass", "2 kg", "3 kg")),
-        ("q: 30 deg", "q: 45 deg", (Change.CHANGED, "elbow", "q", "30 deg", "45 deg")),
-        ("L: 0.5 m", "L: 60 cm", (Change.CHANGED, "L", "value", "0.5 m", "60 cm")),
-        ("+ k*t", "- k*t", (Change.CHANGED, "shoulder", "effort", "3*sin(t) + k*t", "3*sin(t) - k*t")),
-        ("[upper.tip, lower]", "[upper, lower]", (Change.CHANGED, "elbow", "a", "upper.tip", "upper")),
-        ("until: 2 s", "until: 3 s, rtol: 1e-6", (Change.CHANGED, "run", "until", "2 s", "3 s")),
-        ("tip: [L, 0, 0]", "tip: [L, 0, 0.1]", (Change.CHANGED, "upper", "frames.tip", "[L, 0, 0]", "[L, 0, 0.1]")),
+        ("mass: 2 kg", "mass: 3", (RowChange.CHANGED, "upper", "mass", "2 kg", "3 kg")),
+        ("q: 30 deg", "q: 45 deg", (RowChange.CHANGED, "elbow", "q", "30 deg", "45 deg")),
+        ("L: 0.5 m", "L: 60 cm", (RowChange.CHANGED, "L", "value", "0.5 m", "60 cm")),
+        ("+ k*t", "- k*t", (RowChange.CHANGED, "shoulder", "effort", "3*sin(t) + k*t", "3*sin(t) - k*t")),
+        ("[upper.tip, lower]", "[upper, lower]", (RowChange.CHANGED, "elbow", "a", "upper.tip", "upper")),
+        ("until: 2 s", "until: 3 s, rtol: 1e-6", (RowChange.CHANGED, "run", "until", "2 s", "3 s")),
+        ("tip: [L, 0, 0]", "tip: [L, 0, 0.1]", (RowChange.CHANGED, "upper", "frames.tip", "[L, 0, 0]", "[L, 0, 0.1]")),
         ("voltage: 12", "voltage: 12, note: x", None),
     ],
 )
@@ -105,12 +105,12 @@ def test_parts_that_came_went_and_were_renamed():
     other = other.replace("run:", "  heater: {kind: resistor, plus: rail, minus: gnd, resistance: 5 Ohm}\nrun:")
     found = compared(ARM, other)
     assert rows(found) == [
-        (Change.RENAMED, "reach", "", "L", "reach"),
-        (Change.RENAMED, "boom", "", "upper", "boom"),
-        (Change.RENAMED, "boom", "frames.end", "upper.tip", "boom.end"),
-        (Change.ADDED, "heater", "", "", "{kind: resistor, plus: rail, minus: gnd, resistance: 5 Ohm}"),
-        (Change.REMOVED, "load", "", "{kind: resistor, plus: bus, minus: gnd, resistance: 4 Ohm}", ""),
-        (Change.RENAMED, "rail", "", "bus", "rail"),
+        (RowChange.RENAMED, "reach", "", "L", "reach"),
+        (RowChange.RENAMED, "boom", "", "upper", "boom"),
+        (RowChange.RENAMED, "boom", "frames.end", "upper.tip", "boom.end"),
+        (RowChange.ADDED, "heater", "", "", "{kind: resistor, plus: rail, minus: gnd, resistance: 5 Ohm}"),
+        (RowChange.REMOVED, "load", "", "{kind: resistor, plus: bus, minus: gnd, resistance: 4 Ohm}", ""),
+        (RowChange.RENAMED, "rail", "", "bus", "rail"),
     ]
     assert [row.line_after for row in found][:2] == [3, 5]
 
@@ -122,11 +122,13 @@ def test_subsystems_are_one_row(tmp_path):
     file = tmp_path / "both.yaml"
     one = "kinode: 1\nsystems:\n  left: {file: unit.yaml}\n"
     two = one + "  right: {file: unit.yaml}\n"
-    assert rows(compared(one, two, file)) == [(Change.ADDED, "right", "", "", "2 components")]
-    assert rows(compared(two, one, file)) == [(Change.REMOVED, "right", "", "2 components", "")]
-    assert rows(compared(one, one.replace("left", "first"), file)) == [(Change.RENAMED, "first", "", "left", "first")]
+    assert rows(compared(one, two, file)) == [(RowChange.ADDED, "right", "", "", "2 components")]
+    assert rows(compared(two, one, file)) == [(RowChange.REMOVED, "right", "", "2 components", "")]
+    assert rows(compared(one, one.replace("left", "first"), file)) == [
+        (RowChange.RENAMED, "first", "", "left", "first")
+    ]
     inner = one.replace("unit.yaml}", "unit.yaml}\nchanges: {left.rod: {mass: 3}}")
-    assert rows(compared(one, inner, file)) == [(Change.CHANGED, "left.rod", "mass", "1 kg", "3 kg")]
+    assert rows(compared(one, inner, file)) == [(RowChange.CHANGED, "left.rod", "mass", "1 kg", "3 kg")]
 
 
 def test_declared_kinds_domains_notes_and_gravity():

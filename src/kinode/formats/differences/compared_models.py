@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kinode.expressions.law_forms import LawForms
-from kinode.formats.differences.compared_rows import Change, ComparedRow, ModelComparison
+from kinode.formats.differences.compared_rows import ComparedRow, ModelComparison, RowChange
 from kinode.formats.differences.model_side import ModelSide
 from kinode.formats.differences.name_matches import NameMatches
 from kinode.formats.differences.normal_parts import (
@@ -59,7 +59,7 @@ class _SideComparison:
             if self.is_grouped(key, 1) or key in self.broken:
                 continue
             if old is None or self.before[old].section != part.section:
-                yield self.whole(Change.ADDED, part)
+                yield self.whole(RowChange.ADDED, part)
             else:
                 yield from self.fields(self.before[old], part)
         for key, part in self.before.items():
@@ -67,7 +67,7 @@ class _SideComparison:
             if self.is_grouped(key, 0) or key in self.broken:
                 continue
             if other is None or other.section != part.section:
-                yield self.whole(Change.REMOVED, part)
+                yield self.whole(RowChange.REMOVED, part)
         yield from self.broken_rows()
 
     def new_name(self, key: str) -> str:
@@ -89,13 +89,13 @@ class _SideComparison:
         for old, new in {**self.matches.groups, **self.matches.parts}.items():
             section = self.after[new].section if new in self.after else "systems"
             lines = self.first.line(old), self.second.line(new)
-            yield ComparedRow(Change.RENAMED, section, new, "", old, new, *lines, old)
+            yield ComparedRow(RowChange.RENAMED, section, new, "", old, new, *lines, old)
         for old, new in self.matches.nodes.items():
-            yield ComparedRow(Change.RENAMED, "nodes", new, "", old, new, old_part=old)
+            yield ComparedRow(RowChange.RENAMED, "nodes", new, "", old, new, old_part=old)
         for old, new in self.matches.frames.items():
             (was, frame), (body, name) = (full.rsplit(".", 1) for full in (old, new))
             lines = self.first.line(was, ("frames", frame)), self.second.line(body, ("frames", name))
-            yield ComparedRow(Change.RENAMED, "bodies", body, f"frames.{name}", old, new, *lines, was)
+            yield ComparedRow(RowChange.RENAMED, "bodies", body, f"frames.{name}", old, new, *lines, was)
 
     def group(self, name: str, side: int) -> ComparedRow:
         """A subsystem or a drive that one side alone has."""
@@ -103,14 +103,14 @@ class _SideComparison:
         count = sum(key.startswith(f"{name}.") for key in parts)
         words = f"{count} component{'s' * (count != 1)}"
         if side == 0:
-            return ComparedRow(Change.REMOVED, "systems", name, "", words, "", model.line(name), None, name)
-        return ComparedRow(Change.ADDED, "systems", name, "", "", words, None, model.line(name))
+            return ComparedRow(RowChange.REMOVED, "systems", name, "", words, "", model.line(name), None, name)
+        return ComparedRow(RowChange.ADDED, "systems", name, "", "", words, None, model.line(name))
 
-    def whole(self, change: Change, part: NormalPart) -> ComparedRow:
+    def whole(self, change: RowChange, part: NormalPart) -> ComparedRow:
         """A part that came or went."""
-        side = self.first if change is Change.REMOVED else self.second
+        side = self.first if change is RowChange.REMOVED else self.second
         words, line = describe_part(side, part), side.line(part.name)
-        if change is Change.REMOVED:
+        if change is RowChange.REMOVED:
             return ComparedRow(change, part.section, part.name, "", words, "", line, None, part.name)
         return ComparedRow(change, part.section, part.name, "", "", words, None, line)
 
@@ -122,7 +122,9 @@ class _SideComparison:
             lines = None if before is None else self.first.line(name), None if after is None else self.second.line(name)
             section = next((s.places.section_of(name) for s in sides if s.places and s.places.section_of(name)), "")
             if before != after:
-                change = Change.ADDED if before is None else Change.REMOVED if after is None else Change.CHANGED
+                change = (
+                    RowChange.ADDED if before is None else RowChange.REMOVED if after is None else RowChange.CHANGED
+                )
                 yield ComparedRow(change, section, name, "", before or "", after or "", *lines, name)
 
     # -- fields ------------------------------------------------------------------------------------
@@ -130,7 +132,7 @@ class _SideComparison:
         """The fields of a part that differ."""
         if one.kind != two.kind:
             lines = self.first.line(one.name, ("kind",)), self.second.line(two.name, ("kind",))
-            yield ComparedRow(Change.CHANGED, two.section, two.name, "kind", one.kind, two.kind, *lines, one.name)
+            yield ComparedRow(RowChange.CHANGED, two.section, two.name, "kind", one.kind, two.kind, *lines, one.name)
         paths = dict.fromkeys([*two.fields, *(self.new_path(one, path) for path in one.fields)])
         old_paths = {self.new_path(one, path): path for path in one.fields}
         for path in paths:
@@ -163,7 +165,7 @@ class _SideComparison:
         link = spec is not None and spec[1].shape in REFERRING
         percent = find_percent(before, after)
         name = ".".join(path)
-        return ComparedRow(Change.CHANGED, two.section, two.name, name, *words, *lines, one.name, percent, link)
+        return ComparedRow(RowChange.CHANGED, two.section, two.name, name, *words, *lines, one.name, percent, link)
 
 
 def find_percent(before: Any, after: Any) -> float | None:

@@ -13,7 +13,7 @@ from kinode.records import dataclass
 WIDEST = 48  # characters of a value in a printed table
 
 
-class Change(Enum):
+class RowChange(Enum):
     """How a row differs: its sign in tables, and its word."""
 
     ADDED = "added"
@@ -33,7 +33,7 @@ class ComparedRow:
 
     Attributes
     ----------
-    change : Change
+    change : RowChange
         Added, removed, renamed or changed, from the first model to the second.
     section : str
         The section of the file: ``bodies``, ``run`` ...; ``nodes`` of a node, empty of the whole.
@@ -53,7 +53,7 @@ class ComparedRow:
         Whether it says what the part is connected to.
     """
 
-    change: Change
+    change: RowChange
     section: str
     part: str
     field: str = ""
@@ -118,7 +118,7 @@ class ModelComparison:
         """How many rows of each sort, in words."""
         if not self.rows:
             return "no difference"
-        counts = {change: sum(row.change is change for row in self.rows) for change in Change}
+        counts = {change: sum(row.change is change for row in self.rows) for change in RowChange}
         return ", ".join(f"{count} {change.value}" for change, count in counts.items() if count)
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,9 +142,9 @@ class ModelComparison:
 def describe_values(row: ComparedRow, widest: int = WIDEST) -> str:
     """Both values of a row in a few words."""
     before, after = shorten(row.before, widest), shorten(row.after, widest)
-    if row.change is Change.ADDED:
+    if row.change is RowChange.ADDED:
         return after
-    if row.change is Change.REMOVED:
+    if row.change is RowChange.REMOVED:
         return before
     percent = f" ({describe_percent(row.percent)})" if row.percent is not None else ""
     return f"{before or 'default'} -> {after or 'default'}{percent}"

@@ -13,7 +13,7 @@ from typing import Any
 from kinode.errors import ArgumentError, Error
 from kinode.expressions.law_forms import LawForms
 from kinode.formats.differences.compared_models import compare_sides
-from kinode.formats.differences.compared_rows import Change, ComparedRow
+from kinode.formats.differences.compared_rows import ComparedRow, RowChange
 from kinode.formats.differences.model_side import ModelSide, side_of_checked
 from kinode.formats.differences.name_matches import NameMatches
 from kinode.formats.differences.normal_parts import RUN, WHOLE, FieldPath, Law, NormalPart, NormalWriter
@@ -62,12 +62,12 @@ def find_taking(row: ComparedRow, other: ModelSide, mine: ModelSide, file: Path 
     raise ArgumentError(reason)
 
 
-def _identity(row: ComparedRow) -> tuple[str, str, Change]:
+def _identity(row: ComparedRow) -> tuple[str, str, RowChange]:
     return row.part, row.field, row.change
 
 
 def _is_settled(
-    row: ComparedRow, other: ModelSide, text: str, file: Path | None, known: set[tuple[str, str, Change]]
+    row: ComparedRow, other: ModelSide, text: str, file: Path | None, known: set[tuple[str, str, RowChange]]
 ) -> bool:  # fmt: skip
     """Whether a row is gone in a new text; a field must not bring differences that were not there."""
     checked = check_text(text, file)
@@ -89,10 +89,10 @@ class _RowTaking:
     def gestures(self) -> Iterator[Gesture]:
         """Those that may do."""
         row = self.row
-        if row.change is Change.RENAMED:
+        if row.change is RowChange.RENAMED:
             yield {"do": "rename", "name": row.after, "to": row.before}
             return
-        if row.change is Change.CHANGED and row.field and row.field != "kind":
+        if row.change is RowChange.CHANGED and row.field and row.field != "kind":
             yield from self.field()
         yield from self.entry()
 
@@ -166,7 +166,7 @@ class _RowTaking:
                 continue
             if path is None or there is None:
                 known = self.parts().get(was) if there is None or name == self.part else None
-                fields = None if known is None or self.row.change is Change.ADDED else _typed_fields(known)
+                fields = None if known is None or self.row.change is RowChange.ADDED else _typed_fields(known)
                 assert mine is not None
                 yield {"do": "take", "section": str(mine[0]), "name": name, "fields": fields}
             elif path[:2] == DRAWN:
@@ -176,7 +176,7 @@ class _RowTaking:
                 section = str(path[0])
                 fields = self.translate(section, was, dict(typed_fields(there, section, was)))
                 yield {"do": "take", "section": section, "name": name, "fields": fields}
-        if self.other.places is None and self.row.change is Change.REMOVED and self.part in self.parts():
+        if self.other.places is None and self.row.change is RowChange.REMOVED and self.part in self.parts():
             part = self.parts()[self.part]
             yield {"do": "take", "section": part.section, "name": self.part, "fields": _typed_fields(part)}
 
