@@ -22,23 +22,9 @@ FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] }
   .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path, monkeypatch):
-    """What belongs to no model is kept apart from what others have kept."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
 @pytest.fixture
 def wide(make_page):
     return make_page(**WIDE)
-
-
-@pytest.fixture
-def axis(tmp_path):
-    """A file of its own of the example with motor, gear and arm."""
-    file = tmp_path / "axis.yaml"
-    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text())
-    return file
 
 
 def draw_rlc(hands):
