@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from player_pages import ROOT
 from studio_hands import studio
 
 import kinode as kn
