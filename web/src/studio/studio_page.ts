@@ -73,6 +73,7 @@ export class StudioPage implements StudioContext {
     addPageKeys({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), help: () => openHelp(this.root), gallery: () => this.gallery(), nextPane: (step) => this.nextPane(step),
     });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.setTheme(firstTheme(), false));
     addEventListener("pagehide", () => this.text?.flush());
   }
 
