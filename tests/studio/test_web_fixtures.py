@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_links_are_led_through_waypoints():
     for name in ("supply", "top"):
         (line,) = current["lines"][name]["path"]
         for x, y in WAYPOINTS[name]:
-            spans = zip(line, line[1:], strict=False)
+            spans = pairwise(line)
             assert any(
                 min(a[0], b[0]) <= x <= max(a[0], b[0]) and min(a[1], b[1]) <= y <= max(a[1], b[1]) for a, b in spans
             )

@@ -43,8 +43,14 @@ def reread_spans(text: str) -> SpanNode:
 
 def _cut(text: str) -> Iterator[tuple[int, int, str]]:
     """The top-level entries: where each starts, in which line, and its text; nothing where cutting is unsafe."""
-    starts = [found.start() for found in LINE.finditer(text) if not found[1]]
-    if not starts or ODD.search(text) or not all(KEY.match(text, start) for start in starts):
+    lines = list(LINE.finditer(text))
+    starts = [found.start() for found in lines if not found[1]]
+    if (
+        not starts
+        or starts[0] != lines[0].start()
+        or ODD.search(text)
+        or not all(KEY.match(text, start) for start in starts)
+    ):
         return
     line, before = 1, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
