@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kinode.errors import Error
 from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.editing.model_draft import ModelDraft, read_places
 from kinode.studio.documents.document_file import open_file
 from kinode.studio.documents.model_document import ModelDocument
 from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion, find_broken
@@ -51,7 +51,7 @@ def look(document: ModelDocument, data: st.DataObject) -> None:
         find_fits(draft, sketch, box["name"], data.draw(st.sampled_from(box["ports"]))["name"])
     if names:
         with contextlib.suppress(Error):
-            copied = copy_components(version.text, [data.draw(st.sampled_from(names))])
+            copied = copy_components(read_places(version.text), [data.draw(st.sampled_from(names))])
             assert check_text(copied).readable
 
 
