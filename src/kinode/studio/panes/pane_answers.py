@@ -34,7 +34,6 @@ from kinode.studio.live_pages.session import Answer, Client, Job
 from kinode.studio.panes.derivation_process import DerivationProcess, Plain, StoppedError
 from kinode.studio.panes.symbol_owners import find_owners
 from kinode.studio.panes.verify_watch import VerifyWatch
-from kinode.symbolic.equations_of_motion import CIRCUIT, SHAPES, WRITTEN
 
 if TYPE_CHECKING:
     from kinode.studio.drawing.studio_desk import StudioDesk
@@ -171,6 +170,8 @@ def add_pane_answers(desk: StudioDesk, put: Put | None = None, verify: bool = Tr
 # -- what can be asked -----------------------------------------------------------------------------
 def describe_model(system: System, whole: bool) -> Plain:
     """Size, forms of equations that apply, joints and frames, other forms, and what symbols belong to."""
+    from kinode.symbolic.equations_of_motion import SHAPES
+
     bodies, freedoms = len(system.bodies), sum(joint.n_u for joint in system.joints.values())
     parts = len(system.elements)
     counted = ((bodies, "body", "bodies"), (freedoms, "freedom", "freedoms"), (parts, "part", "parts"))
@@ -191,6 +192,8 @@ def describe_model(system: System, whole: bool) -> Plain:
 
 def list_formulations(system: System) -> list[dict[str, str]]:
     """The formulations that equations can be written by, each with why it does not apply, or nothing."""
+    from kinode.symbolic.equations_of_motion import CIRCUIT, WRITTEN
+
     try:
         topology = find_topology(system)
         reasons = {name: FORMULATIONS[name].applies(topology) or "" for name in WRITTEN}
