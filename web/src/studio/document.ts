@@ -204,6 +204,12 @@ export class StudioDocument {
     return String(((await this.link.ask("copy", { names })) as Record<string, unknown>)["text"] ?? "");
   }
 
+  /** Any other question, asked when all changes before it are answered. */
+  async question(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
+    await this.queue;
+    return this.link.ask(kind, fields);
+  }
+
   async gallery(): Promise<Gallery> {
     return (await this.link.ask("gallery")) as unknown as Gallery;
   }
