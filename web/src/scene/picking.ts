@@ -27,6 +27,12 @@ export interface Surface {
   normal: Vec3;
 }
 
+/** A line of sight. */
+export interface Sight {
+  from: Vec3;
+  along: Vec3;
+}
+
 export const NOTHING: Pick = { kind: "none", name: "", joints: [], arrow: null };
 
 /** The distance of a point from a segment in the plane. */
@@ -90,7 +96,7 @@ export class Picker {
   }
 
   /** The line of sight through a place on the screen. */
-  sight(x: number, y: number, rig: CameraRig): { from: Vec3; along: Vec3 } {
+  sight(x: number, y: number, rig: CameraRig): Sight {
     this.aim(x, y, rig);
     return { from: this.ray.ray.origin.toArray() as Vec3, along: this.ray.ray.direction.toArray() as Vec3 };
   }

@@ -7,6 +7,7 @@ joints whose two sides do not meet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from kinode.formats.editing.actions.number_entries import NumberEntry
 from kinode.formats.editing.actions.placement import PlaceFields, find_place
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.studio.load_data import NO_LOAD
 from kinode.studio.placing.still_model import StillModel, pose_array
@@ -108,7 +110,19 @@ def _places(model: StillModel, scene: SceneData, draft: ModelDraft) -> Iterator[
                 yield from _place(scene, draft, "frame", str(frame), frame)
     for name, joint in system.joints.items():
         if name in draft.places.paths:
-            yield from _place(scene, draft, "joint", name, joint_frame(joint, "parent"))
+            yield from _joint_place(scene, draft, joint)
+
+
+def _joint_place(scene: SceneData, draft: ModelDraft, joint: Joint) -> Iterator[Plain]:
+    """A joint at the side whose numbers place it."""
+    fields = find_place(draft, "joint", joint.name)
+    side = "child" if fields.at[-2:-1] in ((1,), ("b",)) or fields.at[-1:] in ((1,), ("b",)) else "parent"
+    frame = joint_frame(joint, side)
+    own = fields.at == (*draft.path_of(joint.name), "at")
+    if own and not fields.off and not (joint.a.is_plain and joint.b.is_plain):
+        words = "its point is given in the axes of its frames: move the frames"
+        fields = replace(fields, entries=(), off=words)
+    yield _record(scene, draft, "joint", joint.name, frame, fields)
 
 
 def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame) -> Iterator[Plain]:
@@ -116,13 +130,17 @@ def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Fra
         fields = find_place(draft, kind, name)
     except Error as error:
         fields = PlaceFields((), (), off=str(error), turn_off=str(error))
-    place = scene.place(frame)
-    based = frame.base is not None and kind == "frame"
-    if based:
+    if frame.base is not None and kind == "frame":
         words = "it is placed on another frame: move it in the text"
-        fields = PlaceFields(fields.at, (), off=words, turn_off=words)
-    yield {
-        "kind": kind, "name": name, **place, "off": fields.off, "turnOff": fields.turn_off,
+        fields = replace(fields, entries=(), turns=(), off=words, turn_off=words)
+    yield _record(scene, draft, kind, name, frame, fields)
+
+
+def _record(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame, fields: PlaceFields) -> Plain:
+    return {
+        "kind": kind, "name": name, **scene.place(frame), "off": fields.off, "turnOff": fields.turn_off,
+        "path": list(fields.at), "given": bool(fields.at) and draft.root.find(*fields.at) is not None,
+        "turnPath": list(fields.turn),
         "entries": [_entry(entry) for entry in fields.entries], "turns": [_entry(entry) for entry in fields.turns],
     }  # fmt: skip
 

@@ -1,7 +1,7 @@
 // The geometry of handles: how far the pointer moves a point along an axis, turns it about one, and round numbers.
 
 import type { Quat, Vec3 } from "../../data/run_document";
-import { add, dot, multiply, normalized, rotate, scale, turnAbout } from "../../scene/math/vectors";
+import { across, add, dot, multiply, normalized, rotate, scale, turnAbout } from "../../scene/math/vectors";
 
 export interface ScreenPoint {
   x: number;
@@ -99,8 +99,6 @@ export function axisWords(axis: Vec3): string {
 
 /** Points of a circle about an axis, in the world. */
 export function circle(center: Vec3, axis: Vec3, radius: number, count = 48): Vec3[] {
-  const across = rotate(turnAbout([0, 0, 1], 0), Math.abs(axis[2]) < 0.9 ? [-axis[1], axis[0], 0] : [0, -axis[2], axis[1]]);
-  const size = Math.hypot(...across) || 1;
-  const start = scale(across, radius / size);
+  const start = scale(across(axis), radius);
   return Array.from({ length: count + 1 }, (_, k) => add(center, rotate(turnAbout(axis, (2 * Math.PI * k) / count), start)));
 }
