@@ -94,12 +94,13 @@ class PlaceDesk:
         body, at, goal = fields.get("body"), _vector(fields, "at"), _vector(fields, "goal")
         if not isinstance(body, str):
             raise ArgumentError(f"body: a name is expected, not {body!r:.40}")
-        before = job.client.memory.get(PULLED)
-        same = isinstance(before, tuple) and before[0].model is model
+        before: tuple[Pull, Array] | None = job.client.memory.get(PULLED)
         with self._lock:
-            x = before[1] if same and fields.get("anew") is not True else None
-            held = same and before[0].body == body and np.array_equal(before[0].at, at)
-            pull = before[0] if held else Pull(model, body, at)
+            pull, x = Pull(model, body, at) if before is None else before[0], None
+            if before is not None and pull.model is model and fields.get("anew") is not True:
+                x = before[1]
+            if pull.model is not model or pull.body != body or not np.array_equal(pull.at, at):
+                pull = Pull(model, body, at)
             pulled = pull.to(goal, x)
         job.client.memory[PULLED] = (pull, pulled.x)
         header = {
@@ -111,7 +112,7 @@ class PlaceDesk:
     def start(self, job: Job) -> Answer:
         """What would make the pulled position the start."""
         found, before = self.desk.checked(), job.client.memory.get(PULLED)
-        if not isinstance(before, tuple) or before[0].model is not self.model(found.checked):
+        if before is None or before[0].model is not self.model(found.checked):
             raise ArgumentError("nothing was pulled since the model was changed")
         draft = ModelDraft(found.of.text, found.of.place, found.checked)
         with self._lock:

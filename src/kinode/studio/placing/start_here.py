@@ -6,14 +6,17 @@ are freedoms, those first that have one; the others get a ``guess``, so that ass
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.formats.editing.actions.number_entries import NumberEntry, format_number, read_entry, write_value
+from kinode.formats.editing.checked_text import check_text
+from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.editing.text_edits import apply_edits
 from kinode.formats.span_nodes import NodeKind, SpanNode
 from kinode.model.joints.joint import Joint
 from kinode.structure.loop_closure import RANK
@@ -24,27 +27,58 @@ ANGLE_STEP = np.pi / 1800.0  # 0.1 degree
 LENGTH_STEP = 1e-4  # of the characteristic length
 TURN_STEP = 1e-4  # of a quaternion's numbers
 MOVED = 0.5
+SAME = 0.02  # rad, or characteristic lengths: rounded start values lead there
 
 
 def start_gesture(model: StillModel, x: Array, draft: ModelDraft) -> tuple[Gesture | None, list[str]]:
     """The gesture that makes a position the start, and what it leaves out, in words; None where nothing moved."""
-    gestures, words = list[Gesture](), list[str]()
+    moved = list(_find_moved(model, x, draft))
+    words = [f"{joint.name} comes from another file" for joint, _ in moved if joint.name not in draft.places.paths]
     exact = _exact_joints(model, x, draft)
+    gestures = dict[str, list[Gesture]]()
+    for joint, q in moved:
+        if joint.name in draft.places.paths:
+            try:
+                gestures[joint.name] = list(_writing(model, draft, joint, q, "q" if joint.name in exact else "guess"))
+            except ValueError as error:
+                words.append(str(error))
+    if not gestures:
+        return None, words
+    alone = _all([each for name, each in gestures.items() if name in exact or _has_guess(draft, name)])
+    if _leads_to(model, x, draft, alone):
+        return alone, words
+    return _all(gestures.values()), words
+
+
+def _find_moved(model: StillModel, x: Array, draft: ModelDraft) -> Iterator[tuple[Joint, list[float]]]:
     before = model.values(model.x)
     for name, q in model.values(x).items():
         joint = model.system.joints[name]
-        if not _has_moved(joint, np.array(before[name]), np.array(q), _steps(model, joint)):
-            continue
-        if name not in draft.places.paths:
-            words.append(f"{name} comes from another file")
-            continue
-        try:
-            gestures += _writing(model, draft, joint, q, "q" if name in exact else "guess")
-        except ValueError as error:
-            words.append(str(error))
-    if not gestures:
-        return None, words
-    return {"do": "all", "gestures": gestures, "words": "start here"}, words
+        if _has_moved(joint, np.array(before[name]), np.array(q), _steps(model, joint)):
+            yield joint, q
+
+
+def _all(gestures: Iterable[list[Gesture]]) -> Gesture:
+    return {"do": "all", "gestures": [one for each in gestures for one in each], "words": "start here"}
+
+
+def _has_guess(draft: ModelDraft, name: str) -> bool:
+    return draft.root.find(*draft.places.field_path(name, ("guess",))) is not None
+
+
+def _leads_to(model: StillModel, x: Array, draft: ModelDraft, gesture: Gesture) -> bool:
+    """Whether the model starts at a position after a gesture: the loops are closed there, and not in another way."""
+    if not model.assembler.problem.bound:
+        return True
+    if not gesture["gestures"]:
+        return False
+    plan = plan_gesture(draft.text, gesture, draft.file)
+    there = StillModel(check_text(apply_edits(draft.text, plan.edits), draft.file).system)
+    wanted, length = model.poses_at(x), model.assembler.problem.length
+    return all(
+        np.linalg.norm(X.p - there.poses[name].p) < SAME * length and abs(X.R - there.poses[name].R).max() < SAME
+        for name, X in wanted.items()
+    )
 
 
 def _exact_joints(model: StillModel, x: Array, draft: ModelDraft) -> set[str]:

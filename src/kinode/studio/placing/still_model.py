@@ -2,7 +2,7 @@
 
 The model is completed where it is not whole: a body that nothing joins to the world gets a free joint of its own, which
 the pictures leave out.  What acts on the bodies is left out too; it does not place them.  Loops are closed by the
-assembly of every run (dynamics/initialization/assembler.py), in plain numbers: nothing is compiled for a picture.
+assembly of every run (dynamics/initialization/assembler.py), at first in plain numbers: most pictures compile nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -28,7 +29,8 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import CLOSED_ENOUGH
 
-NO_CODE = 10**9  # evaluations in plain numbers: pictures are few
+PLAIN_CALLS = 300  # evaluations in plain numbers: most loops are closed by then, and nothing is compiled
+STARTS = 5  # positions from which loops are closed before they are said to be open
 APART = 1.3  # of its size: the room that a body without joints gets
 
 
@@ -84,7 +86,7 @@ class StillModel:
         """The assembly problem of the model's own initial values."""
         start = self.dynamics.start
         assembler = start.assembler(_shifted(start.initial_values, self._shifts), 0.0, None, None)
-        assembler.problem.poses.layout.uncompiled_calls = NO_CODE
+        assembler.problem.poses.layout.uncompiled_calls = PLAIN_CALLS
         return assembler
 
     def _solve(self, near: StillModel | None) -> Array:
@@ -92,13 +94,34 @@ class StillModel:
         problem = self.assembler.problem
         if near is not None and problem.bound and self._is_like(near):
             x, error = self._follow(near)
-            if error <= CLOSED_ENOUGH:
+            if error <= CLOSED_ENOUGH or near.closure_errors:  # loops that were open are not searched again in a drag
                 return x
+        nearest = self._find_open() if problem.bound else None
+        if nearest is not None:
+            listed = ", ".join(f"{name} is off by {gap}" for name, gap in find_closure_errors(problem, nearest).items())
+            self.words = f"the loops are open: {listed}"
+            return nearest
         try:
             return self.assembler.solve_positions()
-        except AssemblyError as error:
+        except AssemblyError as error:  # the initial values are in conflict
             self.words = str(error)
             return problem.requested_position()
+
+    def _find_open(self) -> Array | None:
+        """A position where loops are least open, if a few starts close none; None where they can be closed.
+
+        The whole search of the assembly takes seconds where nothing closes, and a picture cannot wait for it.
+        """
+        assembler = self.assembler
+        x = assembler.problem.requested_position()
+        is_open = False
+        for group in assembler.loop_groups(~assembler.exact[: assembler.problem.n_u]):
+            ends = [assembler.close(group, start, None) for start in islice(assembler.starts(group, x), 1)]
+            if ends[0][1] > CLOSED_ENOUGH:
+                ends += [assembler.close(group, start, None) for start in islice(assembler.starts(group, x), 1, STARTS)]
+            x, error = min(ends, key=lambda end: end[1])
+            is_open = is_open or error > CLOSED_ENOUGH
+        return x if is_open else None
 
     def _is_like(self, other: StillModel) -> bool:
         """Whether another model has the same unknowns."""
@@ -173,8 +196,8 @@ def _without_elements(system: System) -> System:
     """A copy without what acts on bodies and joints; signals stay that laws of motion read."""
     copy = system.copy()
     for joint in list(copy.declared_joints.values()):
-        if joint.effort is not None:
-            copy.replace(replace(joint, effort=None))
+        if joint.effort is not None or joint.speed is not None:
+            copy.replace(_undriven(joint, system))
     placing = [*copy.declared_joints.values(), *copy.constraints.values(), *copy.frames.values()]
     read = {word.partition(".")[0] for part in placing for word in _names(part)}
     while more := {word for signal in read & copy.signals.keys() for word in _names(copy.signals[signal])} - read:
@@ -183,6 +206,14 @@ def _without_elements(system: System) -> System:
         if name in copy.declared:
             copy.discard(name)
     return copy
+
+
+def _undriven(joint: Joint, system: System) -> Joint:
+    """A joint without its effort; one that a speed drives starts at its own coordinates, and can be pulled."""
+    if joint.speed is None:
+        return replace(joint, effort=None)
+    start = joint.q if joint.q is not None else tuple(float(x) for x in joint.initial_q(system.nominal))
+    return replace(joint, effort=None, speed=None, q=start)
 
 
 def _names(part: Component) -> set[str]:

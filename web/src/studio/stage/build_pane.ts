@@ -12,7 +12,8 @@ type Tab = (typeof TABS)[number];
 class BuildPane implements StudioPart {
   readonly element = make("div", { class: "build-pane" });
   readonly canvas: StudioPart;
-  readonly stage: PlaceStage;
+  /** Made when it is first shown. */
+  stage: PlaceStage | null = null;
   private shown: Tab = "Drawing";
   private readonly tabs = make("div", { class: "build-tabs", role: "tablist", "aria-label": "Drawing or 3D" });
   private readonly context: StudioContext;
@@ -20,7 +21,6 @@ class BuildPane implements StudioPart {
   constructor(context: StudioContext, makeCanvas: StudioPartMaker) {
     this.context = context;
     this.canvas = makeCanvas(context);
-    this.stage = new PlaceStage(context);
     for (const name of TABS) {
       const tab = make("button", { type: "button", role: "tab", "data-tab": name }, name);
       tab.addEventListener("click", () => this.show(name));
@@ -32,10 +32,8 @@ class BuildPane implements StudioPart {
       this.tabs.querySelector<HTMLElement>(`[data-tab="${this.shown}"]`)?.focus();
       event.preventDefault();
     });
-    this.element.append(make("style", {}, styles), this.tabs, this.canvas.element, this.stage.element);
+    this.element.append(make("style", {}, styles), this.tabs, this.canvas.element);
     context.root.addEventListener(ADD_EVENT, this.asked, { capture: true });
-    this.stage.element.addEventListener("dragover", (event) => event.dataTransfer?.types.includes(DRAG_TYPE) && !context.readOnly && event.preventDefault());
-    this.stage.element.addEventListener("drop", this.dropped);
     this.show("Drawing");
   }
 
@@ -47,9 +45,20 @@ class BuildPane implements StudioPart {
       tab.tabIndex = chosen ? 0 : -1;
     }
     this.canvas.element.hidden = name !== "Drawing";
-    this.stage.element.hidden = name !== "3D";
-    this.stage.setShown(name === "3D");
+    if (name === "3D") this.stage ??= this.makeStage();
+    if (this.stage !== null) {
+      this.stage.element.hidden = name !== "3D";
+      this.stage.setShown(name === "3D");
+    }
     if (name === "Drawing") this.canvas.resized?.();
+  }
+
+  private makeStage(): PlaceStage {
+    const stage = new PlaceStage(this.context);
+    stage.element.addEventListener("dragover", (event) => event.dataTransfer?.types.includes(DRAG_TYPE) && !this.context.readOnly && event.preventDefault());
+    stage.element.addEventListener("drop", this.dropped);
+    this.element.append(stage.element);
+    return stage;
   }
 
   /** A joint or a body out of the palette is placed in 3D where that is shown. */
@@ -67,8 +76,8 @@ class BuildPane implements StudioPart {
     const addition = findAddition(this.context.catalogue, name);
     if (addition === null || !("kind" in addition) || this.context.readOnly) return false;
     const { kind } = addition;
-    if (kind.section === "joints") this.stage.join(kind, byKeys);
-    else if (kind.kind === "body") this.stage.setTool("body", byKeys);
+    if (kind.section === "joints") this.stage?.join(kind, byKeys);
+    else if (kind.kind === "body") this.stage?.setTool("body", byKeys);
     else return false;
     return true;
   }
@@ -79,7 +88,7 @@ class BuildPane implements StudioPart {
 
   selectionChanged(from: string): void {
     this.canvas.selectionChanged?.(from);
-    this.stage.selectionChanged(from);
+    this.stage?.selectionChanged(from);
   }
 
   hoverChanged(): void {
@@ -92,18 +101,18 @@ class BuildPane implements StudioPart {
 
   themeChanged(): void {
     this.canvas.themeChanged?.();
-    this.stage.themeChanged();
+    this.stage?.themeChanged();
   }
 
   resized(): void {
     if (this.shown === "Drawing") this.canvas.resized?.();
-    this.stage.resized();
+    this.stage?.resized();
   }
 
   destroy(): void {
     this.context.root.removeEventListener(ADD_EVENT, this.asked, { capture: true });
     this.canvas.destroy();
-    this.stage.destroy();
+    this.stage?.destroy();
   }
 }
 

@@ -38,6 +38,8 @@ interface Drag {
   handle: number | "plane";
   from: ScreenPoint;
   place: PlaceData;
+  at: Vec3; // where it was in the world, with its axes: the body itself may move while its numbers change
+  axes: Vec3[];
   last: Placing | null;
 }
 
@@ -187,7 +189,7 @@ export class GizmoLayer {
     event.stopPropagation();
     if (event.button !== 0 || place === null || !this.host.canChange || (handle === undefined && (mark !== this.active || this.mode !== "move" || place.off !== ""))) return;
     event.preventDefault();
-    this.drag = { handle: handle === undefined ? "plane" : Number(handle), from: this.pointer(event), place, last: null };
+    this.drag = { handle: handle === undefined ? "plane" : Number(handle), from: this.pointer(event), place, at: this.stage.view!.drawing.poses.place(place), axes: this.axesOf(place), last: null };
     this.element.setPointerCapture(event.pointerId);
     this.element.classList.add("dragging");
   }
@@ -216,10 +218,8 @@ export class GizmoLayer {
     return Math.min(COARSE, roundStep(rig.pixelAt(drawing.poses.place(place))));
   }
 
-  private placingAt({ handle, from, place }: Drag, to: ScreenPoint, coarse: boolean): Placing {
-    const { rig, drawing } = this.stage.view!;
-    const at = drawing.poses.point(place.body, place.at);
-    const axes = this.axesOf(place);
+  private placingAt({ handle, from, place, at, axes }: Drag, to: ScreenPoint, coarse: boolean): Placing {
+    const { rig } = this.stage.view!;
     const step = this.stepOf(place) * (coarse ? 10 : 1);
     const angleStep = (coarse ? 5 : 1) * DEGREE;
     const result: Placing = { place, at: null, rpy: null, step, angleStep };

@@ -6,10 +6,11 @@ import { wordsOf } from "./gizmo_layer";
 import type { PlaceData, PlaceEntry } from "./place_types";
 
 const POSITION = ["x", "y", "z"];
+const NOTHING = "Select a body: its frames and its mass center get handles. Select a joint to move it.";
 const ANGLES = ["roll", "pitch", "yaw"];
 
 export class PlaceFieldsBar {
-  readonly element = make("form", { class: "place-fields", hidden: "" });
+  readonly element = make("form", { class: "place-fields", "aria-label": "Place" }, NOTHING);
   private readonly context: StudioContext;
   private key = "";
 
@@ -22,8 +23,7 @@ export class PlaceFieldsBar {
     const key = JSON.stringify(place === null ? null : [place.kind, place.name, place.entries, place.turns, place.off, place.turnOff]);
     if (key === this.key) return;
     this.key = key;
-    this.element.hidden = place === null;
-    if (place === null) return;
+    if (place === null) return this.element.replaceChildren(NOTHING);
     const focused = this.element.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["field"] : undefined;
     const parts: HTMLElement[] = [make("b", {}, wordsOf(place))];
     if (place.off !== "") parts.push(make("span", { class: "muted" }, place.off));

@@ -71,12 +71,18 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     const back = button("Back", "Spring back to the start", () => this.pull.back());
     here.disabled = context.readOnly;
     this.pulledBar.append(here, back);
-    this.stage.root.append(this.marks.element, this.gizmo.element, this.hintBar, this.pulledBar, this.card.element, this.choices.element, this.empty);
-    this.element.append(this.tools(), this.stage.root, this.fields.element);
+    this.stage.root.append(this.marks.element, this.gizmo.element, this.hintBar, this.pulledBar, this.choices.element, this.empty);
+    this.element.append(this.tools(), make("div", { class: "place-body" }, this.stage.root, this.card.element), this.fields.element);
     this.listen();
-    this.end = context.document.listen((news) => {
+    const sizes = new ResizeObserver(() => this.resized());
+    sizes.observe(this.stage.root);
+    const stop = context.document.listen((news) => {
       if (news.kind === "text" || news.kind === "opened") this.reload();
     });
+    this.end = (): void => {
+      sizes.disconnect();
+      stop();
+    };
     addHelp(HELP);
   }
 
@@ -101,6 +107,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
 
   resized(): void {
     if (this.shown) this.stage.view?.resized();
+    this.pictures = -1;
   }
 
   destroy(): void {
@@ -135,9 +142,9 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     const header = this.stage.header!;
     this.version = preview ? this.version : header.at;
     if (first) this.stage.view!.setShown("frames", true);
+    this.showSelection("");
     if (!preview) {
       if (this.pull.away) this.pull.forget();
-      this.showSelection("");
       if (this.mobilityOpen) void this.askMobility();
     }
     this.gaps(header.gaps);
@@ -152,9 +159,9 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
 
   private showEmpty(empty: boolean): void {
     this.empty.hidden = !empty;
+    if (!empty) return;
     this.fields.show(null);
     this.gizmo.setPlaces([]);
-    if (!empty) return;
     const add = button("Add a body", "Add a body and join it to the world", () => this.setTool("body", true));
     add.disabled = this.context.readOnly;
     this.empty.replaceChildren(make("p", {}, "There is no body yet."), add);
@@ -177,7 +184,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
       const first = places.find((place) => place.off === "");
       this.gizmo.active = first === undefined || from === "canvas" ? null : keyOf(first);
     }
-    this.gizmo.setPlaces(places);
+    this.gizmo.setPlaces(this.tool === "select" ? places : []);
     this.fields.show(this.gizmo.activePlace);
   }
 
@@ -190,7 +197,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
       return element;
     };
     const change = (tool: JoinTool) => (byKeys: boolean): void => this.setTool(this.tool === tool ? "select" : tool, byKeys);
-    const bar = make("div", { class: "canvas-tools place-tools", role: "toolbar", "aria-label": "Building in 3D" },
+    const bar = make("div", { class: "place-tools", role: "toolbar", "aria-label": "Building in 3D" },
       make2("move", "Move", "Handles that move: w", () => this.setMode("move")), make2("turn", "Turn", "Handles that turn: e", () => this.setMode("turn")),
       make2("body", "Body", "Add a body: b", change("body")), make2("joint", "Joint", "Add a joint: j", change("joint")),
       make2("pull", "Pull", "Pull bodies through their freedoms: g", () => this.setTool(this.tool === "pull" ? "select" : "pull", false)),
@@ -200,7 +207,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   }
 
   private showTools(): void {
-    const pressed: Record<string, boolean> = { move: this.gizmo.mode === "move", turn: this.gizmo.mode === "turn", body: this.tool === "body", joint: this.tool === "joint", pull: this.tool === "pull", mobility: this.mobilityOpen };
+    const pressed: Record<string, boolean> = { move: this.tool === "select" && this.gizmo.mode === "move", turn: this.tool === "select" && this.gizmo.mode === "turn", body: this.tool === "body", joint: this.tool === "joint", pull: this.tool === "pull", mobility: this.mobilityOpen };
     for (const [id, element] of this.buttons) {
       element.setAttribute("aria-pressed", String(pressed[id] ?? false));
       if (id === "body" || id === "joint") element.disabled = this.context.readOnly;
@@ -210,8 +217,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
 
   setMode(mode: GizmoMode): void {
     this.gizmo.mode = mode;
-    this.showSelection("");
-    this.showTools();
+    this.setTool("select", false);
   }
 
   setTool(tool: Tool, byKeys: boolean, kind?: CatalogueKind): void {
@@ -219,6 +225,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     if (this.tool === "pull" && tool !== "pull" && this.pull.away) this.pull.back();
     this.tool = tool;
     this.showTools();
+    this.showSelection("");
     if (tool === "body" || tool === "joint") this.joins.start(tool, byKeys, kind);
     else this.hint(tool === "pull" ? "Drag a body: the mechanism follows through its freedoms. Arrow keys pull the selected body." : "");
   }
@@ -227,6 +234,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     this.mobilityOpen = !this.mobilityOpen;
     this.card.element.hidden = !this.mobilityOpen;
     this.showTools();
+    this.stage.view?.resized();
     if (this.mobilityOpen) void this.askMobility();
     else this.setRemarks({});
   }
@@ -308,6 +316,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   ended(made: readonly string[]): void {
     this.tool = "select";
     this.showTools();
+    this.showSelection("");
     const chosen = made.filter((name) => this.context.document.text.includes(name)).slice(0, 1);
     if (chosen.length > 0) this.context.select(chosen, HERE);
     this.surface?.focus();

@@ -43,7 +43,11 @@ def join(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> No
     axis = gesture.get("axis")
     if axis is not None and "axis" in JOINTS[kind].specs():
         fields["axis"] = _axis(gesture)
-    add_part(draft, {"do": "add", "kind": kind, "name": name, "fields": {**fields, **read_fields(gesture.get("fields"))}}, plan)
+    add_part(
+        draft,
+        {"do": "add", "kind": kind, "name": name, "fields": {**fields, **read_fields(gesture.get("fields"))}},
+        plan,
+    )
     plan.words = f"join {_body_of(sides[0])} and {_body_of(sides[1])} by {name}"
 
 

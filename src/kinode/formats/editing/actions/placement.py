@@ -16,7 +16,13 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import quaternion_from_rotation, rotation_from_rpy
 from kinode.errors import ArgumentError
 from kinode.formats.editing.actions.gesture_plan import GesturePlan
-from kinode.formats.editing.actions.number_entries import NumberEntry, format_number, move_entry, read_entry, write_value
+from kinode.formats.editing.actions.number_entries import (
+    NumberEntry,
+    format_number,
+    move_entry,
+    read_entry,
+    write_value,
+)
 from kinode.formats.editing.entry_places import Path
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.span_nodes import NodeKind, SpanNode
