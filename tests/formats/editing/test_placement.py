@@ -13,8 +13,8 @@ parameters: {L: 400 mm, n: 2, both: 2*L}
 bodies:
   arm:   # a comment
     shape: {box: {x: 0.4, y: 0.05, z: 0.05, mass: 1}}
-    frames: {tip: [L/2, 0, 0], side: [0, 20 mm, 0], bent: {at: [0.1, 0, 0], rpy: [0, 0, 30 deg]}, far: ["min(L, 0.5)", 0, 0],
-             turned: {at: [0, 0, 0], quaternion: [1, 0, 0, 0]}, mixed: [both, 0, 0]}
+    frames: {tip: [L/2, 0, 0], side: [0, 20 mm, 0], bent: {at: [0.1, 0, 0], rpy: [0, 0, 30 deg]},
+             far: ["min(L, 0.5)", 0, 0], turned: {at: [0, 0, 0], quaternion: [1, 0, 0, 0]}, mixed: [both, 0, 0]}
   rod: {mass: 1, com: [0.1, 0, 0], frames: {end: [1, 2, 3]}}
 joints:
   hinge: {kind: revolute, between: [world, arm], axis: y}

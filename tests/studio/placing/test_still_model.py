@@ -160,12 +160,6 @@ def test_mobility_is_told_in_the_words_of_the_task():
 
 
 def test_bodies_that_float_are_not_counted():
-    text = (
-        BALL.replace("joints:", "  free: {mass: 1}\njoints:")
-        .replace("{arm", "\n  arm")
-        .replace("}, hand", "}\n  hand")
-        .replace("0]}}\n", "0]}\n")
-    )
     model = StillModel(check_text(BALL.replace("{arm:", "{free: {mass: 1}, arm:")).system)
     assert list(model.loose.values()) == ["free"]
     found = explain_mobility(model, False)

@@ -74,7 +74,8 @@ def _sentences(found: Mobility, model: StillModel, floating: int) -> Iterator[st
     else:
         yield f"{freedoms} independent numbers say where all of it is."
     if found.singular:
-        yield f"The start is a singular position: it has {found.freedoms_at_start} freedoms, positions near it {freedoms}."
+        here = found.freedoms_at_start - floating
+        yield f"The start is a singular position: it has {here} freedoms, positions near it {freedoms}."
     for group in found.redundancies:
         carried = "; ".join(f"{name} ({component_words(parts)})" for name, parts in group.carried.items())
         count = "One constraint is" if group.count == 1 else f"{group.count} constraints are"

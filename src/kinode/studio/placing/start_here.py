@@ -1,7 +1,7 @@
 """A position that was pulled, as start values of the text: which joints get them, and how they are written.
 
-A tree gets ``q`` of each joint that moved.  In loops the other joints follow: as many joints get an exact ``q`` as there
-are freedoms, those first that have one; the others get a ``guess``, so that assembly closes the loops the same way.
+A tree gets ``q`` of each joint that moved.  In loops the other joints follow: as many joints get an exact ``q`` as
+there are freedoms, those first that have one.  The others get a ``guess`` where the loops would close another way.
 """
 
 from __future__ import annotations

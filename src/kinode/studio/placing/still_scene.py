@@ -1,4 +1,4 @@
-"""The picture of a model at its start, for the page: as a run of one picture (run_document.py), with what can be placed.
+"""The picture of a model at its start: a run of one picture (run_document.py), with what can be placed.
 
 ``places`` are frames, mass centers, shapes and joints with the numbers of the text that place them.  ``gaps`` are
 joints whose two sides do not meet.

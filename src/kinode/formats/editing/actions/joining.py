@@ -1,4 +1,4 @@
-"""The gesture ``join``: a joint between two places that were pointed at; frames that are missing are added to the bodies."""
+"""The gesture ``join``: a joint between two places; frames that are missing are added to the bodies."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The gesture ``place``: a frame, a mass center, a shape or a joint is moved or turned by hand.
 
-It changes the numbers that place it, in the units that they have, and nothing else.  ``find_place`` says which they are.
+It changes the numbers that place it, in the units that they have, and nothing else.  ``find_place`` says which.
 """
 
 from __future__ import annotations
