@@ -10,7 +10,8 @@ from rolled_models import MODELS, carriage, prepared
 
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
-from kinode.jit.program import ARGUMENTS, Block, Program, interpret
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import Block, Program, interpret
 from kinode.kernels import kernel_table, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.rolled import rolled_programs

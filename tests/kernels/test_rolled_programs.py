@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from strategies import plans, topology_of
 
 from kinode.algebra.trace import count_operations
-from kinode.jit.program import ARGUMENTS, interpret
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import interpret
 from kinode.kernels import kernel_table, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.rolled import rolled_programs

@@ -9,7 +9,6 @@ that cannot be written is no cache, silently: nothing here may fail.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -18,6 +17,11 @@ import warnings
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
+
+try:  # hashlib's own, without the libraries that it loads for other digests
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 from kinode.atomic_files import remove_leftovers, replacing
 from kinode.version import __version__
@@ -52,17 +56,17 @@ def directory() -> Path | None:
 
 
 @remember
-def source_digest() -> str:
+def source_digest(*packages: str) -> str:
     """Digest of the source code that determines the machine code; empty if the source is not available.
 
     It uses the size and the time of change of each file, as Python does for its byte code: reading the files takes
     longer than loading a kernel.
     """
     root = Path(__file__).resolve().parents[1]
-    hasher = hashlib.blake2b(__version__.encode(), digest_size=16)
+    hasher = blake2b(__version__.encode(), digest_size=16)
     has_source = False
     try:
-        for package in SOURCES:
+        for package in packages or SOURCES:
             for folder, folders, files in os.walk(root / package):
                 folders.sort()
                 for file in sorted(name for name in files if name.endswith(".py")):
@@ -80,7 +84,7 @@ def digest(*parts: str) -> str | None:
     source = source_digest()
     if not source:
         return None
-    hasher = hashlib.blake2b(digest_size=20)
+    hasher = blake2b(digest_size=20)
     for part in (source, *parts):
         data = part.encode()
         hasher.update(len(data).to_bytes(8, "little") + data)
@@ -172,7 +176,7 @@ def _may_replace(path: Path) -> bool:
 
 def _head(name: str, payload: bytes) -> bytes:
     length = len(payload).to_bytes(8, "little")
-    return MAGIC + name.encode() + length + hashlib.blake2b(name.encode() + payload, digest_size=20).digest()
+    return MAGIC + name.encode() + length + blake2b(name.encode() + payload, digest_size=20).digest()
 
 
 def prune(place: Path, limit: int = LARGEST_CACHE) -> None:

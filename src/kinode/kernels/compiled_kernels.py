@@ -12,7 +12,9 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.jit import compiler, kernel_call
-from kinode.jit.compiler import BuildRequest, Machine
+from kinode.jit.compiler import BuildRequest
+from kinode.jit.llvm_code import choose_lanes
+from kinode.jit.loading.loaded_kernel import Machine
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
@@ -72,7 +74,7 @@ class Kernels:
     @property
     def lanes(self) -> int:
         """Rows that a batch computes at once: the width of the CPU's vectors, or twice that for short code."""
-        lanes = compiler.choose_lanes()
+        lanes = choose_lanes()
         return 2 * lanes if lanes > 1 and len(self.topology.tree.nodes) <= SHORT_TREE else lanes
 
     def has(self, kernel: Kernel) -> bool:
