@@ -29,7 +29,6 @@ from kinode.kernels.kernel_table import KERNELS, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
-from kinode.model.live.live_numbers import LiveNumber
 from kinode.model.system import System
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -38,6 +37,7 @@ from kinode.structure.topology import Topology, find_topology
 
 if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
     from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.model.live.live_numbers import LiveNumber
     from kinode.multibody.restraints.loop_statics import Support
     from kinode.multibody.snapshot import Snapshot
     from kinode.structure.loop_closure import Closure

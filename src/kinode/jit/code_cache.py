@@ -14,6 +14,7 @@ import re
 import stat
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
@@ -55,6 +56,16 @@ def directory() -> Path | None:
     return None
 
 
+def _find_sources(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files of a folder and of those in it, in the order of their names."""
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.name.endswith(".py"):
+                yield entry.path, entry.stat()
+            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                yield from _find_sources(entry.path)
+
+
 @remember
 def source_digest(*packages: str) -> str:
     """Digest of the source code that determines the machine code; empty if the source is not available.
@@ -67,13 +78,9 @@ def source_digest(*packages: str) -> str:
     has_source = False
     try:
         for package in packages or SOURCES:
-            for folder, folders, files in os.walk(root / package):
-                folders.sort()
-                for file in sorted(name for name in files if name.endswith(".py")):
-                    path = os.path.join(folder, file)
-                    status = os.stat(path)
-                    hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
-                    has_source = True
+            for path, status in _find_sources(str(root / package)):
+                hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
+                has_source = True
     except OSError:
         return ""
     return hasher.hexdigest() if has_source else ""
