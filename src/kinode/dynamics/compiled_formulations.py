@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinode.errors import ArgumentError, find_close
+from kinode.errors import ArgumentError, find_close, suggest
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:  # new code alone needs it
@@ -21,11 +21,10 @@ def check_formulation(formulation: str) -> None:
     if formulation in COMPILED_FORMULATIONS:
         return
     names = ", ".join(COMPILED_FORMULATIONS)
-    near = find_close(str(formulation), COMPILED_FORMULATIONS)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    message = f"compile: the formulations that can be compiled are {names}, not {formulation!r}"
     if formulation == "free_flight":
-        hint = "; free_flight balances one instant about a moving frame: kn.verify compares it"
-    raise ArgumentError(f"compile: the formulations that can be compiled are {names}, not {formulation!r}{hint}")
+        raise ArgumentError(f"{message}; free_flight balances one instant about a moving frame: kn.verify compares it")
+    raise ArgumentError(suggest(message, formulation, find_close(str(formulation), COMPILED_FORMULATIONS)))
 
 
 def check_applies(formulation: str, topology: Topology) -> None:
