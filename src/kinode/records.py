@@ -67,7 +67,8 @@ def add_fields(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
     cls.__dataclass_params__ = _PARAMETERS
     fields = tuple(known.values())
     if "__match_args__" not in cls.__dict__:
-        cls.__match_args__ = tuple(field.name for field in fields if field.init and not field.kw_only)
+        names = tuple(field.name for field in fields if field.init and not field.kw_only)
+        type.__setattr__(cls, "__match_args__", names)
     return fields
 
 
@@ -79,9 +80,9 @@ def _find_fields(cls: type) -> dict[str, dataclasses.Field[Any]]:
     for name, annotation in get_annotations(cls).items():
         if "ClassVar" in annotation if isinstance(annotation, str) else _is_of_class(annotation):
             continue
-        default = getattr(cls, name, dataclasses.MISSING)
+        default: Any = getattr(cls, name, dataclasses.MISSING)
         field: Any = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
-        if field is default:
+        if isinstance(default, dataclasses.Field):
             if field.default is dataclasses.MISSING:
                 delattr(cls, name)
             else:
