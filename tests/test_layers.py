@@ -20,7 +20,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
-    "version", "records", "paused_collection", "other_words", "notebook_traceback", "errors", "hooks", "atomic_files",
+    "version", "records", "paused_collection", "late_patterns", "other_words", "notebook_traceback", "errors", "hooks",
+    "atomic_files",
     "algebra", "expressions",
     "jit", "ode.loops", "ode",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",
@@ -30,7 +31,7 @@ ORDER = (
     "multibody.links", "multibody.networks", "multibody.restraints", "multibody",
     "formulations.circuit", "formulations",
     "kernels", "dynamics.initialization", "dynamics.state_batches", "dynamics",
-    "symbolic", "simulation", "results", "tasks",
+    "symbolic", "simulation", "results", "tasks", "exporters",
     "views.style", "views.diagram", "views.mechanism", "views.plots", "views.report", "views",
     "studio",
     "cli",

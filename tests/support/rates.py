@@ -1,4 +1,4 @@
-"""Small models with known solutions, compiled to the nine pointers of a kernel, for the tests of solve/."""
+"""Small models with known solutions, compiled to the nine pointers of a kernel, for the tests of ode/."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.jit import compiler
+from kinode.jit.llvm_code import compile_text
+from kinode.jit.loading.object_code import load_object
 from kinode.jit.pointers import Floats as F
 from kinode.jit.translator import translate
 from kinode.ode.kernel_spec import KernelSpec
@@ -21,7 +22,7 @@ def kernel(
     function: Callable[..., None], n_q: int, n_u: int, n_z: int = 0, lanes: int = 1, n_work: int = 0
 ) -> KernelSpec:
     """Compile ``function(t, q, u, z, p, inputs, x, work, out)``."""
-    engine = compiler.load_object(compiler.compile_text(translate(function, "rate")))
+    engine = load_object(compile_text(translate(function, "rate")))
     _KEPT.append(engine)
     return KernelSpec(engine.get_function_address("rate"), n_q, n_u, n_z, lanes, n_work)
 
@@ -38,6 +39,19 @@ def kepler() -> KernelSpec:
         out[3] = -q[1] / (r * r * r)
 
     return kernel(rate, 2, 2)
+
+
+@cache
+def robertson() -> KernelSpec:
+    """H. H. Robertson (1966): three reactions whose rates differ by nine orders of magnitude."""
+
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
+        a, b, c = 0.04 * z[0], 3e7 * z[1] * z[1], 1e4 * z[1] * z[2]
+        out[0] = c - a
+        out[1] = a - c - b
+        out[2] = b
+
+    return kernel(rate, 0, 0, 3)
 
 
 def kepler_start(e: float) -> np.ndarray:

@@ -30,11 +30,12 @@ from typing import NoReturn
 import numpy as np
 
 from kinode.algebra.scalars import Scalar
-from kinode.errors import LawError, find_close
+from kinode.errors import LawError, find_close, suggest
 from kinode.expressions.function_table import CONSTANTS, FUNCTIONS, OTHER_NAMES, RESERVED
 from kinode.expressions.law_tokens import Token, fail_at, is_name, locate, tokenize
 from kinode.expressions.printer import COMPARISON, POWER, PRODUCT, SIGN, SUM
 from kinode.expressions.syntax_tree import Expression, build, divide, symbol
+from kinode.late_patterns import LatePattern
 
 __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locate", "parse", "symbol"]
 
@@ -43,7 +44,7 @@ DEEPEST_TEXT = 100  # levels of nesting
 # Prefixes written in place of the point, as on resistors and capacitors: 10k, 4k7
 PREFIXES = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
 RATES = frozenset({"der", "ddt", "diff", "deriv", "derivative"})  # how others write a derivative with respect to time
-PREFIX = re.compile(r"([kMGunp])(\d*)")
+PREFIX = LatePattern(r"([kMGunp])(\d*)")
 _OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
     "<": lambda a, b: build("less", (a, b)),
     "<=": lambda a, b: build("less_equal", (a, b)),
@@ -243,9 +244,10 @@ class _Parser:
                 f"{token.text!r} is no function: the rate of elbow.q is elbow.u, that of elbow.u elbow.u_dot", token
             )
         close = find_close(token.text, [*FUNCTIONS, *self.tables])
-        hint = OTHER_NAMES.get(token.text.lower()) or (close[0] if close else None)
-        advice = f"did you mean {hint}?" if hint else f"to multiply write {token.text}*(...)"
-        self.fail(f"{token.text!r} is no function or table; {advice}", token)
+        other = OTHER_NAMES.get(token.text.lower())
+        near = [other] if other else close
+        factor = f"; to multiply write {token.text}*(...)"
+        self.fail(suggest(f"{token.text!r} is no function or table", token.text, near, otherwise=factor), token)
 
     def check_count(self, token: Token, count: int, least: int, most: int | None) -> None:
         if count < least or (most is not None and count > most):
