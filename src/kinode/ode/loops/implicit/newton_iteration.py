@@ -18,7 +18,7 @@ from kinode.ode.loops.run_memory import RunMemory
 
 SOLVED, DIVERGED, WITHOUT_VALUE = 0, 1, 2
 MAX_ITERATIONS = 12
-LEFT = 0.003  # error of the equations' solution, as a share of the tolerance: in loops it opens them a little
+LEFT = 0.02  # error of the equations' solution, as a share of the tolerance: in loops it opens them a little
 ROUNDING = 2.0**-48  # relative: changes below it are rounding
 NOISE_SHARE = 32.0  # tolerances are at least so many times what rounding changes
 SLOWEST = 0.9  # contraction of an iteration that still counts as converging
@@ -59,46 +59,51 @@ def row(run: RunMemory, rows: Floats, i: int) -> Floats:
 
 
 def _combine(run: RunMemory, matrix: Floats, rows: Floats, factor: float, out: Floats) -> None:
-    """out_i = factor * sum_j matrix_ij rows_j, for all stages."""
+    """out_i = factor * sum_j matrix_ij rows_j, for all stages, whose number is odd."""
     n, s = run.model.n_continuous, run.newton.stages
     for i in range(s):
-        target = row(run, out, i)
-        a, source = factor * matrix[i * s], row(run, rows, 0)
+        target, weights = row(run, out, i), tail(matrix, i * s)
+        a, x = factor * weights[0], row(run, rows, 0)
         for k in range(n):
-            target[k] = a * source[k]
-        for j in range(1, s):
-            a, source = factor * matrix[i * s + j], row(run, rows, j)
-            if a != 0.0:
-                for k in range(n):
-                    target[k] += a * source[k]
+            target[k] = a * x[k]
+        for j in range(1, s, 2):  # in pairs, for half the memory traffic
+            a, b = factor * weights[j], factor * weights[j + 1]
+            x, y = row(run, rows, j), row(run, rows, j + 1)
+            for k in range(n):
+                target[k] += a * x[k] + b * y[k]
 
 
 def begin_iteration(run: RunMemory, h: float) -> None:
-    """Begin with the path of the last step, extended, or with no change of the state; find the tolerances."""
+    """Begin with the path of the last step, extended, or with no change of the state."""
     newton, n, s, z = run.newton, run.model.n_continuous, run.newton.stages, run.newton.z
     t, nodes = run.step.t, table_row(run, run.method.stages)
-    find_scale(run)
     known = newton.path_span != 0.0 and abs(t + h - newton.path_time) <= FARTHEST * abs(newton.path_span)
-    for i in range(s * run.model.n):
-        z[i] = 0.0
     if known:
-        weights = run.method.weights
-        begin = (t - newton.path_time) / newton.path_span
-        for i in range(-1, s):
-            share = begin if i < 0 else (t + nodes[i + 1] * h - newton.path_time) / newton.path_span
-            find_weights(run, share)
-            for j in range(1, s + 1):
-                a, k_j = newton.path_span * weights[j], slope(run, j)
-                if i < 0:  # the start of the step is the same in all of them
-                    for m in range(s):
-                        target = row(run, z, m)
-                        for k in range(n):
-                            target[k] -= a * k_j[k]
-                else:
-                    target = row(run, z, i)
-                    for k in range(n):
-                        target[k] += a * k_j[k]
+        start = newton.change_of_w
+        _extend_path(run, (t - newton.path_time) / newton.path_span, start)
+        for i in range(s):
+            target = row(run, z, i)
+            _extend_path(run, (t + nodes[i + 1] * h - newton.path_time) / newton.path_span, target)
+            for k in range(n):
+                target[k] -= start[k]
+    else:
+        for i in range(s * run.model.n):
+            z[i] = 0.0
     _combine(run, newton.change_back, z, 1.0, newton.w)
+
+
+def _extend_path(run: RunMemory, share: float, out: Floats) -> None:
+    """How far the path of the last step, or its extension, has come at a share of that step."""
+    newton, n, weights = run.newton, run.model.n_continuous, run.method.weights
+    find_weights(run, share)
+    a, x = newton.path_span * weights[1], slope(run, 1)
+    for k in range(n):
+        out[k] = a * x[k]
+    for j in range(2, newton.stages + 1, 2):
+        a, b = newton.path_span * weights[j], newton.path_span * weights[j + 1]
+        x, y = slope(run, j), slope(run, j + 1)
+        for k in range(n):
+            out[k] += a * x[k] + b * y[k]
 
 
 def _find_slopes(run: RunMemory, h: float) -> bool:
@@ -154,6 +159,7 @@ def iterate(run: RunMemory, h: float) -> int:
     newton, n = run.newton, run.model.n
     w, d = newton.w, newton.change_of_w
     rounding = ROUNDING / run.method.rtol
+    find_scale(run)
     left_over = max(newton.left_over**0.8, LEAST_LEFT_OVER)
     before = 0.0
     newton.contraction = 0.0

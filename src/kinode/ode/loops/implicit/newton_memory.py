@@ -43,6 +43,8 @@ class NewtonMemory(Struct):
     """Of that inverse: the real one, then real and imaginary part of one of each pair."""
     hold: float
     """A step grows only if it may be longer by this factor: a step as long as the last needs no new factors."""
+    slow: float
+    """Contraction of an iteration from which on the next step gets a new Jacobian."""
     ease: float
     """The error estimate may be so many tolerances, since the solution is more accurate than the estimate."""
     jacobian: Floats
@@ -116,7 +118,9 @@ class NewtonMemory(Struct):
     noise: Floats
     """The rounding error of each entry of the state in a step."""
     jacobian_time: float
-    """Time of the Jacobian; nan for none."""
+    """Start of the step for which the Jacobian was found; nan for none."""
+    jacobian_failed: float
+    """Start of a step whose equations the Jacobian in its middle did not solve."""
     jacobian_wanted: int
     """1 if the next step needs a new Jacobian."""
     factored: float
