@@ -33,7 +33,7 @@ HALVED = 1.8  # error of a step whose equations are not solved, to the power of 
 INSIDE = 0.2  # weight of the error between the ends of a step
 WANTED = 0.2  # contraction that steps with a new Jacobian aim at, where it bounds them
 STEEP = 0.33  # power of the contraction with which the length of a step that has it changes
-ABRUPT = 4.0  # power of an error between the ends of a step that is too large: it shrinks little faster than the step
+ABRUPT = 2.0  # power of an error between the ends of a step that is too large: it shrinks little faster than the step
 
 
 def _begin(run: RunMemory) -> None:
