@@ -1,8 +1,9 @@
 """CVODE on kinode's compiled rate and Jacobian through its C interface: no Python runs within a step.
 
 The libraries are those of the wheel of scikit-sundae; a few lines of C join them and the kernels (compiled_cvode.c), so
-that a C compiler is needed.  CVODE is told the times of breaks and events, which it does not have to look for, and the
-discrete states after them; it begins anew there.  Its linear algebra is dense, as for systems of this size it is best.
+that a C compiler is needed.  CVODE finds the events by its own search for roots, with kinode's event functions and
+reset maps; it begins anew there and at breaks of laws.  Its linear algebra is dense, which is best for systems of this
+size.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kinode.ode.loops.run_codes import JacobianForm
 from kinode.simulation.prepared.prepared_runs import find_kernel
 from kinode.simulation.time_events import find_law_times
 
-BDF, NORMAL = 2, 1  # of CVODE
+BDF, NORMAL, ROOT = 2, 1, 2  # of CVODE
 MOST_STEPS = 10_000_000
 LIBRARIES = ("core", "nvecserial", "sunmatrixdense", "sunlinsoldense", "cvode")
 POINTER, NUMBER, COUNT = ctypes.c_void_p, ctypes.c_double, ctypes.c_long
@@ -34,10 +35,10 @@ class Model(ctypes.Structure):
     """The model, as the C file has it."""
 
     _fields_ = (
-        *((name, POINTER) for name in ("rate", "jacobian", "data", "columns")),
-        *((name, POINTER) for name in ("y", "p", "inputs", "x", "work", "out", "matrix")),
+        *((name, POINTER) for name in ("rate", "jacobian", "functions", "data", "columns")),
+        *((name, POINTER) for name in ("y", "p", "inputs", "x", "work", "out", "matrix", "g", "values", "modes")),
         *((name, NUMBER) for name in ("earliest", "latest")),
-        *((name, COUNT) for name in ("n", "n_continuous", "n_q", "n_u", "evaluations", "jacobians")),
+        *((name, COUNT) for name in ("n", "n_continuous", "n_q", "n_u", "n_functions", "evaluations", "jacobians")),
     )
 
 
@@ -92,38 +93,36 @@ def _call(library: str, name: str, *arguments: Any, gives: Any = ctypes.c_int) -
 
 
 class CompiledCvode:
-    """CVODE for the system of a run, from its start to its end, with the events of that run.
-
-    Parameters
-    ----------
-    run : Run
-        A run with the states at its own steps.
-    """
+    """CVODE for the system of a run, from its start to its end, with its parameters and inputs."""
 
     def __init__(self, run: kn.Run) -> None:
         dynamics, until = run.dynamics, float(run.t[-1])
         p, inputs = (np.array(v, dtype=float) for v in (run.p, run.inputs))
-        events = [(float(t), run.y[np.searchsorted(run.t, t, side="right") - 1]) for t in {e.time for e in run.events}]
         kernel = find_kernel(dynamics, p, inputs, True)
         assert kernel.jacobian is not None and kernel.jacobian.form == JacobianForm.WHOLE
         n = kernel.n_y
         self.n = n - (0 if kernel.events is None else kernel.events.n_discrete)
         work = max(kernel.n_work, kernel.jacobian.n_work, 1)
         self.arrays = {
-            "y": run.y[0].copy(), "p": p, "inputs": inputs, "x": np.zeros(n), "work": np.zeros(work),
+            "y": run.y[0].copy(), "p": p, "inputs": inputs, "x": np.zeros(n + 8), "work": np.zeros(work),
             "out": np.zeros(n), "matrix": np.zeros(n * n),
         }  # fmt: skip
+        self.events = kernel.events
+        modes = () if kernel.events is None else kernel.events.modes
+        values = () if kernel.events is None else kernel.events.values
+        self.arrays |= {"g": np.zeros(2 * len(modes)), "values": np.array(values, dtype=float)}
+        self.arrays |= {"modes": np.array(modes, dtype=np.int64)}
         self.start, self.until = self.arrays["y"].copy(), until
-        self.model = Model(n=n, n_continuous=self.n, n_q=kernel.n_q, n_u=kernel.n_u)
+        self.model = Model(n=n, n_continuous=self.n, n_q=kernel.n_q, n_u=kernel.n_u, n_functions=len(modes))
         for name, array in self.arrays.items():
             setattr(self.model, name, array.ctypes.data)
         self.model.rate, self.model.jacobian = kernel.address, kernel.jacobian.address
+        self.model.functions = None if kernel.events is None else kernel.events.functions
         self.model.data = ctypes.cast(libraries()["core"].N_VGetArrayPointer, POINTER).value
         self.model.columns = ctypes.cast(libraries()["sunmatrixdense"].SUNDenseMatrix_Cols, POINTER).value
         laws = find_law_times(dynamics, p, inputs, 0.0, until)
         self.margin = laws.margin
-        inner = [(float(t), None) for t in laws.breaks if 0.0 < t < until]
-        self.instants = sorted([*inner, *events, (until, None)], key=lambda instant: instant[0])
+        self.stops = [*(float(t) for t in laws.breaks if 0.0 < t < until), until]
 
     def run(self, times: Any, rtol: float, atol: float) -> CvodeRun:
         """One run; seconds are those of all of it, memory of CVODE included."""
@@ -144,6 +143,8 @@ class CompiledCvode:
         _call("cvode", "CVodeSetMaxNumSteps", memory, MOST_STEPS)
         _call("cvode", "CVodeSetLinearSolver", memory, solver, matrix)
         _call("cvode", "CVodeSetJacFn", memory, own.cvode_jacobian)
+        if self.model.n_functions:
+            _call("cvode", "CVodeRootInit", memory, ctypes.c_int(self.model.n_functions), own.cvode_functions)
         rows, counts = self._follow(memory, vector, y, times)
         for library, name, thing in (
             ("cvode", "CVodeFree", ctypes.byref(memory)), ("core", "SUNLinSolFree", solver),
@@ -157,26 +158,52 @@ class CompiledCvode:
     def _follow(self, memory: Any, vector: Any, y: Any, times: Any) -> tuple[Any, Any]:
         """The states at the times, and the numbers of steps and factorizations."""
         rows, at, counts = np.zeros((len(times), self.model.n)), 0, np.zeros(2, dtype=int)
-        t, reached, count = 0.0, NUMBER(), COUNT()
-        for stop, discrete in self.instants:
+        t, reached = 0.0, NUMBER()
+        for stop in self.stops:
             self.model.earliest, self.model.latest = t + self.margin, stop - self.margin
             if t > 0.0:
-                _call("cvode", "CVodeReInit", memory, t, vector)
+                counts += self._restart(memory, vector, t)
             _call("cvode", "CVodeSetStopTime", memory, stop)
-            while at < len(times) and times[at] < stop or t < stop:
+            while t < stop:
                 target = float(times[at]) if at < len(times) and times[at] < stop else stop
+                code = 0
                 if target > t:
-                    _call("cvode", "CVode", memory, target, vector, ctypes.byref(reached), ctypes.c_int(NORMAL))
-                if target < stop:
-                    rows[at, : self.n], rows[at, self.n :] = y, self.arrays["y"][self.n :]
-                    at += 1
-                t = target
-            for k, name in enumerate(("CVodeGetNumSteps", "CVodeGetNumLinSolvSetups")):
-                _call("cvode", name, memory, ctypes.byref(count))
-                counts[k] += count.value
-            if discrete is not None:
-                self.arrays["y"][self.n :] = discrete[self.n :]
-        while at < len(times):
-            rows[at, : self.n], rows[at, self.n :] = y, self.arrays["y"][self.n :]
-            at += 1
-        return rows, counts
+                    given = memory, target, vector, ctypes.byref(reached), ctypes.c_int(NORMAL)
+                    code, t = _call("cvode", "CVode", *given), reached.value
+                if code == ROOT:
+                    self._change(memory, y, t)
+                    counts += self._restart(memory, vector, t)
+                    _call("cvode", "CVodeSetStopTime", memory, stop)
+                elif target < stop:
+                    rows[at], at = self._state(y), at + 1
+        rows[at:] = self._state(y)
+        return rows, counts + self._count(memory)
+
+    def _state(self, y: Any) -> Any:
+        return np.concatenate([y, self.arrays["y"][self.n :]])
+
+    def _count(self, memory: Any) -> Any:
+        """The numbers of steps and factorizations since the last start."""
+        count, counts = COUNT(), []
+        for name in ("CVodeGetNumSteps", "CVodeGetNumLinSolvSetups"):
+            _call("cvode", name, memory, ctypes.byref(count))
+            counts.append(count.value)
+        return np.array(counts)
+
+    def _restart(self, memory: Any, vector: Any, t: float) -> Any:
+        """Begin anew at a time; returns the counts until then."""
+        counts = self._count(memory)
+        _call("cvode", "CVodeReInit", memory, t, vector)
+        return counts
+
+    def _change(self, memory: Any, y: Any, t: float) -> None:
+        """The reset map of the event function that came to zero."""
+        found = (ctypes.c_int * self.model.n_functions)()
+        _call("cvode", "CVodeGetRootInfo", memory, found)
+        x = self.arrays["x"]
+        x[: len(found)] = [float(direction < 0) for direction in found]
+        self.arrays["y"][: self.n] = y
+        own = libraries()["own"]
+        own.cvode_reset.restype = None
+        own.cvode_reset(ctypes.byref(self.model), POINTER(self.events.reset), NUMBER(t))
+        y[:], x[:] = self.arrays["y"][: self.n], 0.0
