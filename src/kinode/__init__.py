@@ -54,6 +54,8 @@ _FACE = {
     "mobility": "kinode.tasks.mobility",
     "operating_space": "kinode.tasks.operating_space",
     "assemble": "kinode.tasks.assemble",
+    "compare": "kinode.results.side_by_side.compare",
+    "export": "kinode.exporters.export",
     # results
     "Trajectory": "kinode.results.trajectory",
     "diagram": "kinode.views.diagram.circuit_diagram",
@@ -93,11 +95,10 @@ def _find(name: str) -> Any:
 
 def _unknown(name: str) -> str:
     """The message about a name that is not public, with the nearest that are."""
-    from kinode.errors import find_close
+    from kinode.errors import find_close, suggest
 
     near = [] if name.startswith("_") else find_close(name, _FACE, 2, 0.7)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"module 'kinode' has no attribute {name!r}{hint}"
+    return suggest(f"module 'kinode' has no attribute {name!r}", name, near)
 
 
 def __dir__() -> list[str]:
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
     from kinode.errors import ModelError as ModelError
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError
+    from kinode.exporters.export import export as export
     from kinode.formats.json_schema import schema as schema
     from kinode.formats.load import load as load
     from kinode.formats.load import loads as loads
@@ -180,6 +182,7 @@ if TYPE_CHECKING:
     from kinode.model.network.two_port import TwoSlide as TwoSlide
     from kinode.model.servo_axis import axis as axis
     from kinode.model.system import System as System
+    from kinode.results.side_by_side.compare import compare as compare
     from kinode.results.trajectory import Trajectory as Trajectory
     from kinode.symbolic.circuit_listing.whole_circuit import circuit as circuit
     from kinode.symbolic.equations_of_motion import equations as equations
