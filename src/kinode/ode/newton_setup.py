@@ -52,6 +52,9 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = run.provide(
         *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 3 * n, n
     )
+    inverse, squares, extension = run.provide(model.n, model.n, stages * stages)
+    newton.inverse_scale, newton.squares, newton.extension = map(floats_of, (inverse, squares, extension))
+    newton.extended_from = newton.extended_by = -1.0
     newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
     newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
     newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)

@@ -113,6 +113,15 @@ class NewtonMemory(Struct):
     """Right side and solution of the linear equations."""
     scale: Floats
     """The tolerance of each entry of the state; not below what rounding changes."""
+    inverse_scale: Floats
+    """The inverse of the tolerance of changes in an iteration."""
+    squares: Floats
+    """Sums of squares over the stages."""
+    extension: Floats
+    """Weights of the slopes of the last step in what its path, extended, changes to the stages; row by row."""
+    extended_from: float
+    extended_by: float
+    """Start and length of the step for which they hold, as shares of the last one."""
     rounding: Floats
     """The rounding error of each rate."""
     noise: Floats
