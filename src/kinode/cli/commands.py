@@ -16,6 +16,7 @@ from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
 from kinode.cli.studio_command import studio
+from kinode.cli.sweep_command import sweep
 from kinode.cli.view_command import view
 from kinode.version import __version__
 
@@ -28,6 +29,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode view excavator.yaml             see it move, with its joint loads
   kinode studio                          draw a circuit or mechanism, run it
   kinode run arm.urdf --until 5 --show elbow.q
+  kinode sweep slider_crank.yaml --over 'n=500 rpm..3000 rpm:26'
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion
   kinode reactions rotor.yaml            say what loads its joints
@@ -67,6 +69,7 @@ for command in (
     run,
     view,
     studio,
+    sweep,
     verify,
     reactions,
     balance,
