@@ -66,8 +66,9 @@ def sweep(
     if step is not None:
         options["step" if method and method.value == "rk4" else "max_step"] = step
     study = make_study(
-        system, dict(_read_over(text) for text in over), find_end(system, until), keep=wanted, design=design, n=n,
-        seed=seed, start=pairs("--start", start) or None, parameters=pairs("--set", set_), on=cluster or ("processes" if processes else None),
+        system, dict(read_over(text) for text in over), find_end(system, until), keep=wanted, design=design, n=n,
+        seed=seed, start=pairs("--start", start) or None, parameters=pairs("--set", set_),
+        on=cluster or ("processes" if processes else None),
         workers=workers, store=store, **options,
     )  # fmt: skip
     files: list[Path] = []
@@ -89,7 +90,7 @@ def sweep(
         raise typer.Exit(130)
 
 
-def _read_over(text: str) -> tuple[str, Any]:
+def read_over(text: str) -> tuple[str, Any]:
     """An axis from its text on the command line."""
     from kinode.tasks.studies import random_values
 

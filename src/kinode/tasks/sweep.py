@@ -269,19 +269,12 @@ class _Making:
     def _identity(self) -> dict[str, str]:
         """What must be the same for a study to go on."""
         plan = self.worker.plan
+        told = repr((sorted(plan.fields.items()), sorted(plan.common.items())))
         return {
             "models": _digest([_write_model(system) for system in plan.models]),
             "design": self.design.digest(),
             "keep": _digest([getattr(each, "__name__", each) for each in plan.keep]),
-            "fields": _digest(
-                [
-                    repr(plan.until),
-                    _write_start(plan.start),
-                    repr(sorted(plan.fields.items())),
-                    repr(sorted(plan.common.items())),
-                    plan.formulation,
-                ]
-            ),
+            "fields": _digest([repr(plan.until), _write_start(plan.start), told, plan.formulation]),
             "kinode": __version__,
         }
 

@@ -19,7 +19,7 @@ from kinode.tasks.batches.reducers import BY_SIZE
 from kinode.tasks.studies.study_chunks import DONE, FAILURE, NOT_RUN, STATUS_WORDS
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import-untyped]
     import xarray
 
     from kinode.tasks.studies.study_evaluation import StudyEvaluation
