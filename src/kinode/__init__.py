@@ -56,6 +56,7 @@ _FACE = {
     "mobility": "kinode.tasks.mobility",
     "operating_space": "kinode.tasks.operating_space",
     "assemble": "kinode.tasks.assemble",
+    "export": "kinode.exporters.export",
     # results
     "Trajectory": "kinode.results.trajectory",
     "Study": "kinode.tasks.studies.study",
@@ -96,11 +97,10 @@ def _find(name: str) -> Any:
 
 def _unknown(name: str) -> str:
     """The message about a name that is not public, with the nearest that are."""
-    from kinode.errors import find_close
+    from kinode.errors import find_close, suggest
 
     near = [] if name.startswith("_") else find_close(name, _FACE, 2, 0.7)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"module 'kinode' has no attribute {name!r}{hint}"
+    return suggest(f"module 'kinode' has no attribute {name!r}", name, near)
 
 
 def __dir__() -> list[str]:
@@ -145,6 +145,7 @@ if TYPE_CHECKING:
     from kinode.errors import ModelError as ModelError
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError
+    from kinode.exporters.export import export as export
     from kinode.formats.json_schema import schema as schema
     from kinode.formats.load import load as load
     from kinode.formats.load import loads as loads

@@ -1,4 +1,4 @@
-"""Several threads may ask for the same kernel at once: it is made once, and never replaced while one of them runs it."""
+"""Several threads may ask for the same kernel at once: it is made once, and never replaced while one runs it."""
 
 import threading
 import time

@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
+from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import CheckedText
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.studio.documents.copied_text import copy_components
+from kinode.formats.editing.model_draft import ModelDraft, read_places
 from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.documents.model_document import DocumentChange, ModelDocument
@@ -340,7 +340,7 @@ class StudioDesk:
         names = job.fields.get("names")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ArgumentError("names: a list of names is expected")
-        return {"text": copy_components(self.version().text, names)}
+        return {"text": copy_components(read_places(self.version().text), names)}
 
     def gallery(self, job: Job) -> Answer:
         """The examples with their pictures, and the models of the folder."""

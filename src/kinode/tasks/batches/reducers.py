@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, find_close
+from kinode.errors import ArgumentError, find_close, suggest
 from kinode.model.quantity_expressions import find_expression, find_unit, unit_of
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
@@ -152,8 +152,7 @@ def read_reduction(system: System, text: str) -> Reduction:
     call = _CALL.fullmatch(by)
     by, bracket = (call[1], call[2]) if call else (by, None)
     if by not in REDUCERS:
-        near = find_close(by, REDUCERS)
-        raise ArgumentError(f"of: {text}: {by!r} is none of {known}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        raise ArgumentError(suggest(f"of: {text}: {by!r} is none of {known}", by, find_close(by, REDUCERS)))
     expression = find_expression(system, quantity)
     if expression is None:
         find_quantity(system, quantity)
