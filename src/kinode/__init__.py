@@ -44,7 +44,7 @@ _FACE = {
     "State": "kinode.kernels.state",
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
-    "sweep": "kinode.tasks.sweep",
+    "sweep": "kinode.tasks.studies.sweep",
     **dict.fromkeys(("normal", "uniform", "between"), "kinode.tasks.studies.random_values"),
     "inverse": "kinode.tasks.inverse",
     "verify": "kinode.tasks.verify",
@@ -201,6 +201,6 @@ if TYPE_CHECKING:
     from kinode.tasks.studies.random_values import normal as normal
     from kinode.tasks.studies.random_values import uniform as uniform
     from kinode.tasks.studies.study import Study as Study
-    from kinode.tasks.sweep import sweep as sweep
+    from kinode.tasks.studies.sweep import sweep as sweep
     from kinode.tasks.verify import verify as verify
     from kinode.views.diagram.circuit_diagram import diagram as diagram

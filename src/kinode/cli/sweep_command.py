@@ -56,7 +56,7 @@ def sweep(
     kinode sweep arm.yaml --over 'L=normal(0.5 m, 1 mm)' -n 1000 --report out
     kinode sweep arm.yaml --over k=100..900:81 --store arm.zarr   may be killed
     """
-    from kinode.tasks.sweep import sweep as make_study
+    from kinode.tasks.studies.sweep import sweep as make_study
 
     system = load_model(model, base)
     wanted = list(keep or ()) or [f"{joint}.{DEFAULT_KEEP}" for joint in system.joints]

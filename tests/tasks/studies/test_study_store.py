@@ -42,7 +42,7 @@ def test_only_what_is_missing_is_made_again(arm, undisturbed, tmp_path, monkeypa
     from kinode.tasks.studies import study_chunks
 
     store = tmp_path / "arm.zarr"
-    monkeypatch.setattr("kinode.tasks.sweep.MOST_OF_CHUNK", 8)
+    monkeypatch.setattr("kinode.tasks.studies.sweep.MOST_OF_CHUNK", 8)
     kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     group = zarr.open_group(str(store), mode="r+")
     group["status"][16:24] = NOT_RUN
@@ -89,7 +89,7 @@ def test_store_that_is_there_is_not_overwritten(arm, tmp_path):
 SCRIPT = """
 import sys
 import kinode as kn
-import kinode.tasks.sweep as task
+import kinode.tasks.studies.sweep as task
 task.MOST_OF_CHUNK = 2
 over = {"elbow.q": kn.between(0, 1)}
 kn.sweep("examples/double_pendulum.yaml", over, 0.3, n=400, keep=["elbow.u|peak"], store=sys.argv[1])
