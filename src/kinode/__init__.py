@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from kinode.paused_collection import paused_collection
 from kinode.version import __version__
 
 # name -> module, in reading order
@@ -90,7 +91,8 @@ def _find(name: str) -> Any:
     """The public object of a name; found once, it is a global of this module."""
     if name not in _FACE:
         raise AttributeError(_unknown(name))
-    module = importlib.import_module(_FACE[name])
+    with paused_collection():
+        module = importlib.import_module(_FACE[name])
     value = getattr(module, name, module)  # fields is a module itself
     globals()[name] = value
     return value
