@@ -88,7 +88,7 @@ class StagePanel implements Stage {
   }
 
   light(lit: Selection | null): void {
-    this.view?.light(lit);
+    this.view?.selectionChanged(lit);
   }
 
   themeChanged(): void {

@@ -105,16 +105,12 @@ export class StageView implements Panel, Staged {
     this.headerChanged();
   }
 
-  light(lit: Selection | null): void {
+  /** Marks what is chosen, or what is pointed at elsewhere. */
+  selectionChanged(lit: Selection | null = null): void {
     const { kind, name } = lit ?? this.context.selection;
     this.drawing.choose(kind === "joint" ? name : "", kind === "body" ? name : "");
+    if (lit === null && this.drawing.arrows.causes !== null && this.drawing.arrows.causes.joint !== name) this.drawing.arrows.setCauses(null);
     this.invalidate();
-  }
-
-  selectionChanged(): void {
-    const { name } = this.context.selection;
-    this.light(null);
-    if (this.drawing.arrows.causes !== null && this.drawing.arrows.causes.joint !== name) this.drawing.arrows.setCauses(null);
   }
 
   themeChanged(): void {
