@@ -1,5 +1,6 @@
 // The place where a model is built: as a drawing, or in 3D; both show the same model.
 
+import type { Player } from "../../player";
 import { make } from "../../ui/elements";
 import { ADD_EVENT, DRAG_TYPE, findAddition } from "../palette/kind_choices";
 import type { StudioContext, StudioPart, StudioPartMaker } from "../studio_types";
@@ -97,6 +98,10 @@ class BuildPane implements StudioPart {
 
   problemsChanged(): void {
     this.canvas.problemsChanged?.();
+  }
+
+  runChanged(player: Player | null): void {
+    this.canvas.runChanged?.(player);
   }
 
   themeChanged(): void {
