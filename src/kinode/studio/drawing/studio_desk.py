@@ -35,6 +35,7 @@ from kinode.errors import ArgumentError, Error, ModelError
 from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft, read_places
+from kinode.studio.comparison.comparison_answers import add_comparison_answers
 from kinode.studio.documents.document_file import DocumentFile, FileThere, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.documents.model_document import DocumentChange, ModelDocument
@@ -91,6 +92,7 @@ class StudioDesk:
         for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_hand_over_answers(self)
+        add_comparison_answers(self, TEXT_LANE)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
