@@ -164,6 +164,6 @@ function compareMark(box: SketchBox, change: RowChange | undefined): SVGGElement
   if (change === undefined) return [];
   const [width, height] = box.size;
   return [draw("g", { class: `compare-mark ${change}`, role: "img", "aria-label": change }, draw("title", {}, change),
-    draw("rect", { class: `compare-room ${change}`, x: -width / 2 - 7, y: -height / 2 - 7, width: width + 14, height: height + 14, rx: 6 }),
+    draw("rect", { class: `compare-room ${change}`, x: -width / 2 - 3, y: -height / 2 - 3, width: width + 6, height: height + 6, rx: 5 }),
     draw("circle", { cx: -width / 2 - 5, cy: -height / 2 - 5, r: 8 }), draw("text", { x: -width / 2 - 5, y: -height / 2 - 1, "text-anchor": "middle", "font-size": 12 }, SIGNS[change]))];
 }
