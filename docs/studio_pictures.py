@@ -75,13 +75,12 @@ def make_circuit(browser: Browser, folder: Path) -> list[Path]:
 def make_compared(browser: Browser, folder: Path) -> list[Path]:
     """A drive compared with an earlier one, with the peaks of both runs."""
     text = (ROOT / "examples" / "motor_axis.yaml").read_text(encoding="utf-8")
-    lamp, fuse = (
-        f"  {name}: {{kind: resistor, plus: bus, minus: gnd, resistance: 1 kOhm}}\n" for name in ("lamp", "fuse")
-    )
+    part = "  {}: {{kind: resistor, plus: bus, minus: gnd, resistance: {}}}\n"
+    lamp, bleeder = part.format("lamp", "400 Ohm"), part.format("bleeder", "1 kOhm")
     (folder / "before.yaml").write_text(text.replace("run:", f"{lamp}run:"), encoding="utf-8")
     file = folder / "axis.yaml"
     changed = text.replace("ratio: 60", "ratio: 80").replace("  battery:", "  supply: ").replace("4000 N", "4500 N")
-    file.write_text(changed.replace("run:", f"{fuse}run:"), encoding="utf-8")
+    file.write_text(changed.replace("run:", f"{bleeder}run:"), encoding="utf-8")
     with StudioView(file) as view:
         page = open_studio(browser, view, "light")
         page.evaluate(SEEK, 0.8)
