@@ -13,6 +13,7 @@ import { type DocumentNews, StudioDocument } from "./document";
 import { openGallery } from "./gallery/gallery_dialog";
 import { StudioHeader } from "./header";
 import { InspectorPanel } from "./inspector/inspector_panel";
+import tableStyles from "./inspector/table_form.css?inline";
 import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
@@ -63,7 +64,7 @@ export class StudioPage implements StudioContext {
     this.makers = makers;
     this.connection = connection;
     this.document = new StudioDocument(connection);
-    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, compareStyles, ...(makers.styles ?? [])].join("\n")));
+    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, compareStyles, tableStyles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
       tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),

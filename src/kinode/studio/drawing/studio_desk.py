@@ -46,8 +46,10 @@ from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
 from kinode.studio.drawing.hand_over import add_hand_over_answers, source_of
+from kinode.studio.drawing.inspected_tables import add_table_answers
 from kinode.studio.drawing.inspection import inspect_component
 from kinode.studio.drawing.kind_boxes import Plain
+from kinode.studio.drawing.law_problems import find_law_problem
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
@@ -93,6 +95,7 @@ class StudioDesk:
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_hand_over_answers(self)
         add_comparison_answers(self, TEXT_LANE)
+        add_table_answers(self)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
@@ -341,7 +344,8 @@ class StudioDesk:
             raise ArgumentError(f"position: a whole number is expected, not {position!r:.40}")
         found = self.checked()
         if law is not None:
-            return complete_law(found.system, str(law), position)
+            answer = complete_law(found.system, str(law), position)
+            return {**answer, "problem": find_law_problem(found, job.fields.get("field"), str(law), answer)}
         return complete_text(found.of.text, position, found.system)
 
     def can_connect(self, job: Job) -> Answer:
