@@ -17,13 +17,22 @@ export class InspectorPanel implements StudioPart {
   private asked = 0;
   private moreOpen = new Set<string>();
   private tablesOpen = new Set<string>();
+  private cell: { table: string; at: string } | null = null; // of a table, where the person types: the panel is drawn anew after each change
   private readonly end: () => void;
 
   constructor(context: StudioContext) {
     this.context = context;
     this.end = context.document.listen((news) => this.hear(news));
+    document.addEventListener("focusin", this.noteCell);
     void this.show();
   }
+
+  private readonly noteCell = (event: FocusEvent): void => {
+    const target = event.target as HTMLElement;
+    const table = target.closest?.<HTMLElement>("[data-table]")?.dataset["table"];
+    const at = target.dataset?.["cell"];
+    this.cell = table === undefined || at === undefined ? null : { table, at };
+  };
 
   selectionChanged(): void {
     void this.show();
@@ -51,6 +60,7 @@ export class InspectorPanel implements StudioPart {
 
   destroy(): void {
     this.end();
+    document.removeEventListener("focusin", this.noteCell);
     for (const row of this.rows) row.destroy();
   }
 
@@ -150,9 +160,7 @@ export class InspectorPanel implements StudioPart {
 
   /** The lookup tables of the model, each a fold with its cells and its plot. */
   private tables(names: readonly string[]): HTMLElement[] {
-    const active = this.element.querySelector<HTMLElement>("[data-cell]:focus"); // the panel is drawn anew after each change
-    const within = active?.closest<HTMLElement>("[data-table]")?.dataset["table"];
-    const forms = names.map((name) => new TableForm(this.context, name, this.tablesOpen.has(name), name === within ? active!.dataset["cell"]! : "", (open) => (open ? this.tablesOpen.add(name) : this.tablesOpen.delete(name))).element);
+    const forms = names.map((name) => new TableForm(this.context, name, this.tablesOpen.has(name), name === this.cell?.table ? this.cell.at : "", (open) => (open ? this.tablesOpen.add(name) : this.tablesOpen.delete(name))).element);
     const add = make("button", { type: "button" }, "Add table");
     add.disabled = this.context.readOnly;
     add.addEventListener("click", () => void this.context.act({ do: "add", kind: "table" }).then((done) => done?.made?.forEach((name) => this.tablesOpen.add(name))));
