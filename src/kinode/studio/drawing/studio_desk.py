@@ -53,6 +53,7 @@ from kinode.studio.drawing.law_problems import find_law_problem
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
+from kinode.studio.placing.place_desk import add_place_answers
 
 TEXT_LANE = "document"
 
@@ -96,6 +97,7 @@ class StudioDesk:
         add_hand_over_answers(self)
         add_comparison_answers(self, TEXT_LANE)
         add_table_answers(self)
+        add_place_answers(self)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
