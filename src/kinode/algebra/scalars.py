@@ -267,8 +267,7 @@ class Dual:
     """A value and its rate of change, both of one other scalar type (a dual number: forward differentiation).
 
     ``level`` keeps nested derivatives apart: a dual of a lower level is a constant to this one.  So a function that
-    differentiates inside can be differentiated itself.  Zeros and ones that are plain numbers cost nothing: most
-    entries of rotations and motion subspaces are such.
+    differentiates inside can be differentiated itself.
     """
 
     __slots__ = ("level", "rate", "value")
@@ -281,7 +280,7 @@ class Dual:
     def __add__(self, other: Scalar) -> Dual:
         kind = type(other)
         if kind is float:
-            return self if other == 0.0 else Dual(self.value + other, self.rate, self.level)
+            return Dual(self.value + other, self.rate, self.level)
         if kind is Dual:
             if other.level == self.level:
                 return Dual(self.value + other.value, self.rate + other.rate, self.level)
@@ -296,7 +295,7 @@ class Dual:
     def __sub__(self, other: Scalar) -> Dual:
         kind = type(other)
         if kind is float:
-            return self if other == 0.0 else Dual(self.value - other, self.rate, self.level)
+            return Dual(self.value - other, self.rate, self.level)
         if kind is Dual:
             if other.level == self.level:
                 return Dual(self.value - other.value, self.rate - other.rate, self.level)
@@ -309,12 +308,10 @@ class Dual:
     def __rsub__(self, other: Scalar) -> Dual:
         return Dual(other - self.value, -self.rate, self.level)
 
-    def __mul__(self, other: Scalar) -> Scalar:
+    def __mul__(self, other: Scalar) -> Dual:
         kind = type(other)
         if kind is float:
-            if other == 0.0:
-                return 0.0
-            return self if other == 1.0 else Dual(self.value * other, self.rate * other, self.level)
+            return Dual(self.value * other, self.rate * other, self.level)
         if kind is Dual:
             if other.level == self.level:
                 return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate, self.level)
