@@ -82,7 +82,7 @@ def run_commands(text: str) -> str:
             continue
         words = shlex.split(line[2:])
         assert words[0] == "kinode", f"not a command of kinode: {line}"
-        done = CliRunner().invoke(app, words[1:], env={"COLUMNS": "80"}, prog_name="kinode")
+        done = CliRunner().invoke(app, words[1:], env={"COLUMNS": "80"}, prog_name="kinode", terminal_width=78)
         if not isinstance(done.exception, SystemExit | None):
             raise done.exception
         code = done.exit_code
