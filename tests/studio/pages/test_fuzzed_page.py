@@ -102,10 +102,8 @@ class LooseHand:
     def field(self):
         """Into a field of the inspector."""
         self.page.evaluate("() => kinodeStudio.show('Inspector')")
-        fields = self.page.locator(".inspector input[type=text]:visible:enabled")
-        count = fields.count()
-        if count:
-            fields.nth(self.random.randrange(count)).fill(self.random.choice(WORDS), force=True, timeout=3000)
+        if self.page.evaluate(FIELD, self.random.random()):
+            self.words()
             self.page.keyboard.press("Enter")
 
     def button(self):
@@ -119,6 +117,11 @@ DROP = """([addition, clientX, clientY]) => {
   dataTransfer.setData("application/x-kinode-addition", addition);
   const drop = new DragEvent("drop", { bubbles: true, cancelable: true, clientX, clientY, dataTransfer });
   document.querySelector(".canvas-sheet").dispatchEvent(drop);
+}"""
+FIELD = """(at) => {
+  const fields = [...document.querySelectorAll(".inspector input[type=text]")].filter((field) => !field.disabled);
+  fields[Math.floor(at * fields.length)]?.select();
+  return fields.length > 0;
 }"""
 CURSOR = """(at) => {
   const { view } = kinodeStudio.text;
