@@ -151,6 +151,7 @@ export class StudioPage implements StudioContext {
   }
 
   gallery(): void {
+    if (this.readOnly) return this.say("This model is open to read only.", "error");
     openGallery(this.root, {
       load: () => this.document.gallery(), open: (what) => this.openOther(what), say: (words, kind) => this.say(words, kind),
     });
