@@ -14,12 +14,15 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import Error
+from kinode.formats.differences.compared_rows import ModelComparison, describe_values
 from kinode.kernels.state import Wrench
 from kinode.model.summary import list_sections, list_totals
 from kinode.model.system import System
 from kinode.results.energy_audit import Audit
+from kinode.results.side_by_side.compared_runs import RunComparison
 from kinode.results.trajectory import Trajectory
 from kinode.symbolic.markup import Markup, join, tag
+from kinode.tasks.studies.study import Study
 from kinode.tasks.verify import Verification
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.style import number, pretty_unit
@@ -99,6 +102,16 @@ def _drawn(system: System) -> list[Markup]:
 
 
 @notebook_html.register
+def _study(study: Study) -> str:
+    rows = [(*row, *[""] * (5 - len(row))) for row in study.rows]
+    failures = [(*(entry[name] for name in study.axes), entry["message"]) for entry in study.failures]
+    parts: list[object] = [_title("study", f": {study.head}"), _table(("", "least", "mean", "largest", "unit"), rows)]
+    if failures:
+        parts.append(_section("runs that failed", _table((*study.axes, "why"), failures), len(failures)))
+    return _compose(*parts, *(_line(note) for note in study.notes))
+
+
+@notebook_html.register
 def _trajectory(run: Trajectory) -> str:
     span = (
         f": {number(float(run.t[0]))} to {number(float(run.t[-1]))} s, {len(run)} times" if len(run) else ": no times"
@@ -150,6 +163,30 @@ def _verification(verification: Verification) -> str:
         *(_line(tag("strong", text)) for text in verification.failures),
         *(_line(text) for text in notes),
     )
+
+
+@notebook_html.register
+def _model_comparison(found: ModelComparison) -> str:
+    rows = [
+        (
+            f"{row.change.sign} {row.change.value}",
+            row.name,
+            describe_values(row),
+            row.line_before or "",
+            row.line_after or "",
+        )
+        for row in found
+    ]
+    head = ("", "part and field", "value", "line before", "line after")
+    table = [_table(head, rows, words=(0, 1, 2))] if rows else []
+    return _compose(_title(f"{found.first} -> {found.second}", f": {found.verdict}"), *table)
+
+
+@notebook_html.register
+def _run_comparison(found: RunComparison) -> str:
+    head, rows = found.table
+    table = _table(head, [[*row[:3], pretty_unit(row[3]), row[4]] for row in rows])
+    return _compose(_title(f"{found.first} -> {found.second}", ": peaks"), table)
 
 
 @notebook_html.register

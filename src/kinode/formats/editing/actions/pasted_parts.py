@@ -103,7 +103,8 @@ def _joints(draft: ModelDraft) -> list[str]:
 
 
 # -- entries ---------------------------------------------------------------------------------------
-def _typed_fields(places: EntryPlaces, section: str, name: str) -> Iterator[tuple[str, str]]:
+def typed_fields(places: EntryPlaces, section: str, name: str) -> Iterator[tuple[str, str]]:
+    """The fields of an entry as they would be typed."""
     node = places.node(name)
     assert node is not None
     if node.kind is NodeKind.MAP:
@@ -138,7 +139,7 @@ def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
             rename_references(apart, apart.places.paths[name], name, new)
     _rename_nodes(draft, apart, taken | inner)
     for name, path in apart.places.paths.items():
-        fields = dict(_typed_fields(apart.places, str(path[0]), name))
+        fields = dict(typed_fields(apart.places, str(path[0]), name))
         draft.add(str(path[0]), name, fields)
         plan.made.append(name)
 
