@@ -165,9 +165,13 @@ CHANGING = (
 
 
 def test_a_read_only_studio_refuses_every_change_and_writes_nothing(make_desk, folder):
+    left = journal_path(None)  # of a new model, which has nothing to do with this one
+    left.parent.mkdir(parents=True)
+    left.write_text('{"text": "x", "base": "", "when": 1, "view": "", "process": 0}')
     desk = make_desk(read_only=True)
 
     async def story(page):
+        assert (await page.ask("studio_open"))["document"]["recovered"] is None and left.exists()
         assert (await page.ask("studio_open"))["settings"]["readOnly"]
         for kind in CHANGING:
             answer = await page.ask(kind, version=0, gesture=set_value("1 Ohm"), take=True, file="pendulum.yaml")
