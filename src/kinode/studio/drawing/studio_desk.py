@@ -115,10 +115,9 @@ class StudioDesk:
         if self._watch is not None:
             self._watch.close()
         self._journal = self._watch = None
-        self.kept = KeptText(None, file.saved)
+        self.kept = KeptText(file.path, file.saved, looks=not self.session.read_only)
         if self.session.read_only:
             return
-        self.kept = KeptText(file.path, file.saved)
         self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
         if file.path is not None:
             self._others = self._named_files()
