@@ -72,7 +72,7 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     known = [None if entry is None else code_cache.load(entry) for entry in entries]
     drafts: list[_Draft | None] = []
     if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
-        PendingCode(lambda: provide_shared("batch", requests[0].lanes), at_once=False)
+        PendingCode(lambda: _provide_usual(requests[0].lanes), at_once=False)
     with paused_collection():
         for k, (request, found) in enumerate(zip(requests, known, strict=True)):
             with waiting_words("" if found is not None else request.words):
@@ -86,6 +86,15 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
         else:
             machines.append(_finish(request, entry, draft))
     return machines
+
+
+def _provide_usual(lanes: int) -> None:
+    """Compile or load what most kernels call."""
+    from kinode.jit.llvm_code import choose_lanes
+
+    provide_shared("batch", lanes)
+    if lanes == 1 and choose_lanes() > 1:
+        provide_shared("sincos", 2 * choose_lanes())
 
 
 def _draft(request: BuildRequest, at_once: bool) -> _Draft:

@@ -12,7 +12,7 @@ import numpy as np
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.jit import compiler, kernel_call
+from kinode.jit import code_cache, compiler, kernel_call
 from kinode.jit.compiler import BuildRequest
 from kinode.jit.llvm_code import choose_lanes
 from kinode.jit.loading.loaded_kernel import Machine
@@ -122,9 +122,11 @@ class Kernels:
                 raise self.topology.unmoved
             self._check_forward()
         with paused_collection(), self.tracing() as find_traced:
+            is_kept = code_cache.directory() is not None
             requests = [
                 BuildRequest(
-                    f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, find_traced),
+                    f"{kernel}\n{self.fingerprint}" if is_kept else None, lanes,
+                    partial(self._make_program, kernel, find_traced),
                     self._exchangeable_data, f"{kernel.name} of {self.topology.system.name}",
                 )
                 for kernel in kernels
