@@ -103,7 +103,6 @@ def _draft(request: BuildRequest, at_once: bool) -> _Draft:
     from kinode.jit.llvm_code import choose_lanes, choose_level, compile_text, host
     from kinode.jit.program import find_entries, find_named
     from kinode.jit.shared_routines import find_used
-    from kinode.jit.tiers import better_code
 
     program = request.make_program()
     sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
@@ -114,9 +113,16 @@ def _draft(request: BuildRequest, at_once: bool) -> _Draft:
         "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
         "data": find_named(program) if request.data else [], "routine": routine, "shared": shared,
     }  # fmt: skip
-    tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
+    tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and _is_improved()
     level = 0 if tiered else choose_level(text, program.rare)
     return _Draft(about, text, tiered, PendingCode(lambda: compile_text(text, level), at_once))
+
+
+def _is_improved() -> bool:
+    """Whether another process makes better code of long text."""
+    from kinode.jit.tiers import better_code
+
+    return better_code.is_wanted()
 
 
 def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:

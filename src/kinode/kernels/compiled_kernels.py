@@ -20,6 +20,7 @@ from kinode.jit.loading.loaded_kernel import Machine
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.model_fingerprint import find_fingerprint
+from kinode.kernels.tree_size import is_large
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -139,8 +140,10 @@ class Kernels:
                 self._machines[kernel, lanes] = code
 
     def _make_program(self, kernel: Kernel, find_traced: Callable[[], TracedModel]) -> Program:
-        from kinode.kernels.rolled.rolled_programs import make_program
-
+        if is_large(self.topology):
+            from kinode.kernels.rolled.rolled_programs import make_program
+        else:
+            from kinode.kernels.kernel_programs import make_program
         return make_program(self.topology, kernel, self._find_composition(), find_traced())
 
     def call(self, kernel: Kernel, point: EvaluationPoint, x: Array | None = None) -> Array:
