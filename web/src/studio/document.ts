@@ -37,6 +37,8 @@ export class StudioDocument {
   recovered: { when: string; words: string } | null = null;
   sketch: Sketch = EMPTY_SKETCH;
   problems: readonly Problem[] = [];
+  /** What is worth a mark in the drawing and is no problem: joints with redundant constraints. */
+  remarks: readonly Problem[] = [];
   /** The version that the problems are of; lower than `version` while the check is under way. */
   checkedVersion = -1;
   catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
@@ -228,6 +230,19 @@ export class StudioDocument {
   async copy(names: readonly string[]): Promise<string> {
     await this.queue;
     return String(((await this.link.ask("copy", { names })) as Record<string, unknown>)["text"] ?? "");
+  }
+
+  /** Marks parts with words; they stay until others come. */
+  setRemarks(words: Record<string, string>): void {
+    const plain = { field: null, port: null, line: null, span: null, cures: [] };
+    this.remarks = Object.entries(words).map(([component, message]) => ({ ...plain, message, severity: "note", component }));
+    this.tell({ kind: "problems" });
+  }
+
+  /** Any other question, asked when all changes before it are answered. */
+  async question(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
+    await this.queue;
+    return this.link.ask(kind, fields);
   }
 
   async gallery(): Promise<Gallery> {

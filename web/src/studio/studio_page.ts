@@ -151,6 +151,7 @@ export class StudioPage implements StudioContext {
   }
 
   gallery(): void {
+    if (this.readOnly) return this.say("This model is open to read only.", "error");
     openGallery(this.root, {
       load: () => this.document.gallery(), open: (what) => this.openOther(what), say: (words, kind) => this.say(words, kind),
     });
@@ -212,7 +213,8 @@ export class StudioPage implements StudioContext {
       else this.say(news.words, news.trouble ? "error" : "note");
     } else if (news.kind === "run") {
       if (news.state === "empty") this.run?.clear(sentence(news.words));
-      this.setRunWords(RUN_WORDS[news.state] ?? news.state);
+      const none = news.state === "stale" && (this.run?.player ?? null) === null; // it never ran
+      this.setRunWords(none ? "not whole yet" : (RUN_WORDS[news.state] ?? news.state));
     }
     if (news.kind !== "sketch") this.showState();
   }

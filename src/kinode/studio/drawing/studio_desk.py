@@ -50,6 +50,7 @@ from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
+from kinode.studio.placing.place_desk import add_place_answers
 
 TEXT_LANE = "document"
 
@@ -91,6 +92,7 @@ class StudioDesk:
         for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_hand_over_answers(self)
+        add_place_answers(self)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
@@ -108,10 +110,9 @@ class StudioDesk:
         if self._watch is not None:
             self._watch.close()
         self._journal = self._watch = None
-        self.kept = KeptText(None, file.saved)
+        self.kept = KeptText(file.path, file.saved, looks=not self.session.read_only)
         if self.session.read_only:
             return
-        self.kept = KeptText(file.path, file.saved)
         self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
         if file.path is not None:
             self._others = self._named_files()

@@ -74,14 +74,16 @@ class CanvasView implements StudioPart, KeyHost {
 
   private tools(): HTMLElement {
     const command = (text: string, words: string, act: () => unknown): HTMLElement => button(text, words, () => void act());
-    const change = (act: () => unknown) => (): unknown => (this.context.readOnly ? this.context.say("The model is read-only.") : act());
     const ways = menuButton("Align", "Align the selected parts", () => (Object.keys(ALIGN_WORDS) as AlignWay[]).map((way) => ({
-      kind: "action", text: ALIGN_WORDS[way], act: () => change(() => alignChosen(this, way))(),
+      kind: "action", text: ALIGN_WORDS[way], act: () => alignChosen(this, way),
     })));
-    return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" },
-      command("Add", "Add a part: /", change(() => searchParts(this, this.window.middle, true))),
-      command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
-      ways.element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
+    const changing = [
+      command("Add", "Add a part: /", () => searchParts(this, this.window.middle, true)),
+      command("Connect", "Connect the selected part: c", () => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused))),
+      ways.element,
+    ];
+    return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" }, ...(this.context.readOnly ? [] : changing),
+      command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
         command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }
@@ -113,7 +115,7 @@ class CanvasView implements StudioPart, KeyHost {
   }
 
   problemsChanged(): void {
-    this.boxes.update({ problems: this.context.document.problems, chosen: this.chosen });
+    this.boxes.update({ problems: [...this.context.document.problems, ...this.context.document.remarks], chosen: this.chosen });
   }
 
   selectionChanged(from: string): void {
@@ -144,7 +146,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   // -- drawing ----------------------------------------------------------------------------------------
   private drawAll(): void {
-    this.boxes.update({ problems: this.context.document.problems, chosen: this.chosen });
+    this.boxes.update({ problems: [...this.context.document.problems, ...this.context.document.remarks], chosen: this.chosen });
     this.boxes.setTabStop(this.focused ?? this.model.readingOrder()[0] ?? null);
     this.reroute();
     this.wires.update(this.chosenLink);
