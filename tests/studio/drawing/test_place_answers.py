@@ -57,6 +57,7 @@ def test_mobility_and_shapes_are_answered(desk):
     async def story(page):
         found = await page.ask("mobility")
         assert ["degrees of freedom", "2"] in found["counts"] and found["badges"] == {}
+        assert (await page.ask("place_frames"))["frames"] == [{"name": "lower.tip", "body": "lower"}]
         shape = await page.ask("shape", name="lower")
         assert dict(shape["properties"])["mass"].endswith("kg")
         refused = await page.ask("shape", name="elbow2")
