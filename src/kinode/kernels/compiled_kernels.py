@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,6 +61,7 @@ class Kernels:
         self._machines: dict[tuple[Kernel, int], Machine] = {}
         self._traced: TracedModel | None = None
         self._n_tracing = 0
+        self._building = RLock()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -117,19 +119,21 @@ class Kernels:
         self._build([kernel for kernel in dict.fromkeys(kernels) if not self.has(kernel)], 1)
 
     def _build(self, kernels: Sequence[Kernel], lanes: int) -> None:
+        """Compile or load kernels; one thread at a time, since code that another thread runs must not be replaced."""
         if any(find_row(kernel).forward for kernel in kernels):
             if self.topology.unmoved is not None:
                 raise self.topology.unmoved
             self._check_forward()
-        with paused_collection(), self.tracing() as find_traced:
+        with self._building, paused_collection(), self.tracing() as find_traced:
+            missing = [kernel for kernel in kernels if (kernel, lanes) not in self._machines]
             requests = [
                 BuildRequest(
                     f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, find_traced),
                     self._exchangeable_data, f"{kernel.name} of {self.topology.system.name}",
                 )
-                for kernel in kernels
+                for kernel in missing
             ]  # fmt: skip
-            for kernel, code in zip(kernels, compiler.build_several(requests), strict=True):
+            for kernel, code in zip(missing, compiler.build_several(requests), strict=True):
                 self._machines[kernel, lanes] = code
 
     def _make_program(self, kernel: Kernel, find_traced: Callable[[], TracedModel]) -> Program:
