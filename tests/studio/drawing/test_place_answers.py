@@ -59,7 +59,7 @@ def test_mobility_and_shapes_are_answered(desk):
         assert ["degrees of freedom", "2"] in found["counts"] and found["badges"] == {}
         assert (await page.ask("place_frames"))["frames"] == [{"name": "lower.tip", "body": "lower"}]
         shape = await page.ask("shape", name="lower")
-        assert dict(shape["properties"])["mass"].endswith("kg")
+        assert dict(shape["properties"])["mass"].endswith("kg") and shape["solid"] == ""
         refused = await page.ask("shape", name="elbow2")
         assert "nothing called 'elbow2'" in refused["error"]["message"]
 

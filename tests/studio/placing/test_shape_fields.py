@@ -26,7 +26,7 @@ def described(name, text=TEXT):
 def test_a_shape_says_its_numbers_and_the_mass_and_inertia_that_they_give():
     shape = described("bar")
     texts = {field["name"]: field["text"] for field in shape["fields"]}
-    assert shape["kind"] == "box" and texts["y"] == "3 cm" and texts["density"] == "2700 kg/m^3"
+    assert shape["solid"] == "box" and texts["y"] == "3 cm" and texts["density"] == "2700 kg/m^3"
     assert texts["mass"] is None and texts["at"] == "[0.2, 0, 0]"
     properties = dict(shape["properties"])
     assert properties["mass"] == "0.972 kg" and properties["mass center"] == "[0.2, 0, 0] m"
@@ -49,4 +49,4 @@ def test_another_kind_of_shape_keeps_what_is_known(name, kind):
 
 def test_a_body_without_a_shape_still_says_its_mass():
     shape = described("lump")
-    assert shape["kind"] == "" and shape["fields"] == [] and dict(shape["properties"])["mass"] == "2 kg"
+    assert shape["solid"] == "" and shape["fields"] == [] and dict(shape["properties"])["mass"] == "2 kg"

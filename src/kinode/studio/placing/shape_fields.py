@@ -39,7 +39,7 @@ def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
     Returns
     -------
     dict
-        ``kind`` ("" if it has none), ``fields`` with their texts, ``kinds`` with the gesture that makes it one,
+        ``solid``, its kind ("" if it has none), ``fields`` with their texts, ``kinds`` with the gesture that makes it one,
         ``properties``: mass, mass center and inertia as numbers, in words.
     """
     path = draft.path_of(name)
@@ -50,7 +50,7 @@ def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
     names += ("mass", *(() if kind == "rod" else ("density",)), "at") if kind else ()
     return {
         "name": name,
-        "kind": kind,
+        "solid": kind,
         "fields": [{"name": x, "text": _text(draft, inner, x), "words": WORDS[x]} for x in names],
         "kinds": {new: _make(draft, name, path, inner, new) for new in SHAPE_SIZES},
         "properties": list(_properties(system, name)),

@@ -5,7 +5,7 @@ import type { Gesture, StudioContext } from "../studio_types";
 
 export interface ShapeData {
   name: string;
-  kind: string; // "" if it has none
+  solid: string; // its kind; "" if it has none
   fields: { name: string; text: string | null; words: string }[];
   kinds: Record<string, Gesture>; // what makes it one
   properties: [string, string][];
@@ -38,8 +38,8 @@ export class ShapeForm {
   }
 
   private draw(shape: ShapeData): void {
-    const kinds = make("select", { "aria-label": `Shape of ${shape.name}` }, ...(shape.kind === "" ? [make("option", { value: "" }, "no shape")] : []), ...Object.keys(shape.kinds).map((kind) => make("option", { value: kind }, kind)));
-    kinds.value = shape.kind;
+    const kinds = make("select", { "aria-label": `Shape of ${shape.name}` }, ...(shape.solid === "" ? [make("option", { value: "" }, "no shape")] : []), ...Object.keys(shape.kinds).map((kind) => make("option", { value: kind }, kind)));
+    kinds.value = shape.solid;
     kinds.disabled = this.context.readOnly;
     kinds.addEventListener("change", () => void this.context.act(shape.kinds[kinds.value]!));
     const rows = shape.fields.map((field) => {
@@ -62,7 +62,7 @@ let focused: string | null = null; // the field that was typed into: the inspect
 
 /** What writes a number of a shape; mass takes the place of density, and the other way round. */
 export function shapeGesture(shape: ShapeData, field: string, text: string): Gesture {
-  const set = (name: string, value: string | null): Gesture => ({ do: "set", name: shape.name, path: ["shape", shape.kind, name], value });
+  const set = (name: string, value: string | null): Gesture => ({ do: "set", name: shape.name, path: ["shape", shape.solid, name], value });
   const other = { mass: "density", density: "mass" }[field];
   const one = set(field, text === "" ? null : text);
   const replaced = other !== undefined && text !== "" && shape.fields.some((each) => each.name === other && each.text !== null);
