@@ -39,8 +39,8 @@ def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
     Returns
     -------
     dict
-        ``solid``, its kind ("" if it has none), ``fields`` with their texts, ``kinds`` with the gesture that makes it one,
-        ``properties``: mass, mass center and inertia as numbers, in words.
+        ``solid``, its kind ("" if it has none), ``fields`` with their texts, ``kinds`` with the gesture that makes it
+        one, ``properties``: mass, mass center and inertia in words.
     """
     path = draft.path_of(name)
     node = draft.root.find(*path, "shape")
