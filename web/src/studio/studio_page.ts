@@ -6,11 +6,15 @@ import { RunPane } from "../live/run_pane";
 import type { Theme } from "../panel";
 import { make } from "../ui/elements";
 import { openHelp } from "../ui/help";
+import { ComparePanel } from "./comparison/compare_panel";
+import type { ComparedRow } from "./comparison/compare_types";
+import compareStyles from "./comparison/comparison.css?inline";
 import { type DocumentNews, StudioDocument } from "./document";
 import { openGallery } from "./gallery/gallery_dialog";
 import { makeDerivationPanes } from "./derivations/derivation_panes";
 import { StudioHeader } from "./header";
 import { InspectorPanel } from "./inspector/inspector_panel";
+import tableStyles from "./inspector/table_form.css?inline";
 import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
@@ -44,6 +48,7 @@ export class StudioPage implements StudioContext {
   run: RunPane | null = null;
   text: TextPanel | null = null;
   inspector: InspectorPanel | null = null;
+  comparison: ComparePanel | null = null;
   private chosen: readonly string[] = [];
   private readonly host: HTMLElement;
   private readonly makers: StudioMakers;
@@ -61,7 +66,7 @@ export class StudioPage implements StudioContext {
     this.makers = makers;
     this.connection = connection;
     this.document = new StudioDocument(connection);
-    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, ...(makers.styles ?? [])].join("\n")));
+    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, compareStyles, tableStyles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
       tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
@@ -155,6 +160,7 @@ export class StudioPage implements StudioContext {
   }
 
   gallery(): void {
+    if (this.readOnly) return this.say("This model is open to read only.", "error");
     openGallery(this.root, {
       load: () => this.document.gallery(), open: (what) => this.openOther(what), say: (words, kind) => this.say(words, kind),
     });
@@ -216,7 +222,8 @@ export class StudioPage implements StudioContext {
       else this.say(news.words, news.trouble ? "error" : "note");
     } else if (news.kind === "run") {
       if (news.state === "empty") this.clearRun(sentence(news.words));
-      this.setRunWords(RUN_WORDS[news.state] ?? news.state);
+      const none = news.state === "stale" && (this.run?.player ?? null) === null; // it never ran
+      this.setRunWords(none ? "not whole yet" : (RUN_WORDS[news.state] ?? news.state));
     }
     if (news.kind !== "sketch") this.showState();
   }
@@ -283,9 +290,10 @@ export class StudioPage implements StudioContext {
     this.inspector = new InspectorPanel(this);
     this.text = new TextPanel(this, { undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save() });
     const problems = new ProblemsPanel(this, (problem) => this.goTo(problem));
+    this.comparison = new ComparePanel(this, { goTo: (row) => this.goToRow(row) });
     const derived = makeDerivationPanes(this, this.connection);
-    this.parts = [canvas, palette, this.inspector, this.text, problems, ...Object.values(derived.parts)];
-    const side = { Inspector: this.inspector, Text: this.text, Problems: problems, ...derived.parts };
+    const side = { Inspector: this.inspector, Text: this.text, Problems: problems, ...derived.parts, Compare: this.comparison };
+    this.parts = [canvas, palette, ...Object.values(side)];
     this.side = new SideTabs(side);
     this.header.add(derived.badge);
     const run = make("section", { class: "run-pane", "aria-label": "Run" });
@@ -301,6 +309,7 @@ export class StudioPage implements StudioContext {
         this.runLink.follow(player);
         this.inspector?.setDesk(desk);
         for (const part of this.parts) part.runChanged?.(player);
+        this.comparison?.setDesk(desk);
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
       },
     });
@@ -316,6 +325,15 @@ export class StudioPage implements StudioContext {
       this.show("Text");
       this.text?.goTo(problem.line, problem.span);
     } else this.show("Canvas");
+  }
+
+  /** The part of a difference, where this model has it; the line where it has none. */
+  private goToRow({ part, change, line_after: line }: ComparedRow): void {
+    if (change !== "removed" && part !== "") this.select([part], "comparison");
+    else if (line !== null) {
+      this.show("Text");
+      this.text?.goTo(line, null);
+    } else this.say(change === "removed" ? `${part} is in the other model only.` : "");
   }
 
   private nextPane(step: 1 | -1): void {
