@@ -68,11 +68,33 @@ def make_circuit(browser: Browser, folder: Path) -> list[Path]:
         return [save("circuit", page)]
 
 
+def make_compared(browser: Browser, folder: Path) -> list[Path]:
+    """A drive compared with an earlier one, with the peaks of both runs."""
+    text = (ROOT / "examples" / "motor_axis.yaml").read_text(encoding="utf-8")
+    part = "  {}: {{kind: resistor, plus: bus, minus: gnd, resistance: {}}}\n"
+    lamp, bleeder = part.format("lamp", "400 Ohm"), part.format("bleeder", "1 kOhm")
+    (folder / "before.yaml").write_text(text.replace("run:", f"{lamp}run:"), encoding="utf-8")
+    file = folder / "axis.yaml"
+    changed = text.replace("ratio: 60", "ratio: 80").replace("  battery:", "  supply: ").replace("4000 N", "4500 N")
+    file.write_text(changed.replace("run:", f"{bleeder}run:"), encoding="utf-8")
+    with StudioView(file) as view:
+        page = open_studio(browser, view, "light")
+        page.evaluate(SEEK, 0.8)
+        page.locator(".pane-side [data-part=Compare]").click()
+        page.locator(".comparison option", has_text="before.yaml").wait_for(state="attached")
+        page.get_by_label("Compare with", exact=True).select_option(label="before.yaml")
+        page.get_by_role("button", name="Peaks side by side").click()
+        page.locator(".peak-table").wait_for(timeout=120_000)
+        made = [save("compare", page)]
+        page.close()
+    return made
+
+
 def main() -> None:
     """Make all of them."""
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        made = make_axis(browser, Path(place)) + make_circuit(browser, Path(place))
+        made = [path for make in (make_axis, make_circuit, make_compared) for path in make(browser, Path(place))]
         browser.close()
     for path in made:
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -35,6 +35,7 @@ from kinode.errors import ArgumentError, Error, ModelError
 from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft, read_places
+from kinode.studio.comparison.comparison_answers import add_comparison_answers
 from kinode.studio.documents.document_file import DocumentFile, FileThere, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.documents.model_document import DocumentChange, ModelDocument
@@ -45,8 +46,10 @@ from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
 from kinode.studio.drawing.hand_over import add_hand_over_answers, source_of
+from kinode.studio.drawing.inspected_tables import add_table_answers
 from kinode.studio.drawing.inspection import inspect_component
 from kinode.studio.drawing.kind_boxes import Plain
+from kinode.studio.drawing.law_problems import find_law_problem
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
@@ -92,6 +95,8 @@ class StudioDesk:
         for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_hand_over_answers(self)
+        add_comparison_answers(self, TEXT_LANE)
+        add_table_answers(self)
         add_place_answers(self)
         self._begin(file)
 
@@ -340,7 +345,8 @@ class StudioDesk:
             raise ArgumentError(f"position: a whole number is expected, not {position!r:.40}")
         found = self.checked()
         if law is not None:
-            return complete_law(found.system, str(law), position)
+            answer = complete_law(found.system, str(law), position)
+            return {**answer, "problem": find_law_problem(found, job.fields.get("field"), str(law), answer)}
         return complete_text(found.of.text, position, found.system)
 
     def can_connect(self, job: Job) -> Answer:

@@ -6,6 +6,8 @@ import { button, make } from "../../ui/elements";
 import { menuButton } from "../../ui/menu";
 import { ChoiceBox } from "../palette/choice_box";
 import { ADD_EVENT, DRAG_TYPE, findAddition, type Addition } from "../palette/kind_choices";
+import { COMPARED_EVENT, type ComparedMarks } from "../comparison/compare_types";
+import { GhostLayer } from "../comparison/ghost_layer";
 import type { Gesture, GestureAnswer, StudioContext, StudioPart } from "../studio_types";
 import { ALIGN_WORDS, type AlignWay } from "./alignment";
 import { BoxLayer } from "./box_layer";
@@ -40,7 +42,8 @@ class CanvasView implements StudioPart, KeyHost {
   chosenLink: string | null = null;
   focused: string | null = null;
   private readonly svg = draw("svg", { class: "circuit" });
-  private readonly world = draw("g", {}, this.wires.element, this.boxes.element, this.overlay);
+  private readonly ghosts = new GhostLayer();
+  private readonly world = draw("g", {}, this.ghosts.element, this.wires.element, this.boxes.element, this.overlay);
   // What is dragged is drawn in a picture of its own, so that all else need not be painted again.
   private readonly lifted = draw("g");
   private readonly liftedSvg = draw("svg", { class: "circuit lifted" }, this.lifted);
@@ -68,6 +71,7 @@ class CanvasView implements StudioPart, KeyHost {
     this.sheet.addEventListener("dragover", (event) => event.dataTransfer?.types.includes(DRAG_TYPE) && !context.readOnly && event.preventDefault());
     this.sheet.addEventListener("drop", this.dropped);
     context.root.addEventListener(ADD_EVENT, this.asked);
+    context.root.addEventListener(COMPARED_EVENT, this.compared);
     addHelp(CANVAS_HELP);
     this.sketchChanged();
   }
@@ -141,6 +145,7 @@ class CanvasView implements StudioPart, KeyHost {
     this.routes.destroy();
     this.input.destroy();
     this.context.root.removeEventListener(ADD_EVENT, this.asked);
+    this.context.root.removeEventListener(COMPARED_EVENT, this.compared);
     this.element.remove();
   }
 
@@ -366,6 +371,13 @@ class CanvasView implements StudioPart, KeyHost {
     event.preventDefault();
     this.sheet.focus({ preventScroll: true });
     void this.add(addition, this.window.placeOf(event), false);
+  };
+
+  private readonly compared = (event: Event): void => {
+    const { detail } = event as CustomEvent<ComparedMarks | null>;
+    this.boxes.compared = detail?.changes ?? new Map();
+    this.ghosts.show(detail?.ghosts ?? []);
+    this.drawAll();
   };
 
   private readonly asked = (event: Event): void => {
