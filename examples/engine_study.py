@@ -1,7 +1,7 @@
 """A study: which counterweight keeps the main bearing of an engine cool, at which speed?
 
 The slider-crank of slider_crank.yaml gets a weight opposite the crank pin.  For 21 weights and three speeds, peak and
-mean size of the main bearing's force are kept.
+mean size of the main bearing's force are kept.  Shows a study over a grid, its best runs and its plot.
 """
 
 import sys

@@ -8,10 +8,10 @@ from kinode.tasks.studies import study_lanes, study_plan
 
 TOP = """
 kinode: 1
-bodies: {top: {mass: 2, com: [0, 0, 0.1], inertia: [0.02, 0.02, 0.01]}}
+bodies: {top: {mass: 2, com: [0, 0, 0.1], inertia: [0.02, 0.02, 0.01], frames: {head: [0, 0, 0.2]}}}
 joints: {tip: {kind: spherical, between: [world, top], u: [0.1, 0.2, 60]}}
 parameters: {push: 1 N}
-elements: {wind: {kind: force, on: top, force: [push*t, 0, 0], expressed_in: world}}
+elements: {wind: {kind: force, on: top.head, force: [push*t, 0, 0], expressed_in: world}}
 """
 
 

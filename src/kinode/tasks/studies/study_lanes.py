@@ -42,7 +42,7 @@ EVALUATIONS = 4
 class _LaneRun(NamedTuple):
     """A run that is ready to begin."""
 
-    index: int
+    number: int
     values: Values
     begin: RunStart
     p: Array
@@ -119,8 +119,8 @@ def _finish(maker: RowMaker, run: _LaneRun, solution: BatchSolution, k: int) -> 
         trajectory = finish_run(maker.task, run.begin, motion)
         notes = tuple(notice.message for notice in run.begin.notices)
         if trajectory.ending.failed:
-            return fail_row(run.index, run.values, maker.kept, trajectory.message, notes)
+            return fail_row(run.number, run.values, maker.kept, trajectory.message, notes)
         kept: dict[str, Any] = reduce_run(trajectory, maker.kept)
-        return RunRow(run.index, run.values, trajectory.status, trajectory.message, kept, notes)
+        return RunRow(run.number, run.values, trajectory.status, trajectory.message, kept, notes)
     except Error as error:
-        return fail_row(run.index, run.values, maker.kept, str(error))
+        return fail_row(run.number, run.values, maker.kept, str(error))
