@@ -17,6 +17,7 @@ from kinode.formats.editing.actions.gesture_plan import GesturePlan
 from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, paste
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
+from kinode.formats.editing.box_places import box_prefix, read_box
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.text_edits import in_order, read_edits
@@ -38,7 +39,7 @@ def plan_gesture(
     text : str
         The model.
     gesture : mapping
-        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, text, all,
+        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, text, all, in,
         move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
@@ -133,6 +134,22 @@ def do_all(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> 
     plan.words = str(gesture.get("words") or ", ".join(dict.fromkeys(words)))
 
 
+def do_inside(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """A gesture inside a subsystem; the names that it made, removed and renamed are those of the whole."""
+    box, inner = (*draft.box, *read_box(gesture.get("box"))), gesture.get("gesture")
+    if not isinstance(inner, Mapping) or inner.get("do") in ("text", "in"):
+        raise ArgumentError("the gesture 'in' needs the gesture that is done in its box")
+    inside = ModelDraft(draft.text, draft.file, box=box)
+    one = GesturePlan()
+    do_gesture(inside, inner, one)
+    draft.apply(inside.edited.edits())
+    prefix = box_prefix(box)
+    plan.made += [prefix + name for name in one.made]
+    plan.removed += [prefix + name for name in one.removed]
+    plan.renamed |= {prefix + old: prefix + new for old, new in one.renamed.items()}
+    plan.words = f"{one.words} in {'.'.join(box)}"
+
+
 DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]] = {
     "add": add_part,
     "set": set_field,
@@ -144,6 +161,7 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "paste": paste,
     "group": add_group,
     "all": do_all,
+    "in": do_inside,
 }
 
 __all__ = ["GesturePlan", "ModelError", "plan_gesture"]

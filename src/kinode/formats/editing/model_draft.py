@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from kinode.errors import ArgumentError, ModelError
+from kinode.formats.editing.box_places import Box, find_box, find_box_entry
 from kinode.formats.editing.checked_text import CheckedText, check_text
 from kinode.formats.editing.entry_places import SHORT, EntryPlaces, Path
 from kinode.formats.editing.name_sites import NameSite, find_sites
@@ -46,19 +47,24 @@ ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "param
 
 
 @lru_cache(maxsize=8)
-def read_places(text: str) -> EntryPlaces:
-    """The entries of a text; the last few are kept, since most gestures begin where the one before ended."""
-    return EntryPlaces(text, reread_spans(text))
+def read_places(text: str, box: Box = ()) -> EntryPlaces:
+    """The entries of a text or of a box in it; the last few are kept, since most gestures begin where one ended."""
+    return EntryPlaces(text, find_box(reread_spans(text), box))
 
 
 class ModelDraft:
-    """The text of a model and what has been changed in it."""
+    """The text of a model and what has been changed in it; with a ``box`` the inside of that subsystem.
 
-    def __init__(self, text: str, file: str | os.PathLike[str] | None = None, checked: CheckedText | None = None):
+    The edits are those of the whole text in any case, and paths begin at the top of the box.
+    """
+
+    def __init__(
+        self, text: str, file: str | os.PathLike[str] | None = None, checked: CheckedText | None = None, box: Box = ()
+    ) -> None:
         self.edited = EditedText(text)
-        self.file = file
+        self.file, self.box = file, box
         self._checked, self._checked_text = checked, text
-        self.places = read_places(text)
+        self.places = read_places(text, box)
         self._sites: list[NameSite] | None = None
         if self.places.root.kind is not NodeKind.MAP:
             raise ArgumentError("the text is no model yet: a model is a mapping that starts with 'kinode: 1'")
@@ -72,7 +78,7 @@ class ModelDraft:
     def system(self) -> System:
         """The system of the text as it was at the beginning, as far as it could be built."""
         if self._checked is None:
-            self._checked = check_text(self._checked_text, self.file)
+            self._checked = check_text(self._checked_text, self.file, box=self.box)
         return self._checked.system
 
     def beside(self, text: str) -> ModelDraft:
@@ -99,14 +105,14 @@ class ModelDraft:
     @property
     def as_json(self) -> bool:
         """Whether the text is JSON."""
-        return is_json(self.root)
+        return is_json(reread_spans(self.text))
 
     def apply(self, edits: Iterable[Edit]) -> None:
         """Make edits of the present text, which must be a text that can be read again."""
         self.edited.apply(edits)
         self._sites = None
         try:
-            self.places = read_places(self.text)
+            self.places = read_places(self.text, self.box)
         except ModelError as error:
             raise ArgumentError(f"this cannot be written into the file: {error.message}") from None
 
@@ -222,7 +228,13 @@ class ModelDraft:
                 self.insert_section(section, [f"{section}:", *lines])
             else:  # the key of the section stands alone
                 at = line_end(self.text, self.root.entries[section].end)
-                self.apply([Edit(at, at, "".join(f"{line_break(self.text)}{line}" for line in lines))])
+                start = line_break(self.text) + " " * self._column
+                self.apply([Edit(at, at, "".join(f"{start}{line}" for line in lines))])
+
+    @property
+    def _column(self) -> int:
+        """Where the sections stand."""
+        return next((entry.column for entry in self.root.entries.values()), 0)
 
     def _flow(self, fields: Mapping[str, str], whole: str | None) -> str:
         """The fields of an entry in braces."""
@@ -240,7 +252,7 @@ class ModelDraft:
     def _lines(self, label: str, fields: Mapping[str, str], whole: str | None, parent: SpanNode | None) -> list[str]:
         """The lines of an entry, without their common indentation: one if it fits."""
         line = f"{label}: {self._one_line(fields, whole)}"
-        column = INDENT if parent is None else next(iter(parent.entries.values())).column
+        column = self._column + INDENT if parent is None else next(iter(parent.entries.values())).column
         if whole is not None or column + len(line) <= WIDTH:
             return [line]
         inner = (f"{' ' * INDENT}{format_key(k)}: {format_value(v, in_flow=False)}" for k, v in fields.items())
@@ -257,7 +269,8 @@ class ModelDraft:
         new = line_break(self.text)
         apart = last is not present[0] and self._stands_apart(last.start)
         at = line_end(self.text, max(last.end, value_end(self.text, last.node)))
-        self.apply([Edit(at, at, new * apart + "".join(f"{new}{line}" for line in lines))])
+        start = new + " " * self._column
+        self.apply([Edit(at, at, new * apart + "".join(f"{start}{line}" for line in lines))])
 
     def _stands_apart(self, position: int) -> bool:
         """Whether the line before that of a position is empty."""
@@ -282,6 +295,10 @@ class ModelDraft:
             self._remove_item(parent, key)
         elif several or parent.in_flow:
             self.apply(remove_entry(self.text, parent, str(key)))
+        elif self.box and not parent_path:
+            entry = find_box_entry(reread_spans(self.text), self.box)
+            assert entry is not None
+            self.apply(replace_value(self.text, entry, "{}"))
         else:
             raise ArgumentError(f"{key} is all that is there, and cannot be taken out")
 
