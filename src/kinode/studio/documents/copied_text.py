@@ -6,18 +6,17 @@ from collections.abc import Iterable
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.entry_places import EntryPlaces
-from kinode.formats.yaml_text import read_spans
 
 INDENT = 2
 
 
-def copy_components(text: str, names: Iterable[str]) -> str:
+def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:
     """The entries of components as they are written, under the names of their sections.
 
     Parameters
     ----------
-    text : str
-        The model.
+    places : EntryPlaces
+        Of the model.
     names : iterable of str
         Components that the text describes.
 
@@ -28,12 +27,13 @@ def copy_components(text: str, names: Iterable[str]) -> str:
 
     Examples
     --------
+    >>> from kinode.formats.editing.model_draft import read_places
     >>> from kinode.studio.documents.copied_text import copy_components
-    >>> print(copy_components("kinode: 1\\nbodies: {arm: {mass: 2}, leg: {mass: 1}}", ["arm"]), end="")
+    >>> print(copy_components(read_places("kinode: 1\\nbodies: {arm: {mass: 2}, leg: {mass: 1}}"), ["arm"]), end="")
     bodies:
       arm: {mass: 2}
     """
-    places = EntryPlaces(text, read_spans(text))
+    text = places.text
     sections: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         path = places.paths.get(name)

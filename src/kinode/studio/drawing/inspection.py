@@ -15,6 +15,7 @@ from kinode.model.system import System
 from kinode.studio.drawing.checked_model import CheckedVersion, places_in
 from kinode.studio.drawing.drawn_parts import KINDLESS
 from kinode.studio.drawing.kind_boxes import Plain, describe_class, fields_of, find_class
+from kinode.studio.subsystems.box_fields import box_rows, describe_box
 
 WHOLE = "The whole: its name, gravity and how it is run."
 OTHER_FIELDS = {
@@ -43,7 +44,7 @@ def inspect_component(found: CheckedVersion, sketch: Plain, name: str) -> Plain:
     ArgumentError
         If nothing is called so.
     """
-    places = places_in(found.of.text)
+    places = places_in(found.of.text, found.of.box)
     if not name:
         return _inspect_whole(found, places)
     name = _owner(sketch, name) if name not in places.paths else name
@@ -51,6 +52,8 @@ def inspect_component(found: CheckedVersion, sketch: Plain, name: str) -> Plain:
     section = places.section_of(name)
     if not section:
         return _inspect_inner(system, sketch, name)
+    if section == "systems":
+        return _inspect_box(found, places, sketch, name)
     kind = places.kind_of(name)
     model = system.components.get(name)
     rows = [_field(found, places, name, row, model) for row in _rows(section, kind, system)]
@@ -154,6 +157,21 @@ def _ports(sketch: Plain, name: str) -> Iterator[Plain]:
                 "link": port["reference"] or _link_name(link, at),
                 "words": f"connected to {at}" if at else "open",
             }  # fmt: skip
+
+
+def _inspect_box(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name: str) -> Plain:
+    """A subsystem from outside: where it stands, what its nodes, inputs and parameters are given."""
+    fields = []
+    for path, row in box_rows(found.of, places, name):
+        shown = _field(found, places, name, row, None, path)
+        if path == ("parameters",):
+            own = found.system.parameters.get(f"{name}.{row['name']}")
+            shown |= {"live": f"{name}.{row['name']}", "value": None if own is None else _number(found.system, own.value)}
+        fields.append(shown)
+    return {
+        "name": name, "section": "systems", "kind": "subsystem", "words": describe_box(places, name), "fields": fields,
+        "ports": list(_ports(sketch, name)), "broken": found.checked.broken.get(name), "editable": True,
+    }  # fmt: skip
 
 
 def _link_name(link: Plain | None, others: str) -> str | None:
