@@ -18,6 +18,7 @@ from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, pa
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
 from kinode.formats.editing.box_places import box_prefix, read_box
+from kinode.formats.editing.boxing.outer_references import EdgeNames, follow_inside
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.text_edits import in_order, read_edits
@@ -140,9 +141,10 @@ def do_inside(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
     if not isinstance(inner, Mapping) or inner.get("do") in ("text", "in"):
         raise ArgumentError("the gesture 'in' needs the gesture that is done in its box")
     inside = ModelDraft(draft.text, draft.file, box=box)
-    one = GesturePlan()
+    one, edge = GesturePlan(), EdgeNames.of(inside)
     do_gesture(inside, inner, one)
     draft.apply(inside.edited.edits())
+    follow_inside(draft, box, edge, one.renamed)
     prefix = box_prefix(box)
     plan.made += [prefix + name for name in one.made]
     plan.removed += [prefix + name for name in one.removed]
