@@ -30,7 +30,7 @@ ORDER = (
     "multibody.links", "multibody.networks", "multibody.restraints", "multibody",
     "formulations.circuit", "formulations",
     "kernels", "dynamics.initialization", "dynamics.state_batches", "dynamics",
-    "symbolic", "simulation", "results", "tasks",
+    "symbolic", "simulation", "results", "tasks", "exporters",
     "views.style", "views.diagram", "views.mechanism", "views.plots", "views.report", "views",
     "studio",
     "cli",

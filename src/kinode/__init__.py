@@ -54,6 +54,7 @@ _FACE = {
     "mobility": "kinode.tasks.mobility",
     "operating_space": "kinode.tasks.operating_space",
     "assemble": "kinode.tasks.assemble",
+    "export": "kinode.exporters.export",
     # results
     "Trajectory": "kinode.results.trajectory",
     "diagram": "kinode.views.diagram.circuit_diagram",
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
     from kinode.errors import ModelError as ModelError
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError
+    from kinode.exporters.export import export as export
     from kinode.formats.json_schema import schema as schema
     from kinode.formats.load import load as load
     from kinode.formats.load import loads as loads

@@ -20,6 +20,8 @@ HOOKS = {
     # of Dynamics
     "make_stepper": "kinode.tasks.real_time.stepper",
     "find_steppers": "kinode.tasks.real_time.single_step",
+    # of kn.export
+    "diagram": "kinode.views.diagram.circuit_diagram",
     # of Circuit
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records

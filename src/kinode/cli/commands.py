@@ -13,6 +13,7 @@ import typer
 
 from kinode.cli.circuit_command import circuit
 from kinode.cli.derivation_commands import equations, explain, show
+from kinode.cli.export_command import export
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
 from kinode.cli.studio_command import studio
@@ -33,6 +34,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode reactions rotor.yaml            say what loads its joints
   kinode balance quadcopter.yaml         balance forces about a frame
   kinode show motor_axis.yaml            draw its circuit diagram
+  kinode export arm.yaml --to python     write it as a Python script
 
 Each command has its own help: kinode run --help
 """
@@ -74,6 +76,7 @@ for command in (
     explain,
     circuit,
     show,
+    export,
     examples,
     schema,
     bench,

@@ -41,7 +41,7 @@ _PLAIN = re.compile(r"(?!---|\.\.\.)(?:[A-Za-z0-9_(.+]|-(?! ))(?:[A-Za-z0-9_ .()
 def write_system(system: System, version: int) -> str:
     """The text of the file."""
     system = system.as_declared()
-    writer = _YamlWriter(system)
+    writer = PlainRecords(system)
     lines = [
         f"kinode: {version}",
         f"name: {write_scalar(system.name)}",
@@ -74,7 +74,7 @@ def write_system(system: System, version: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _YamlWriter:
+class PlainRecords:
     """Converts records to plain values: dicts, lists, text and floats."""
 
     def __init__(self, system: System) -> None:

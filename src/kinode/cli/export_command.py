@@ -1,0 +1,42 @@
+"""``kinode export``: a model in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+
+
+@reporting_errors
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option("--to", metavar="KIND", help="python, svg or yaml.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file; named after MODEL, in this folder, if left out.")
+    ] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Write a model in another form.
+
+    python: a script that builds the same system. svg: the circuit diagram.
+    yaml: one file, in SI units, with all subsystems and other files in it.
+
+    \b
+    kinode export arm.yaml --to python
+    kinode export motor_axis.yaml --to svg --out axis.svg
+    kinode export arm.urdf --to yaml
+    """
+    from kinode.errors import ArgumentError
+    from kinode.exporters.export import export as write
+    from kinode.exporters.export import find_export
+
+    chosen = find_export(to)
+    file = out or Path(f"{model.stem}{chosen.suffix}")
+    if out is None and file.exists() and file.resolve() == model.resolve():
+        raise ArgumentError(f"--out: {file} is the model itself; name another file")
+    source = model if base == "fixed" else load_model(model, base)
+    typer.echo(f"wrote {write(source, to, file)}: {chosen.words}")

@@ -1,0 +1,1 @@
+"""Models in other forms: scripts, pictures, files of other programs."""
