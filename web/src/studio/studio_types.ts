@@ -64,7 +64,11 @@ export type Gesture =
   | { do: "waypoints"; link: string; points: Point[] | null }
   | { do: "tidy" }
   | { do: "text"; edits: TextEdit[] }
-  | { do: "all"; gestures: Gesture[] };
+  | { do: "all"; gestures: Gesture[] }
+  | { do: "in"; box: string[]; gesture: Gesture }
+  | { do: "enclose"; names: string[]; name?: string; at?: Point }
+  | { do: "dissolve"; name: string }
+  | { do: "use"; file: string; name?: string; at?: Point };
 
 export interface GestureAnswer extends Partial<DocumentState> {
   version: number;
@@ -90,6 +94,7 @@ export interface Problem {
   line: number | null; // from 1
   span: [start: number, end: number] | null;
   cures: Cure[];
+  box?: string[]; // the subsystem in whose text it stands
 }
 
 // -- the drawing ------------------------------------------------------------------------------------------
@@ -121,6 +126,8 @@ export interface SketchBox {
   svg: string; // around the middle
   pinned: boolean;
   broken: string | null;
+  /** Of a closed subsystem: its file, empty if it is written out, and how many components it holds. */
+  inside?: { file: string; count: number } | null;
   spine?: boolean; // the router keeps a channel beside it
   upright?: boolean;
   words?: { text: string; role: "label" | "value"; room: [left: number, top: number, right: number, bottom: number] }[];
@@ -206,6 +213,7 @@ export interface InspectedField {
   line: number | null;
   required: boolean;
   reads?: string[]; // what a law reads
+  live?: string; // what the run calls the number, where that is not the component with the path
 }
 
 export interface InspectedPort {
@@ -267,8 +275,10 @@ export interface StudioContext {
   readonly hovered: string | null;
   /** Says something for a moment, to screen readers too. */
   say(words: string, kind?: SayKind): void;
-  /** Does a gesture; what is refused is said, and null returned. */
-  act(gesture: Gesture): Promise<GestureAnswer | null>;
+  /** Does a gesture in the subsystem that is open, or in the one given; what is refused is said, and null returned. */
+  act(gesture: Gesture, box?: readonly string[]): Promise<GestureAnswer | null>;
+  /** Shows the inside of a closed box by its name, or the file that it is from; null closes the one that is open. */
+  openBox(name: string | null): void;
   /** Opens a part of the page by its name ("Inspector", "Text", "Problems", "Canvas", "Palette", "Run"). */
   show(part: string): void;
 }

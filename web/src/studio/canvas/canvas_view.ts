@@ -51,7 +51,7 @@ class CanvasView implements StudioPart, KeyHost {
   private readonly pending = new Map<string, number>(); // boxes that were moved here, and the version that has it; Infinity: not answered
   private awaited: { names: string[]; version: number } | null = null; // made by a gesture, to be chosen
   private routed = ""; // the drawing that was routed last
-  private shownFile: string | null | undefined = undefined; // the document whose circuit was fitted into the window
+  private shownFile = ""; // the document or subsystem whose circuit was fitted into the window
 
   constructor(context: StudioContext) {
     this.context = context;
@@ -106,14 +106,15 @@ class CanvasView implements StudioPart, KeyHost {
 
   /** Another document is shown as a whole; what is drawn afterwards does not move the view. */
   private fitNewDocument(): void {
-    const { file } = this.context.document.state;
-    if (file === this.shownFile || this.window.width === 0) return;
-    this.shownFile = file;
+    const { state, box } = this.context.document;
+    const shown = JSON.stringify([state.file, ...box]);
+    if (shown === this.shownFile || this.window.width === 0) return;
+    this.shownFile = shown;
     this.window.fit();
   }
 
   problemsChanged(): void {
-    this.boxes.update({ problems: this.context.document.problems, chosen: this.chosen });
+    this.boxes.update({ problems: this.context.document.shownProblems, chosen: this.chosen });
   }
 
   selectionChanged(from: string): void {
@@ -144,7 +145,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   // -- drawing ----------------------------------------------------------------------------------------
   private drawAll(): void {
-    this.boxes.update({ problems: this.context.document.problems, chosen: this.chosen });
+    this.boxes.update({ problems: this.context.document.shownProblems, chosen: this.chosen });
     this.boxes.setTabStop(this.focused ?? this.model.readingOrder()[0] ?? null);
     this.reroute();
     this.wires.update(this.chosenLink);

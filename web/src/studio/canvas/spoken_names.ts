@@ -5,6 +5,11 @@ import type { CatalogueKind, SketchBox, SketchLink, SketchPort } from "../studio
 const ROLES: Record<string, string> = { SB: "body", KN: "joint", E: "source", DC: "dynamic component", signal: "signal", part: "part" };
 const KINDS = { vector: "vector link", energy: "energy link", information: "information" } as const;
 
+/** What a closed box holds. */
+export function insideWords({ file, count }: { file: string; count: number }): string {
+  return `${file === "" ? `${count} parts inside` : `from the file ${file}`}, Enter opens it`;
+}
+
 export function boxName(box: SketchBox, chosen = false): string {
   const kind = box.kind.replaceAll("_", " ");
   const role = ROLES[box.role] ?? "part";
@@ -12,6 +17,7 @@ export function boxName(box: SketchBox, chosen = false): string {
   const parts = [box.name, kind === role || box.role === "part" ? kind : `${kind}, ${role}`, box.value];
   if (open > 0) parts.push(open === 1 ? "one open port" : `${open} open ports`);
   if (box.broken !== null) parts.push(box.broken);
+  if (box.inside != null) parts.push(insideWords(box.inside));
   if (chosen) parts.push("selected");
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -53,7 +53,7 @@ export class InspectorPanel implements StudioPart {
   }
 
   private hear(news: DocumentNews): void {
-    if (news.kind === "opened" || news.kind === "text") void this.show();
+    if (news.kind === "opened" || news.kind === "text" || news.kind === "box") void this.show();
   }
 
   /** The one component that is chosen; parts that belong to another show that one. */
@@ -168,7 +168,7 @@ export class InspectorPanel implements StudioPart {
   }
 
   private markProblems(): void {
-    const mine = this.context.document.problems.filter((problem) => (problem.component ?? "") === this.shown);
+    const mine = this.context.document.shownProblems.filter((problem) => (problem.component ?? "") === this.shown);
     for (const row of this.rows) if (!row.isChanged) row.showProblems(mine);
   }
 
