@@ -18,6 +18,7 @@ from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, pa
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
 from kinode.formats.editing.box_places import box_prefix, read_box
+from kinode.formats.editing.boxing.enclosing import enclose
 from kinode.formats.editing.boxing.outer_references import EdgeNames, follow_inside
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft
@@ -164,6 +165,7 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "group": add_group,
     "all": do_all,
     "in": do_inside,
+    "enclose": enclose,
 }
 
 __all__ = ["GesturePlan", "ModelError", "plan_gesture"]

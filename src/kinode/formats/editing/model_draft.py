@@ -38,7 +38,8 @@ from kinode.formats.editing.spans.value_text import format_key, format_value
 from kinode.formats.editing.text_edits import Edit, EditedText
 from kinode.formats.model_loader import SECTIONS
 from kinode.formats.span_nodes import NodeKind, SpanNode
-from kinode.formats.yaml_writer import WIDTH
+from kinode.formats.yaml_text import plain_value, read_spans
+from kinode.formats.yaml_writer import WIDTH, write_flow
 from kinode.model.system import System
 
 ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "parameters", "inputs", "tables", "bodies",
@@ -230,6 +231,23 @@ class ModelDraft:
                 at = line_end(self.text, self.root.entries[section].end)
                 start = line_break(self.text) + " " * self._column
                 self.apply([Edit(at, at, "".join(f"{start}{line}" for line in lines))])
+
+    def add_block(self, section: str, name: str, lines: list[str]) -> None:
+        """A new entry whose fields stand on lines; in brackets where the section does."""
+        node = self.root.find(section)
+        self.guard((section,))
+        flow = self.root.in_flow or (node is not None and node.in_flow)
+        if flow:
+            value = plain_value(read_spans("\n".join(lines)))
+            self.add(section, name, {key: write_flow(item) for key, item in value.items()})
+            return
+        block = [f"{format_key(name)}:", *(f"{' ' * INDENT}{line}".rstrip() for line in lines)]
+        if node is not None and node.kind is NodeKind.MAP:
+            self.apply(insert_line(self.text, list(node.entries.values())[-1], "\n".join(block)))
+        else:
+            if node is not None:
+                self.remove((section,))
+            self.insert_section(section, [f"{section}:", *(f"{' ' * INDENT}{line}".rstrip() for line in block)])
 
     @property
     def _column(self) -> int:

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.entry_places import EntryPlaces
-
-INDENT = 2
+from kinode.formats.editing.spans.entry_text import entry_text
 
 
 def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:
@@ -40,16 +39,6 @@ def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:
         entry = None if path is None else places.entry(path)
         if path is None or entry is None:
             raise ArgumentError(f"{name!r:.60} is not described in this text, and cannot be copied")
-        end = max(entry.end, entry.node.end)
-        sections.setdefault(places.section_of(name), []).append(_indented(text[entry.start : end], entry.column))
+        sections.setdefault(places.section_of(name), []).append(f"{entry_text(text, entry)}\n")
     return "".join(f"{section}:\n{''.join(entries)}" for section, entries in sections.items())
 
-
-def _indented(entry: str, column: int) -> str:
-    """An entry that began in a column, in the second."""
-    first, *rest = entry.splitlines()
-    lines = [" " * INDENT + first]
-    for line in rest:
-        blank = len(line) - len(line.lstrip(" "))
-        lines.append(" " * max(blank - column + INDENT, INDENT) + line.lstrip(" ") if line.strip() else "")
-    return "\n".join(lines).rstrip() + "\n"
