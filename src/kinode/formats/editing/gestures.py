@@ -18,6 +18,7 @@ from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, pa
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
 from kinode.formats.editing.box_places import box_prefix, read_box
+from kinode.formats.editing.boxing.dissolving import dissolve
 from kinode.formats.editing.boxing.enclosing import enclose
 from kinode.formats.editing.boxing.outer_references import EdgeNames, follow_inside
 from kinode.formats.editing.checked_text import CheckedText
@@ -42,7 +43,7 @@ def plan_gesture(
         The model.
     gesture : mapping
         ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, text, all, in,
-        move, waypoints or tidy.
+        enclose, dissolve, move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
     checked : CheckedText, optional
@@ -166,6 +167,7 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "all": do_all,
     "in": do_inside,
     "enclose": enclose,
+    "dissolve": dissolve,
 }
 
 __all__ = ["GesturePlan", "ModelError", "plan_gesture"]

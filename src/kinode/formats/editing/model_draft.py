@@ -76,11 +76,16 @@ class ModelDraft:
         return self.edited.text
 
     @property
-    def system(self) -> System:
-        """The system of the text as it was at the beginning, as far as it could be built."""
+    def checked(self) -> CheckedText:
+        """What the text meant at the beginning."""
         if self._checked is None:
             self._checked = check_text(self._checked_text, self.file, box=self.box)
-        return self._checked.system
+        return self._checked
+
+    @property
+    def system(self) -> System:
+        """The system of the text as it was at the beginning, as far as it could be built."""
+        return self.checked.system
 
     def beside(self, text: str) -> ModelDraft:
         """Another text whose names are understood as in this system."""
@@ -232,16 +237,15 @@ class ModelDraft:
                 start = line_break(self.text) + " " * self._column
                 self.apply([Edit(at, at, "".join(f"{start}{line}" for line in lines))])
 
-    def add_block(self, section: str, name: str, lines: list[str]) -> None:
-        """A new entry whose fields stand on lines; in brackets where the section does."""
+    def add_entry(self, section: str, name: str, block: list[str]) -> None:
+        """A new entry as it is written on lines, its key included; in brackets where the section is."""
         node = self.root.find(section)
         self.guard((section,))
-        flow = self.root.in_flow or (node is not None and node.in_flow)
-        if flow:
-            value = plain_value(read_spans("\n".join(lines)))
-            self.add(section, name, {key: write_flow(item) for key, item in value.items()})
+        if self.root.in_flow or (node is not None and node.in_flow):
+            value = plain_value(read_spans("\n".join(block)))[name]
+            fields = value if isinstance(value, Mapping) else {SHORT.get(section, "at"): value}
+            self.add(section, name, {key: write_flow(item) for key, item in fields.items()})
             return
-        block = [f"{format_key(name)}:", *(f"{' ' * INDENT}{line}".rstrip() for line in lines)]
         if node is not None and node.kind is NodeKind.MAP:
             self.apply(insert_line(self.text, list(node.entries.values())[-1], "\n".join(block)))
         else:

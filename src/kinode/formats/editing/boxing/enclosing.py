@@ -44,7 +44,8 @@ def enclose(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) ->
     for table in edge.tables:
         if table in draft.places.paths and not any(site.role == LAW and site.means(table) for site in draft.sites):
             draft.remove(draft.places.paths[table])
-    draft.add_block("systems", name, [*_given_lines(given), "system:", *(f"  {line}" for line in inside)])
+    lines = [*_given_lines(given), "system:", *(f"  {line}" for line in inside)]
+    draft.add_entry("systems", name, [f"{format_key(name)}:", *(f"  {line}".rstrip() for line in lines)])
     plan.made.append(name)
     plan.renamed |= {member: f"{name}.{member}" for member in edge.members}
     plan.renamed |= {node: f"{name}.{node}" for node in edge.own_nodes}

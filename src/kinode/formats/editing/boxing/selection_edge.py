@@ -64,9 +64,10 @@ class SelectionEdge:
         """The component, or else the node, that a name begins with; empty where it is a word of laws."""
         words = name.split(".")
         heads = [".".join(words[:count]) for count in range(len(words), 0, -1)]
-        for head in heads:
-            if head in self.heads or head == WORLD:
-                return head
+        for known in (self.draft.places.paths, (*self.heads, WORLD)):  # of a subsystem, the entry that it is
+            for head in heads:
+                if head in known:
+                    return head
         for head in heads:
             if head in self.nodes:
                 return head
@@ -119,7 +120,7 @@ class SelectionEdge:
         for name in chosen:
             self.draft.guard(places.paths[name], inside=True)
             node = places.node(name)
-            if node is not None and _has_alias(node):
+            if node is not None and has_alias(node):
                 raise ArgumentError(f"{name} uses values that are written elsewhere (& and *): change it in the text")
         return [name for name in places.paths if name in chosen]
 
@@ -213,9 +214,10 @@ class SelectionEdge:
             unit = unit_of(self.draft.system, quantity)
         except Error:
             return ""
-        return unit if isinstance(unit, str) else ""
+        return unit if isinstance(unit, str) and unit != "1" else ""
 
 
-def _has_alias(node: SpanNode) -> bool:
+def has_alias(node: SpanNode) -> bool:
+    """Whether something in a value is written elsewhere."""
     inner = [*node.items, *(entry.node for entry in node.entries.values())]
-    return any(item.kind is NodeKind.ALIAS or _has_alias(item) for item in inner)
+    return any(item.kind is NodeKind.ALIAS or has_alias(item) for item in inner)
