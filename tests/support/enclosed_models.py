@@ -1,4 +1,4 @@
-"""Models before and after a subsystem was made of a part of them: the rates of the same state, by name, without compiling."""
+"""Models before and after a subsystem was made in them: the rates of the same state by name, without compiling."""
 
 from __future__ import annotations
 

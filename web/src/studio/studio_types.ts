@@ -112,6 +112,7 @@ export interface SketchPort {
   out: boolean;
   open: boolean; // nothing is connected
   field?: string[] | null; // of the model file
+  edge?: string; // of a subsystem that is open: what the port is connected to outside
 }
 
 export interface SketchBox {
@@ -139,6 +140,7 @@ export interface SketchLink {
   kind: LinkKind;
   domain: string;
   label: string;
+  edge?: string; // of a subsystem that is open: what the node is connected to outside
   ends: PortPlace[];
   path: Point[][] | null;
   dots: Point[];

@@ -41,4 +41,3 @@ def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:
             raise ArgumentError(f"{name!r:.60} is not described in this text, and cannot be copied")
         sections.setdefault(places.section_of(name), []).append(f"{entry_text(text, entry)}\n")
     return "".join(f"{section}:\n{''.join(entries)}" for section, entries in sections.items())
-

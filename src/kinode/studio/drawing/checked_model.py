@@ -171,7 +171,8 @@ class ModelChecker:
         with self._lock:
             places = {**ModelView(self.standing).inside(prefix).places, **view.places}
         boxes = read_entries(places_in(found.of.text, found.of.box)) if found.checked.readable else []
-        sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places, boxes)
+        edges = find_edges(found.of) if found.checked.readable else {}
+        sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places, boxes, edges)
         with self._lock:
             own = {prefix + name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
             self.standing |= own
@@ -256,6 +257,14 @@ class ModelChecker:
 def places_in(text: str, box: Box = ()) -> EntryPlaces:
     """Where the components stand in a text, or in a subsystem of it; that of the last texts is kept."""
     return EntryPlaces(text, find_box(read_spans(text), box))
+
+
+def find_edges(of: ModelVersion) -> Mapping[str, str]:
+    """The nodes of a subsystem that are connected outside, with what they are there."""
+    if not of.box:
+        return {}
+    entries = read_entries(places_in(of.text, of.box[:-1]))
+    return next((entry.connect for entry in entries if entry.name == of.box[-1]), {})
 
 
 def find_broken(found: CheckedVersion) -> list[BrokenPart]:

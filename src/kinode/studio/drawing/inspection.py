@@ -166,7 +166,10 @@ def _inspect_box(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name
         shown = _field(found, places, name, row, None, path)
         if path == ("parameters",):
             own = found.system.parameters.get(f"{name}.{row['name']}")
-            shown |= {"live": f"{name}.{row['name']}", "value": None if own is None else _number(found.system, own.value)}
+            shown |= {
+                "live": f"{name}.{row['name']}",
+                "value": None if own is None else _number(found.system, own.value),
+            }
         fields.append(shown)
     return {
         "name": name, "section": "systems", "kind": "subsystem", "words": describe_box(places, name), "fields": fields,

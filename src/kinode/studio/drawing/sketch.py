@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
+from kinode.model.base.fields import Component
+from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, VECTOR
+from kinode.model.network.part import Part
 from kinode.model.system import System
 from kinode.studio.drawing.drawn_parts import BrokenPart, DrawnCircuit, is_connected
 from kinode.studio.drawing.kind_boxes import Plain, port_domain
@@ -43,6 +45,8 @@ class Sketcher:
         Points of links by name through which they are to run.
     boxes : iterable of BoxEntry
         Subsystems that are drawn as closed boxes.
+    edges : mapping
+        Of a subsystem that is drawn: its nodes that are connected outside, with what they are there.
 
     Examples
     --------
@@ -55,11 +59,12 @@ class Sketcher:
     def __init__(
         self, system: System, broken: Iterable[BrokenPart] = (), places: Places | None = None,
         waypoints: Mapping[str, Sequence[Sequence[float]]] | None = None, pinned: Collection[str] | None = None,
-        boxes: Iterable[BoxEntry] = (),
+        boxes: Iterable[BoxEntry] = (), edges: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.drawn = DrawnCircuit(system, broken, boxes)
         self.circuit = self.drawn.graph
         self.places, self.waypoints = places or {}, waypoints or {}
+        self.edges = edges or {}
         self.pinned = self.places if pinned is None else pinned
         if self.circuit.boxes:
             layout = Layout(self.circuit, WIDTH)
@@ -166,7 +171,13 @@ class Sketcher:
             "out": port.out,
             "open": not joined and not is_connected(model, port),
             "field": field.split(".") if field else [],
+            "edge": "" if joined else self._edge(model, port),
         }
+
+    def _edge(self, model: Component | None, port: Port) -> str:
+        """What a port at the edge of a subsystem is connected to outside."""
+        node = getattr(model, port.name, None) if isinstance(model, Part) and port.kind == ENERGY else None
+        return self.edges.get(node, "") if isinstance(node, str) else ""
 
     def _domain(self, box: Box, port: Port) -> str:
         if port.kind == INFORMATION:
@@ -195,6 +206,7 @@ class Sketcher:
             "kind": link.kind,
             "domain": self._domain(box, port),
             "label": link.label,
+            "edge": self.edges.get(link.name.removesuffix(".3"), ""),
             "ends": [{"component": box.name, "port": port.name} for box, port in link.ends],
             "path": [[list(point) for point in line] for line in link.path] if routed else None,
             "dots": [list(point) for point in link.dots],

@@ -6,7 +6,7 @@ kind           fields                          answer
 box_sketch     box                             box, version, sketch of the inside; null while the text cannot be read
 =============  ==============================  ==================================================================
 
-``box`` is the list of subsystems that lead to the one that is open.  Gestures inside it are ``{do: "in", box, gesture}``.
+``box`` is the list of subsystems that lead to the open one.  A gesture inside it is ``{do: "in", box, gesture}``.
 """
 
 from __future__ import annotations

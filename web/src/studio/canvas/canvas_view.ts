@@ -7,6 +7,7 @@ import { menuButton } from "../../ui/menu";
 import { ChoiceBox } from "../palette/choice_box";
 import { ADD_EVENT, DRAG_TYPE, findAddition, type Addition } from "../palette/kind_choices";
 import type { Gesture, GestureAnswer, StudioContext, StudioPart } from "../studio_types";
+import { boxMenu } from "../subsystems/box_commands";
 import { ALIGN_WORDS, type AlignWay } from "./alignment";
 import { BoxLayer } from "./box_layer";
 import { alignChosen, findPart, freePlace, pasteText, searchParts } from "./canvas_commands";
@@ -81,7 +82,7 @@ class CanvasView implements StudioPart, KeyHost {
     return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" },
       command("Add", "Add a part: /", change(() => searchParts(this, this.window.middle, true))),
       command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
-      ways.element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
+      ways.element, boxMenu(this).element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
         command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }

@@ -23,9 +23,10 @@ export function boxName(box: SketchBox, chosen = false): string {
 }
 
 export function portName(box: SketchBox, port: SketchPort): string {
+  const outside = port.edge ? `, connected outside to ${port.edge}` : "";
   const what = port.kind === "information" ? (port.out ? "gives a signal" : "reads a signal") : [port.domain, KINDS[port.kind]].filter((word) => word !== "").join(" ");
   const where = port.reference !== "" ? `, connected to ${port.reference}` : port.open ? ", open" : "";
-  return `port ${port.name} of ${box.name}, ${what}${where}`;
+  return `port ${port.name} of ${box.name}, ${what}${outside || where}`;
 }
 
 export function linkName(link: SketchLink): string {

@@ -3,7 +3,7 @@
 import { errorWords, type LiveDesk } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { DocumentNews } from "../document";
-import type { Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
+import type { GestureAnswer, Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
 import { FieldRow } from "./field_row";
 import { PortRows } from "./port_rows";
 
@@ -101,7 +101,7 @@ export class InspectorPanel implements StudioPart {
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
     if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter());
-    else if (inspected.editable !== false) parts.push(this.actions([owner]));
+    else if (inspected.editable !== false) parts.push(this.actions([owner], inspected.section === "systems"));
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
     this.markProblems();
@@ -156,14 +156,18 @@ export class InspectorPanel implements StudioPart {
     return make("div", {}, make("h2", {}, `${selection.length} parts`), list, this.actions(selection));
   }
 
-  private actions(names: readonly string[]): HTMLElement {
+  private actions(names: readonly string[], isBox = false): HTMLElement {
     const button = (words: string, act: () => void): HTMLButtonElement => {
       const made = make("button", { type: "button" }, words);
       made.disabled = this.context.readOnly;
       made.addEventListener("click", act);
       return made;
     };
-    return make("div", { class: "part-actions" }, button("Duplicate", () => void this.context.act({ do: "duplicate", names: [...names] }).then((done) => done?.made && this.context.select(done.made, "inspector"))),
+    const chosen = (done: GestureAnswer | null): void => void (done?.made && this.context.select(done.made, "inspector"));
+    const enclose = button("Make a subsystem", () => void this.context.act({ do: "enclose", names: [...names] }).then(chosen));
+    const own = isBox ? [make("button", { type: "button" }, "Open"), button("Dissolve", () => void this.context.act({ do: "dissolve", name: names[0]! }).then(chosen))] : [];
+    own[0]?.addEventListener("click", () => this.context.openBox(names[0]!));
+    return make("div", { class: "part-actions" }, ...own, ...(names.length > 1 ? [enclose] : []), button("Duplicate", () => void this.context.act({ do: "duplicate", names: [...names] }).then((done) => done?.made && this.context.select(done.made, "inspector"))),
       button("Delete", () => void this.context.act({ do: "delete", names: [...names] }).then((done) => done !== null && this.context.select([], "inspector"))));
   }
 
@@ -190,5 +194,5 @@ function groups(rows: FieldRow[]): [string, FieldRow[]][] {
 }
 
 function groupOf({ path }: InspectedField): string {
-  return path.length > 1 ? ({ run: "Run" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
+  return path.length > 1 ? ({ run: "Run", parameters: "Parameters", bind: "What its inputs are given", connect: "Its other nodes" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
 }

@@ -1,7 +1,7 @@
 """The gesture ``dissolve``: what is in a subsystem is put in its place, with the same equations as before.
 
-Nodes become those that they were connected to, inputs the quantities that they were bound to, parameters those that they
-were given.  An input that is bound to a law becomes a signal, and a parameter that has a value of its own stays one.
+Nodes become those that they were connected to, inputs the quantities that they were bound to, parameters those that
+they were given.  An input that is bound to a law becomes a signal; a parameter that has a value of its own stays one.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class _OpenedBox:
         if has_alias(entry):
             raise ArgumentError(f"{self.name} uses values that are written elsewhere (& and *): change it in the text")
         frames = self.inside.root.find("frames")
-        here = self.draft.root.find("frames")
-        for key in frames.entries if frames is not None and here is not None else ():
-            if key in here.entries and plain_value(frames.entries[key].node) != plain_value(here.entries[key].node):
+        for key, own in frames.entries.items() if frames is not None else ():
+            here = self.draft.root.find("frames", key)
+            if here is not None and plain_value(own.node) != plain_value(here):
                 raise ArgumentError(f"{key} is a frame in {self.name}, and another outside: rename one of them")
 
     def _new_declarations(self) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ from kinode.formats.editing.spans.entry_text import entry_text
 from kinode.formats.editing.spans.span_edits import value_end
 from kinode.formats.editing.spans.value_text import format_key
 from kinode.formats.editing.text_edits import Edit
-from kinode.formats.yaml_writer import write_number
+from kinode.formats.yaml_writer import write_scalar
 from kinode.model.base.parameters import Input, Parameter
 
 FIRST_NAME = "subsystem"
@@ -87,9 +87,9 @@ def _write_inside(edge: SelectionEdge) -> list[str]:
         unit = edge.unit_of(quantity)
         apart.add("inputs", name, {"value": "0", **({"unit": unit} if unit else {})})
     gravity = draft.root.find("gravity")
-    if gravity is not None and "bodies" in sections:
-        if not any(site.path[:1] == ("gravity",) for site in draft.sites):
-            apart.set(("gravity",), draft.text[gravity.start : value_end(draft.text, gravity)])
+    plain = not any(site.path[:1] == ("gravity",) for site in draft.sites)
+    if gravity is not None and plain and "bodies" in sections:
+        apart.set(("gravity",), draft.text[gravity.start : value_end(draft.text, gravity)])
     return apart.text.removeprefix(EMPTY).splitlines()
 
 
@@ -119,7 +119,7 @@ def _constant(edge: SelectionEdge, section: str, name: str) -> dict[str, str]:
     record = draft.system.declared[name]
     assert isinstance(record, Parameter | Input)
     unit = {} if record.dimension is None else {"unit": record.dimension.unit}
-    return {"value": write_number(float(draft.system.nominal(record.value))), **unit}
+    return {"value": write_scalar(float(draft.system.nominal(record.value))), **unit}
 
 
 def _name_from_outside(edge: SelectionEdge, name: str) -> None:

@@ -1,7 +1,7 @@
 """What stands outside a subsystem and names what is in it: kept right while the inside is changed.
 
-A component, node, parameter or input that gets another name inside gets it in ``connect``, ``bind`` and ``parameters`` of
-the subsystem and in all references outside.  What is no longer there is taken out of these three.
+A component, node, parameter or input that gets another name inside gets it in ``connect``, ``bind`` and ``parameters``
+of the subsystem and in all references outside.  What is no longer there is taken out of these three.
 """
 
 from __future__ import annotations

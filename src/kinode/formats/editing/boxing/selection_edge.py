@@ -1,10 +1,10 @@
 """What goes into a subsystem with a selection of components, and what crosses its edge.
 
 A component that stands on a body outside, or acts in a joint outside, stays outside: the world of a subsystem is one
-frame, and here it is the world.  So vectors in world axes and gravity mean inside what they meant before.  Everything else
-may cross: a node, or the freedom of a joint, becomes a node of the subsystem that is connected outside; a parameter stays
-outside and is given; any other quantity that a law reads becomes an input that is bound to it.  Tables, declared kinds and
-frames of the world are written inside too.
+frame, and here it is the world.  So vectors in world axes and gravity mean inside what they meant before.  Everything
+else may cross: a node, or the freedom of a joint, becomes a node of the subsystem that is connected outside; a
+parameter stays outside and is given; any other quantity that a law reads becomes an input that is bound to it.  Tables,
+declared kinds and frames of the world are written inside too.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class SelectionEdge:
                 raise ArgumentError(f"{name} is part of a circuit as drawn, which cannot be taken apart here")
             if places.section_of(name) not in OUTSIDE and not self._is_plain_frame(name):
                 chosen.append(name)
-        for name, path in places.paths.items():
+        for name in places.paths:
             if self._is_plain_frame(name) and self._body_of_frame(name) in chosen:
                 chosen.append(name)
         while True:
