@@ -94,11 +94,10 @@ def _find(name: str) -> Any:
 
 def _unknown(name: str) -> str:
     """The message about a name that is not public, with the nearest that are."""
-    from kinode.errors import find_close
+    from kinode.errors import find_close, suggest
 
     near = [] if name.startswith("_") else find_close(name, _FACE, 2, 0.7)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"module 'kinode' has no attribute {name!r}{hint}"
+    return suggest(f"module 'kinode' has no attribute {name!r}", name, near)
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,34 @@ from typing import Any, NamedTuple
 SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
 
 
+class Suggestion(NamedTuple):
+    """A wrong word, and the words that may have been meant in its place, the likeliest first."""
+
+    wrong: str
+    near: tuple[str, ...]
+
+
+class Advice(str):
+    """The text of a message that makes a suggestion; what is joined to it by ``+`` makes it too."""
+
+    suggestion: Suggestion
+
+    def __new__(cls, text: str, suggestion: Suggestion) -> Advice:
+        """The text with its suggestion."""
+        advice = super().__new__(cls, text)
+        advice.suggestion = suggestion
+        return advice
+
+    def __add__(self, after: str) -> Advice:
+        return Advice(f"{self}{after}", self.suggestion)
+
+    def __radd__(self, before: str) -> Advice:
+        return Advice(f"{before}{self}", self.suggestion)
+
+    def __getnewargs__(self) -> tuple[str, Suggestion]:  # type: ignore[override]
+        return f"{self}", self.suggestion
+
+
 class Error(Exception):
     """Base of everything that kinode raises on purpose."""
 
@@ -38,7 +66,8 @@ class GuessWarning(UserWarning):
 class ModelError(Error):
     """The description of the system is wrong.
 
-    ``component`` and ``field`` say where in the model, ``file`` and ``line`` where in a file.
+    ``component`` and ``field`` say where in the model, ``file`` and ``line`` where in a file; ``suggestion`` which word
+    is wrong, and which may have been meant.
     """
 
     def __init__(
@@ -63,6 +92,11 @@ class ModelError(Error):
         if not place and self.line:
             place = f"line {self.line}"
         return ": ".join(part for part in (place, where, self.message) if part)
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        """The wrong word and those that may have been meant, where the message asks so."""
+        return self.message.suggestion if isinstance(self.message, Advice) else None
 
     def located(self, **where: Any) -> ModelError:
         """This error with the places filled in that it did not know yet."""
@@ -153,6 +187,22 @@ def find_close(name: str, known: Iterable[str], count: int = 1, likeness: float 
     if not near and len(name) >= SHORTEST_ABBREVIATION:
         near = [x for x in names if x.startswith(name)]
     return (near or get_close_matches(name, names, n=count, cutoff=likeness))[:count]
+
+
+def suggest(message: str, wrong: object, near: Iterable[str], most: int = 3, otherwise: str = "") -> str:
+    """A message about a wrong word that asks whether one of those near was meant; what it says otherwise.
+
+    Examples
+    --------
+    >>> from kinode.errors import suggest
+    >>> suggest("no body is called 'amr'", "amr", ["arm"])
+    "no body is called 'amr'; did you mean arm?"
+    """
+    words = tuple(near)
+    if not words:
+        return message + otherwise
+    asked = " or ".join(words[:most]) + " ..." * (len(words) > most)
+    return Advice(f"{message}; did you mean {asked}?", Suggestion(str(wrong), words[:most]))
 
 
 def unreadable(file: Path, error: Exception) -> ModelError:

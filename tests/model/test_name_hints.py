@@ -1,5 +1,7 @@
 """A wrong name is answered with the right one, also where the wrong one is the word of another program."""
 
+import pickle
+
 import pytest
 
 import kinode as kn
@@ -104,6 +106,19 @@ def test_fields_kinds_and_arguments(call, message):
     with pytest.raises(kn.Error) as caught:
         call(swing())
     assert message in str(caught.value)
+
+
+def test_an_error_carries_what_may_have_been_meant():
+    with pytest.raises(kn.ModelError) as caught:
+        swing().revolute("j", swing().world, "arm", stifness=1, dampng=2)
+    assert caught.value.suggestion == ("stifness", ("stiffness",))
+    with pytest.raises(kn.UnitError) as caught:
+        swing().body("j", mass="2 KG")
+    again = pickle.loads(pickle.dumps(caught.value.message))
+    assert again == caught.value.message and again.endswith("a product is written with *)")
+    assert again.suggestion == caught.value.suggestion == ("KG", ("kg",))
+    assert ("of the part: " + again).suggestion == again.suggestion
+    assert kn.ModelError("is wrong").suggestion is None
 
 
 @pytest.mark.parametrize(

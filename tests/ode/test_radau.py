@@ -6,17 +6,16 @@ import math
 
 import numpy as np
 import pytest
-from rates import kepler, kepler_exact, kepler_start, kernel
+from newton_runs import assert_solves, prepared
+from rates import kepler, kepler_exact, kepler_start, kernel, robertson
 from scipy.integrate import solve_ivp
 
 from kinode.jit.pointers import Floats as F
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.ending import EndKind
 from kinode.ode.integrate import integrate
-from kinode.ode.loops.implicit import linear_factors, shifted_equations, structure_analysis
-from kinode.ode.newton_setup import set_newton
+from kinode.ode.loops.implicit import linear_factors, structure_analysis
 from kinode.ode.radau_table import find_nodes, radau
-from kinode.ode.runs.loop_run import LoopRun
 from kinode.ode.tableaus import nested
 
 STAGES = (3, 5, 7)
@@ -126,18 +125,6 @@ def test_a_stiff_equation_with_a_known_solution(stiffness, offset):
     assert back.y[-1, 0] == pytest.approx(math.cos(10.0), abs=1e-8)
 
 
-def robertson():
-    """H. H. Robertson (1966): three reactions whose rates differ by nine orders of magnitude."""
-
-    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
-        a, b, c = 0.04 * z[0], 3e7 * z[1] * z[1], 1e4 * z[1] * z[2]
-        out[0] = c - a
-        out[1] = a - c - b
-        out[2] = b
-
-    return kernel(rate, 0, 0, 3)
-
-
 def test_robertson():
     """The values at 40 s and 4e10 s are those of the Test Set for IVP Solvers and of the manual of LSODE."""
     run = integrate(robertson(), [1.0, 0.0, 0.0], 0.0, 4e10, method="stiff", times=[40.0, 4e10], rtol=1e-10, atol=1e-18)
@@ -202,19 +189,6 @@ def test_a_singular_matrix_is_told():
     assert not linear_factors.factor_complex(floats_of(np.zeros(4)), floats_of(np.zeros(4)), ints_of(pivots), 0, 2)
 
 
-def prepared(jacobian):
-    """The memory of a run with a Jacobian, analysed and gathered."""
-    n = len(jacobian)
-    run = LoopRun(robertson(), np.zeros(3), (0.0, 1.0), (np.zeros(0), np.zeros(0)), (), None, 8, 10)
-    run.memory.model.n = run.memory.model.n_continuous = n
-    set_newton(run, robertson(), radau(), 1e-8)
-    run.matrix = np.ascontiguousarray(jacobian.T).ravel()
-    run.memory.newton.jacobian = floats_of(run.matrix)
-    structure_analysis.note_pattern(run.memory)
-    shifted_equations.gather_blocks(run.memory)
-    return run
-
-
 def mechanism(random, n):
     """The Jacobian of a mechanism of n freedoms, [q, u]: q' = u, and every acceleration depends on everything."""
     dynamics = random.normal(size=(n, 2 * n)) * np.repeat([1e6, 1e2], n)
@@ -236,18 +210,7 @@ def test_positions_are_eliminated_and_independent_parts_fall_apart():
     newton = run.memory.newton
     assert newton.n_eliminated == 2 + 3 + 1
     assert sorted(np.diff([newton.block_starts[k] for k in range(newton.n_blocks + 1)])) == [1, 2, 3]
-    h, table = 0.01, radau()
-    assert shifted_equations.factor_shifted(run.memory, h)
-    b, d = random.normal(size=n), random.normal(size=n)
-    x, y = b.copy(), d.copy()
-    shifted_equations.solve_shifted(run.memory, floats_of(x))
-    assert table.eigenvalues[0] * x - h * jacobian @ x == pytest.approx(b, abs=1e-8)
-    for pair in range(2):
-        x, y = b.copy(), d.copy()
-        shifted_equations.solve_pair(run.memory, pair, floats_of(x), floats_of(y))
-        shift = complex(*table.eigenvalues[1 + 2 * pair : 3 + 2 * pair])
-        left = shift * (x + 1j * y) - h * jacobian @ (x + 1j * y)
-        assert np.abs(left - (b + 1j * d)).max() < 1e-8
+    assert_solves(run, jacobian)
     jacobian[10, 0] = 1.0  # a new entry joins two parts
     run.matrix[:] = jacobian.T.ravel()
     structure_analysis.note_pattern(run.memory)

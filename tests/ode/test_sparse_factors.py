@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
+from newton_runs import STEP, assert_solves, prepared
 
 import kinode as kn
 from kinode.jit.pointers import floats_of
-from kinode.ode.loops.implicit import column_colors, shifted_equations
+from kinode.ode.loops.implicit import column_colors
 from kinode.ode.radau_table import radau
-from ode.test_radau import prepared
-
-H = 0.01
 
 
 def band(n, width=1, seed=0):
@@ -26,22 +24,6 @@ def masses(n):
     stiffness = np.diag(np.full(n, -2e6)) + np.diag(np.full(n - 1, 1e6), 1) + np.diag(np.full(n - 1, 1e6), -1)
     weights = 1.0 / np.linspace(0.1, 3.0, n)[:, None]
     return np.block([[np.zeros((n, n)), np.eye(n)], [weights * stiffness, 1e-3 * weights * stiffness]])
-
-
-def assert_solves(run, jacobian, h=H):
-    """Solutions of all three matrices."""
-    random, table, n = np.random.default_rng(7), radau(), len(jacobian)
-    assert shifted_equations.factor_shifted(run.memory, h)
-    b, d = random.normal(size=n), random.normal(size=n)
-    x = b.copy()
-    shifted_equations.solve_shifted(run.memory, floats_of(x))
-    assert table.eigenvalues[0] * x - h * jacobian @ x == pytest.approx(b, abs=1e-8)
-    for pair in range(2):
-        x, y = b.copy(), d.copy()
-        shifted_equations.solve_pair(run.memory, pair, floats_of(x), floats_of(y))
-        shift = complex(*table.eigenvalues[1 + 2 * pair : 3 + 2 * pair])
-        left = shift * (x + 1j * y) - h * jacobian @ (x + 1j * y)
-        assert np.abs(left - (b + 1j * d)).max() < 1e-8
 
 
 @pytest.mark.parametrize("jacobian", [band(40), band(60, 2), masses(30)], ids=["band", "wide band", "masses"])
@@ -80,7 +62,7 @@ def test_what_needs_row_exchanges_gets_full_factors():
     n = 40
     jacobian = band(n)
     c = radau().eigenvalues[0]
-    jacobian[range(n), range(n)] = c / H
+    jacobian[range(n), range(n)] = c / STEP
     run = prepared(jacobian)
     assert run.memory.newton.is_sparse[0] == 1
     assert_solves(run, jacobian)

@@ -68,7 +68,7 @@ def test_nothing_is_an_answer_too():
         ('{"seq": 9007199254740992, "kind": "set"}', None, "seq"),
         ('{"seq": 1}', 1, "kind"),
         ('{"seq": 1, "kind": ["set"]}', 1, "kind"),
-        ('{"seq": 1, "kind": "sett"}', 1, "did you mean 'set'"),
+        ('{"seq": 1, "kind": "sett"}', 1, "did you mean set"),
         ('{"seq": 1, "kind": "overtaken"}', 1, "not known"),
         ('{"seq": 1, "kind": "save"}', 1, "read-only"),
     ],

@@ -1,4 +1,4 @@
-"""Small models with known solutions, compiled to the nine pointers of a kernel, for the tests of solve/."""
+"""Small models with known solutions, compiled to the nine pointers of a kernel, for the tests of ode/."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ def kepler() -> KernelSpec:
         out[3] = -q[1] / (r * r * r)
 
     return kernel(rate, 2, 2)
+
+
+@cache
+def robertson() -> KernelSpec:
+    """H. H. Robertson (1966): three reactions whose rates differ by nine orders of magnitude."""
+
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
+        a, b, c = 0.04 * z[0], 3e7 * z[1] * z[1], 1e4 * z[1] * z[2]
+        out[0] = c - a
+        out[1] = a - c - b
+        out[2] = b
+
+    return kernel(rate, 0, 0, 3)
 
 
 def kepler_start(e: float) -> np.ndarray:

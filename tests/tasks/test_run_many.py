@@ -206,7 +206,7 @@ def test_what_on_row_raises_is_raised_where_rows_are_asked_for():
         ([3.0], {}, "values: a mapping"),
         ({"k": [1.0, 2.0], "push": [1.0]}, {}, "k 2, push 1"),
         ([{}], {"of": "rail.q"}, r"Write rail.q\|peak"),
-        ([{}], {"of": "rail.q|peek"}, "did you mean 'peak'"),
+        ([{}], {"of": "rail.q|peek"}, "did you mean peak"),
         ([{}], {"of": "rail.w|peak"}, "rail"),
         ([{}], {"color": 1}, "color is no field"),
         ([{}], {"threads": 0}, "threads"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinode.errors import ArgumentError, find_close
+from kinode.errors import ArgumentError, find_close, suggest
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.structure.topology import Topology
 
@@ -17,11 +17,10 @@ def check_formulation(formulation: str) -> None:
     if formulation in COMPILED_FORMULATIONS:
         return
     names = ", ".join(COMPILED_FORMULATIONS)
-    near = find_close(str(formulation), COMPILED_FORMULATIONS)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    message = f"compile: the formulations that can be compiled are {names}, not {formulation!r}"
     if formulation == "free_flight":
-        hint = "; free_flight balances one instant about a moving frame: kn.verify compares it"
-    raise ArgumentError(f"compile: the formulations that can be compiled are {names}, not {formulation!r}{hint}")
+        raise ArgumentError(f"{message}; free_flight balances one instant about a moving frame: kn.verify compares it")
+    raise ArgumentError(suggest(message, formulation, find_close(str(formulation), COMPILED_FORMULATIONS)))
 
 
 def find_composition(formulation: str, topology: Topology) -> Composition:

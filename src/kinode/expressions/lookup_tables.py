@@ -28,7 +28,7 @@ import numpy as np
 
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Scalar, apply, is_number, mod
-from kinode.errors import LawError, ModelError, find_close
+from kinode.errors import LawError, ModelError, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
 from kinode.records import dataclass
@@ -284,8 +284,8 @@ def _spline(axis: np.ndarray, values: np.ndarray, degree: int, repeats: bool) ->
 def _choose(name: str, field: str, given: object, choices: tuple[str, ...]) -> None:
     if given not in choices:
         close = find_close(str(given), choices, likeness=0.7)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(choices)}"
-        raise ModelError(f"{given!r} is not known; {hint}", component=name, field=field)
+        message = suggest(f"{given!r} is not known", given, close, otherwise=f"; there are {', '.join(choices)}")
+        raise ModelError(message, component=name, field=field)
 
 
 def _read_outside(name: str, given: Any, n_axes: int) -> Outside | tuple[Outside, ...]:

@@ -30,7 +30,7 @@ from typing import NoReturn
 import numpy as np
 
 from kinode.algebra.scalars import Scalar
-from kinode.errors import LawError, find_close
+from kinode.errors import LawError, find_close, suggest
 from kinode.expressions.function_table import CONSTANTS, FUNCTIONS, OTHER_NAMES, RESERVED
 from kinode.expressions.law_tokens import Token, fail_at, is_name, locate, tokenize
 from kinode.expressions.printer import COMPARISON, POWER, PRODUCT, SIGN, SUM
@@ -243,9 +243,10 @@ class _Parser:
                 f"{token.text!r} is no function: the rate of elbow.q is elbow.u, that of elbow.u elbow.u_dot", token
             )
         close = find_close(token.text, [*FUNCTIONS, *self.tables])
-        hint = OTHER_NAMES.get(token.text.lower()) or (close[0] if close else None)
-        advice = f"did you mean {hint}?" if hint else f"to multiply write {token.text}*(...)"
-        self.fail(f"{token.text!r} is no function or table; {advice}", token)
+        other = OTHER_NAMES.get(token.text.lower())
+        near = [other] if other else close
+        factor = f"; to multiply write {token.text}*(...)"
+        self.fail(suggest(f"{token.text!r} is no function or table", token.text, near, otherwise=factor), token)
 
     def check_count(self, token: Token, count: int, least: int, most: int | None) -> None:
         if count < least or (most is not None and count > most):

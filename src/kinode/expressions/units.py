@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from kinode.errors import NonSIUnitError, UnitError, find_close
+from kinode.errors import NonSIUnitError, UnitError, find_close, suggest
 from kinode.expressions.dimensions import (
     CURRENT,
     DIMENSIONLESS,
@@ -269,24 +269,23 @@ class _UnitParser:
             return unit
         if name == "t":
             raise self.fail("t is the time, and no unit; a tonne is 1000 kg")
-        raise self.fail(f"{name!r} is no known unit{_suggest(name)}")
+        raise self.fail(suggest(f"{name!r} is no known unit", name, _near_units(name)))
 
 
 _UNIT_WORDS = {"degree": "deg", "radian": "rad", "newton": "N", "meter": "m", "metre": "m", "millimeter": "mm"}
 _UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "min", "hour": "h", "degc": "K"}
 
 
-def _suggest(name: str) -> str:
+def _near_units(name: str) -> list[str]:
     word = _UNIT_WORDS.get(name.lower().removesuffix("s"))
-    close = [word] if word else [x for x in UNITS if x.lower() == name.lower()] or find_close(name, UNITS)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    return [word] if word else [x for x in UNITS if x.lower() == name.lower()] or find_close(name, UNITS)
 
 
 def parse_unit(text: str) -> Unit:
     """The unit of a text such as "N*m*s/rad"."""
 
     def fail(reason: str) -> UnitError:
-        return UnitError(f"cannot read the unit {text!r}: {reason}")
+        return UnitError(f"cannot read the unit {text!r}: " + reason)
 
     if len(text) > LONGEST_TEXT:
         raise UnitError(f"a unit of {len(text)} characters is too long")

@@ -140,6 +140,8 @@ def plain_value(node: SpanNode) -> Any:
 
 def _plain(node: SpanNode, shared: dict[int, Any]) -> Any:
     if node.target is not None:
+        if id(node.target) not in shared:  # of a part of a text, which repeats what stands outside
+            shared[id(node.target)] = _plain(node.target, shared)
         return shared[id(node.target)]
     value: Any = node.value
     if node.kind is NodeKind.MAP:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kinode.errors import find_close
+from kinode.errors import find_close, suggest
 from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
 from kinode.expressions.units import UNITS
 from kinode.other_words import OTHER_WORDS
@@ -19,8 +19,8 @@ MOST_HINTS = 3
 def explain_owner(owner: str, what: str, quantities: Iterable[str]) -> str:
     """The message about a component where one of its quantities is expected: ``h`` where ``h.q`` was meant."""
     known = list(quantities)
-    first = f"; did you mean {owner}.{known[0]}? It has" if known else "; it has no quantities"
-    return f"{owner} is {what}, and no number{first} {', '.join(known)}".rstrip()
+    message = suggest(f"{owner} is {what}, and no number", owner, [f"{owner}.{quantity}" for quantity in known[:1]])
+    return message + (f" It has {', '.join(known)}" if known else "; it has no quantities")
 
 
 def explain_constant(name: str) -> str:
@@ -45,8 +45,7 @@ def explain_unknown(system: System, words: list[str]) -> str:
         near = _with_owner(system, name) or near
         if not near and name in UNITS:
             return f"{message}; it is a unit, and a quantity with its unit stands alone: '2 {name}'"
-    hint = " or ".join(near[:MOST_HINTS]) + " ..." * (len(near) > MOST_HINTS)
-    return message + (f"; did you mean {hint}?" if near else "")
+    return suggest(message, name, near, MOST_HINTS)
 
 
 def _with_owner(system: System, name: str) -> list[str]:

@@ -126,7 +126,7 @@ class _Copier:
         try:
             meeting = find_node(self.target, one, port, node.domain)
         except DomainError as error:
-            raise fail(f"{node.name} {error.message}") from None
+            raise fail(f"{node.name} " + error.message) from None
         except ModelError as error:
             raise fail(error.message) from None
         there = self.target.nodes.get(meeting.name)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ModelError, UnitError, find_close
+from kinode.errors import ModelError, UnitError, find_close, suggest
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
@@ -225,9 +225,9 @@ class System(Declarations, Shortcuts):
     def _read(self, kinds: Mapping[str, type[Any]], what: str, name: str, kind: Any, given: Mapping[str, Any]) -> Any:
         """A component of a kind from what was given; ``kind`` may be among it."""
         if not isinstance(kind, str) or kind not in kinds:
-            near = find_close(str(kind), kinds, 3)
-            offered = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(kinds)}"
-            raise ModelError(f"no {what} is called {kind!r}; {offered}", component=name, field="kind")
+            near, every = find_close(str(kind), kinds, 3), f"; the kinds are {', '.join(kinds)}"
+            message = suggest(f"no {what} is called {kind!r}", kind, near, otherwise=every)
+            raise ModelError(message, component=name, field="kind")
         fields = {key: value for key, value in given.items() if key != "kind"}
         cls, fields = variant_of(self, name, kinds[kind], fields)
         component = cls(name, **self.reader(name).read_component(cls, fields))

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close
+from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close, suggest
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.ending import Ending, EndKind, reached_end
@@ -101,8 +101,8 @@ def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -
     """The options of the method as plain numbers; raises ``ArgumentError`` for impossible ones."""
     if method not in METHODS:
         near = find_close(str(method), METHODS)
-        hint = f"; did you mean {near[0]}? The" if near else "; the"
-        raise ArgumentError(f"method: there is no {method!r}{hint} methods are {', '.join(METHODS)}")
+        message = suggest(f"method: there is no {method!r}", method, near)
+        raise ArgumentError(f"{message}{' The' if near else '; the'} methods are {', '.join(METHODS)}")
     relative = _positive("rtol", rtol)
     if not (isinstance(atol, float) and 0.0 < atol < math.inf):
         _check_absolute(atol)

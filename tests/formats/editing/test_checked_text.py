@@ -59,6 +59,9 @@ def test_one_wrong_thing_is_said_once():
         ("between: [world, amr]", "between: [world, arm]", "elbow.b"),
         ("measured: elbw.q", "measured: elbow.q", "controller.measured"),
         ("joint:", "joints:", ".joint"),
+        ("voltage: 24 v", "voltage: 24 V", "battery.voltage"),
+        ("measured: elbow.Q", "measured: elbow.q", "controller.measured"),
+        ("measured: elbow,", "measured: elbow.q,", "controller.measured"),
     ],
 )
 def test_the_nearest_name_is_one_click_away(wrong, right, at):

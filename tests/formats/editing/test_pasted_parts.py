@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.actions.ready_groups import GROUPS
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
+from kinode.formats.editing.model_draft import read_places
 from kinode.formats.editing.text_edits import apply_edits
 from kinode.formats.yaml_files import loads
 
@@ -55,6 +57,18 @@ def test_what_stands_on_lines_is_pasted_as_it_is_meant():
     ours, theirs = loads(after), loads(EXCAVATOR)
     for name in ("boom", "stick", "soil", "swing", "boom_pin", "digging", "in_the_ground"):
         assert ours[name] == theirs[name]
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_values_that_are_shared_are_written_out(name):
+    text = "kinode: 1\nbodies:\n  a: &body {mass: 1, inertia: &j [1, 2, 2]}\n"
+    text += "  b:\n    mass: 2  # kg\n    inertia: *j\n  c: *body\n"
+    places = read_places(text)
+    copied = check_text(f"kinode: 1\n{copy_components(places, [name])}").system
+    after, (made,) = do(text, do="duplicate", names=[name])
+    system = check_text(after).system
+    for again in (copied[name], system[made]):
+        assert again.mass == system[name].mass and again.inertia == system[name].inertia
 
 
 @pytest.mark.parametrize("what", GROUPS)

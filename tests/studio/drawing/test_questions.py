@@ -6,12 +6,12 @@ import pytest
 
 import kinode as kn
 from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.studio.documents.copied_text import copy_components
+from kinode.formats.editing.model_draft import ModelDraft, read_places
 from kinode.studio.documents.view_file import ModelView
-from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion, places_in
+from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion
 from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
@@ -250,7 +250,7 @@ def test_models_of_a_folder_are_found_by_what_they_are(tmp_path):
 
 
 def test_a_copy_is_text_that_loads():
-    text = copy_components(places_in(AXIS), ["battery", "motor", "target"])
+    text = copy_components(read_places(AXIS), ["battery", "motor", "target"])
     again = kn.loads(f"kinode: 1\nparameters: {{ratio: 1}}\n{text}elements2: {{}}\n".replace("elements2: {}\n", "")
                      .replace("bus", "coil").replace("shaft: rotor", "shaft: world"))  # fmt: skip
     assert list(again.elements) == ["battery", "motor"] and list(again.signals) == ["target"]

@@ -11,9 +11,6 @@ from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.model.network.part import Part
 from kinode.model.system import System
 
-MEANT = re.compile(r"'([^']+)'[^']*; did you mean (.+?)\?")
-MOST = 3
-
 
 class Cure(NamedTuple):
     """A change that may mend a problem: what it does in words, and the gesture that does it."""
@@ -58,12 +55,13 @@ def find_cures(
 
 def _nearest_names(error: ModelError, places: EntryPlaces, span: tuple[int, int] | None) -> list[Cure]:
     """The wrong word replaced by each that may have been meant."""
-    meant = MEANT.search(error.message)
-    if meant is None or span is None:
+    if error.suggestion is None or span is None:
         return []
-    wrong, near = meant[1], [word.strip() for word in meant[2].split(" or ")]
+    wrong, near = error.suggestion
     start, end = span
-    found = re.compile(rf"(?<![\w.]){re.escape(wrong)}(?!\w)").search(places.text, start, end)
+    whole = re.compile(rf"(?<![\w.]){re.escape(wrong)}(?!\w)").search(places.text, start, end)
+    part = re.compile(rf"(?<=\.){re.escape(wrong)}(?!\w)").search(places.text, start, end)  # elbow.torque
+    found = whole or part
     if found is None:
         entry = places.entry(places.field_path(error.component or "", (wrong,)))
         if entry is None:
@@ -71,6 +69,4 @@ def _nearest_names(error: ModelError, places: EntryPlaces, span: tuple[int, int]
         start, end = entry.start, entry.end
     else:
         start, end = found.span()
-    return [
-        Cure(f"write {word} instead of {wrong}", {"do": "text", "edits": [[start, end, word]]}) for word in near[:MOST]
-    ]
+    return [Cure(f"write {word} instead of {wrong}", {"do": "text", "edits": [[start, end, word]]}) for word in near]

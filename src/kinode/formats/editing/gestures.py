@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kinode.errors import ArgumentError, ModelError, find_close
+from kinode.errors import ArgumentError, ModelError, find_close, suggest
 from kinode.formats.editing.actions.added_parts import add_part
 from kinode.formats.editing.actions.connections import connect, disconnect
 from kinode.formats.editing.actions.gesture_plan import GesturePlan
@@ -84,8 +84,8 @@ def do_gesture(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
         return
     if not isinstance(word, str) or word not in DOING:
         near = find_close(str(word), [*DOING, *VIEW, "text"])
-        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join((*DOING, *VIEW, 'text'))}"
-        raise ArgumentError(f"there is no gesture {word!r:.40}{hint}")
+        every = f"; there are {', '.join((*DOING, *VIEW, 'text'))}"
+        raise ArgumentError(suggest(f"there is no gesture {word!r:.40}", word, near, otherwise=every))
     DOING[word](draft, gesture, plan)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from kinode.errors import find_close
+from kinode.errors import Advice, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root, Sampler
@@ -365,18 +365,19 @@ def find_expressions(value: Any) -> Iterable[Expression]:
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
     """A message about an unknown name, with the nearest known ones."""
-    near = find_close(str(name), known, 3)
-    return f"{message} {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    return suggest(f"{message} {name!r}", name, find_close(str(name), known, 3))
 
 
 def unknown_fields(what: str, names: Sequence[object], known: Iterable[str]) -> str:
     """A message about names that are no fields, with the nearest fields and the list of all."""
     fields = list(known)
-    count = 3 if len(names) == 1 else 1
-    near = dict.fromkeys(field for name in names for field in find_close(str(name), fields, count))
-    hint = f"; did you mean {' or '.join(near)}? Its" if near else "; its"
-    shown = ", ".join(repr(name) for name in names)
-    return f"{what} has no field{'s' * (len(names) > 1)} {shown}{hint} fields are {', '.join(fields)}"
+    nearest = [find_close(str(name), fields, 3 if len(names) == 1 else 1) for name in names]
+    near = dict.fromkeys(field for few in nearest for field in few)
+    message = f"{what} has no field{'s' * (len(names) > 1)} {', '.join(repr(name) for name in names)}"
+    if not near:
+        return f"{message}; its fields are {', '.join(fields)}"
+    question = f"did you mean {' or '.join(near)}? Its fields are {', '.join(fields)}"
+    return Advice(f"{message}; {question}", Suggestion(str(names[0]), tuple(nearest[0])))
 
 
 def missing_fields(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import MISSING
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
-from kinode.errors import ModelError, find_close
+from kinode.errors import ModelError, find_close, suggest
 from kinode.hooks import hook
 from kinode.model.base.field_types import type_of, words_of
 from kinode.model.base.fields import Component, Spec
@@ -64,7 +64,7 @@ def _find(name: str | None) -> bool:
 
 def _unknown(owner: str, name: str) -> str:
     near = [] if name.startswith("_") else find_close(name, dir(ShortcutMethods), 3)
-    return f"{owner!r} object has no attribute {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    return suggest(f"{owner!r} object has no attribute {name!r}", name, near)
 
 
 def add_shortcut(kind: str, cls: type[Component]) -> None:

@@ -52,7 +52,7 @@ def _blame_connection(system: System, node: Node, error: ModelError) -> ModelErr
     inside = [prefix for prefix in sorted(system.prefixes, key=len) if part.startswith(f"{prefix}.")]
     for prefix in inside:
         if not node.name.startswith(f"{prefix}."):
-            message = f"{part}.{port} {error.message}"
+            message = f"{part}.{port} " + error.message
             return ModelError(message, component=prefix, field="connect")
     if inside:
         within = node.name.removeprefix(f"{inside[0]}.")

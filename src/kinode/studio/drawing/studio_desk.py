@@ -32,16 +32,16 @@ from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
+from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.box_places import read_box
 from kinode.formats.editing.checked_text import CheckedText
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.studio.documents.copied_text import copy_components
+from kinode.formats.editing.model_draft import ModelDraft, read_places
 from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.documents.model_document import DocumentChange, ModelDocument
 from kinode.studio.documents.view_file import ModelView, Point, parse_view, write_view
 from kinode.studio.drawing.catalogue import make_catalogue
-from kinode.studio.drawing.checked_model import CheckedVersion, ModelChecker, ModelVersion, places_in
+from kinode.studio.drawing.checked_model import CheckedVersion, ModelChecker, ModelVersion
 from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
@@ -347,7 +347,7 @@ class StudioDesk:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ArgumentError("names: a list of names is expected")
         version = self.version(job)
-        return {"text": copy_components(places_in(version.text, version.box), names)}
+        return {"text": copy_components(read_places(version.text, version.box), names)}
 
     def gallery(self, job: Job) -> Answer:
         """The examples with their pictures, and the models of the folder."""

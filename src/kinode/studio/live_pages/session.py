@@ -51,7 +51,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from statistics import median
 from typing import Any, Protocol
 
-from kinode.errors import ArgumentError, Error, find_close
+from kinode.errors import ArgumentError, Error, find_close, suggest
 from kinode.studio.live_pages.message import Arrays, compose, describe_error, read_request
 from kinode.studio.packet import write_json
 
@@ -147,8 +147,7 @@ class Session:
         if not isinstance(kind, str):
             raise ArgumentError("kind: a request needs the name of its kind")
         if kind not in self._handlers:
-            near = find_close(kind, self._handlers)
-            raise ArgumentError(f"kind: {kind!r} is not known" + (f"; did you mean {near[0]!r}?" if near else ""))
+            raise ArgumentError(suggest(f"kind: {kind!r} is not known", kind, find_close(kind, self._handlers)))
         handler, changes = self._handlers[kind]
         if changes and self.read_only:
             raise ArgumentError(f"{kind}: this page is read-only")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, find_close
+from kinode.errors import ArgumentError, find_close, suggest
 from kinode.model.quantity_expressions import find_expression, find_unit, unit_of
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
@@ -89,8 +89,7 @@ def read_reduction(system: System, text: str) -> Reduction:
     if not bar:
         raise ArgumentError(f"of: what is {by} reduced by? Write {by}|peak, or one of {known} after the bar")
     if by not in REDUCERS:
-        near = find_close(by, REDUCERS)
-        raise ArgumentError(f"of: {text}: {by!r} is none of {known}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        raise ArgumentError(suggest(f"of: {text}: {by!r} is none of {known}", by, find_close(by, REDUCERS)))
     expression = find_expression(system, quantity)
     if expression is None:
         find_quantity(system, quantity)

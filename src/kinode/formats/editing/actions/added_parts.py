@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kinode.errors import ArgumentError, find_close
+from kinode.errors import ArgumentError, find_close, suggest
 from kinode.formats.editing.actions.gesture_plan import (
     GesturePlan,
     check_new_name,
@@ -73,8 +73,7 @@ def find_section(draft: ModelDraft, kind: str, wanted: Any = None) -> str:
         if kind in kinds:
             return section
     near = find_close(kind, [*PLAIN, *(kind for kinds in known.values() for kind in kinds)], 3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise ArgumentError(f"there is no kind {kind!r}{hint}")
+    raise ArgumentError(suggest(f"there is no kind {kind!r}", kind, near))
 
 
 def name_of_kind(kind: str) -> str:

@@ -7,11 +7,12 @@ is pasted; nodes that the model has already get fresh names, so that nothing is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kinode.errors import ArgumentError, ModelError
 from kinode.formats.editing.actions.connections import merge_nodes
+from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.actions.gesture_plan import (
     GesturePlan,
     free_name,
@@ -25,6 +26,7 @@ from kinode.formats.editing.actions.renaming import rename_references
 from kinode.formats.editing.entry_places import NAMED, SHORT, EntryPlaces
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
+from kinode.formats.editing.spans.entry_text import entry_text
 from kinode.formats.editing.spans.span_edits import value_end
 from kinode.formats.model_loader import TOP
 from kinode.formats.span_nodes import NodeKind, SpanNode
@@ -32,17 +34,8 @@ from kinode.formats.yaml_text import plain_value, read_spans
 from kinode.formats.yaml_writer import write_flow
 from kinode.model.joints.joint import JOINTS
 
-EMPTY = "kinode: 1\n"
 FOLDED = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
 OWN = ("kinode", "name", "gravity", "run", "notes")  # of a whole model that is pasted; they are left out
-
-
-class CopiedEntry(NamedTuple):
-    """An entry apart from its text: its section, its name, and its fields as they would be typed."""
-
-    section: str
-    name: str
-    fields: Mapping[str, str]
 
 
 def paste(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
@@ -61,7 +54,7 @@ def paste(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> N
             f"{wrong[0]} cannot be pasted; write it into the text" if known else f"no section {wrong[0]!r}"
         )
     places = EntryPlaces(text, root)
-    insert_copies(draft, copied_entries(places, places.paths), plan)
+    insert_copies(draft, copy_components(places, places.paths), plan)
     plan.words = f"paste {', '.join(plan.made)}"
 
 
@@ -71,7 +64,7 @@ def duplicate(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
     for name in names:
         if draft.path_of(name)[0] == "circuit":
             raise ArgumentError(f"{name} is part of a circuit as drawn; copy it in the text")
-    insert_copies(draft, copied_entries(draft.places, names), plan)
+    insert_copies(draft, copy_components(draft.places, names), plan)
     plan.words = f"duplicate {', '.join(names)}"
 
 
@@ -92,7 +85,7 @@ def add_group(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
         if what != "link" and on not in _joints(draft):
             raise ArgumentError(f"{on} is no joint that turns about one axis, which {what} needs")
     text, effort = fill_group(what, body[0] if body else "world", joint[0] if joint else "")
-    insert_copies(draft, copied_entries(EntryPlaces(text, read_spans(text)), None), plan)
+    insert_copies(draft, text, plan)
     controller = next((name for name in plan.made if draft.places.kind_of(name) == "pid"), "")
     if effort and controller and draft.root.find(*draft.path_of(effort), "effort") is None:
         draft.set((*draft.path_of(effort), "effort"), f"{controller}.output")
@@ -111,17 +104,8 @@ def _joints(draft: ModelDraft) -> list[str]:
 
 
 # -- entries ---------------------------------------------------------------------------------------
-def copied_entries(places: EntryPlaces, names: Iterable[str] | None) -> list[CopiedEntry]:
-    """The entries of components, in the order of the text."""
-    wanted = set(places.paths if names is None else names)
-    return [
-        CopiedEntry(str(path[0]), name, dict(_typed_fields(places, str(path[0]), name)))
-        for name, path in places.paths.items()
-        if name in wanted
-    ]
-
-
-def _typed_fields(places: EntryPlaces, section: str, name: str) -> Iterator[tuple[str, str]]:
+def typed_fields(places: EntryPlaces, section: str, name: str) -> Iterator[tuple[str, str]]:
+    """The fields of a component as they would be typed."""
     node = places.node(name)
     assert node is not None
     if node.kind is NodeKind.MAP:
@@ -140,16 +124,15 @@ def typed_value(text: str, node: SpanNode) -> str:
     return write_flow(plain_value(node.target or node))
 
 
-def insert_copies(draft: ModelDraft, entries: list[CopiedEntry], plan: GesturePlan) -> None:
-    """Add copied entries under names that are free."""
-    if not entries:
-        raise ArgumentError("there is nothing to be copied")
+def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
+    """Add the components of a text under names that are free."""
     taken = names_in_use(draft)
-    apart = draft.beside(EMPTY)
-    for section, name, fields in entries:
-        apart.add(section, name, fields)
-    inner = {entry.name for entry in entries}
-    for name in [entry.name for entry in entries]:
+    apart = draft.beside(f"kinode: 1\n{text}")
+    names = list(apart.places.paths)
+    if not names:
+        raise ArgumentError("there is nothing to be copied")
+    inner = set(names)
+    for name in names:
         new = free_name(name, taken | (inner - {name}))
         taken.add(new)
         if new != name:
@@ -157,8 +140,11 @@ def insert_copies(draft: ModelDraft, entries: list[CopiedEntry], plan: GesturePl
             rename_references(apart, apart.places.paths[name], name, new)
     _rename_nodes(draft, apart, taken | inner)
     for name, path in apart.places.paths.items():
-        fields = dict(_typed_fields(apart.places, str(path[0]), name))
-        draft.add(str(path[0]), name, fields)
+        entry = apart.places.entry(path)
+        if path[0] == "systems" and entry is not None:
+            draft.add_entry("systems", name, entry_text(apart.text, entry, 0).splitlines())
+        else:
+            draft.add(str(path[0]), name, dict(typed_fields(apart.places, str(path[0]), name)))
         plan.made.append(name)
 
 

@@ -19,9 +19,9 @@ from kinode.formats.editing.actions.gesture_plan import (
     names_in_use,
     read_text_of,
 )
-from kinode.formats.editing.actions.pasted_parts import EMPTY, typed_value
+from kinode.formats.editing.actions.pasted_parts import typed_value
 from kinode.formats.editing.box_places import find_box_entry
-from kinode.formats.editing.boxing.selection_edge import has_alias
+from kinode.formats.editing.boxing.selection_edge import EMPTY, has_alias
 from kinode.formats.editing.entry_places import NAMED
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT, NameSite

@@ -12,8 +12,8 @@ from kinode.formats.editing.actions.gesture_plan import (
     names_in_use,
     read_names,
 )
-from kinode.formats.editing.actions.pasted_parts import EMPTY, copied_entries
-from kinode.formats.editing.boxing.selection_edge import SelectionEdge
+from kinode.formats.editing.actions.pasted_parts import typed_fields
+from kinode.formats.editing.boxing.selection_edge import EMPTY, SelectionEdge
 from kinode.formats.editing.model_draft import ORDER, ModelDraft
 from kinode.formats.editing.name_sites import LAW, PORT
 from kinode.formats.editing.spans.entry_text import entry_text
@@ -114,8 +114,8 @@ def _constant(edge: SelectionEdge, section: str, name: str) -> dict[str, str]:
     draft = edge.draft
     used = any(site.owner == name for site in draft.sites)
     if name in draft.places.paths and not used:
-        typed = copied_entries(draft.places, [name])[0].fields
-        return {key: value for key, value in typed.items() if key in ("value", "unit")}
+        typed = typed_fields(draft.places, section, name)
+        return {key: value for key, value in typed if key in ("value", "unit")}
     record = draft.system.declared[name]
     assert isinstance(record, Parameter | Input)
     unit = {} if record.dimension is None else {"unit": record.dimension.unit}

@@ -22,6 +22,7 @@ from kinode.model.quantity_expressions import unit_of
 
 OUTSIDE = ("parameters", "inputs", "tables")  # they are given, or written inside too
 WORLD = "world"
+EMPTY = "kinode: 1\n"
 
 
 class SelectionEdge:

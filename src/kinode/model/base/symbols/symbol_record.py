@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ModelError, find_close
+from kinode.errors import ModelError, find_close, suggest
 from kinode.model.base.symbols.joint_glyphs import JointGlyph
 from kinode.model.base.symbols.strokes import Disc, Lettering, Point, Stroke, shape_from_dict, shape_to_dict
 from kinode.records import dataclass
@@ -184,9 +184,7 @@ def find_symbol(name: str | Symbol) -> Symbol:
 
     if name in HOUSE_SYMBOLS:
         return HOUSE_SYMBOLS[name]
-    near = find_close(str(name), HOUSE_SYMBOLS, 3)
-    guess = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise ModelError(f"no symbol is called {name!r}{guess}")
+    raise ModelError(suggest(f"no symbol is called {name!r}", name, find_close(str(name), HOUSE_SYMBOLS, 3)))
 
 
 def symbol_of(cls: type[Component]) -> Symbol:
