@@ -54,6 +54,7 @@ _FACE = {
     "mobility": "kinode.tasks.mobility",
     "operating_space": "kinode.tasks.operating_space",
     "assemble": "kinode.tasks.assemble",
+    "compare": "kinode.results.side_by_side.compare",
     "export": "kinode.exporters.export",
     # results
     "Trajectory": "kinode.results.trajectory",
@@ -181,6 +182,7 @@ if TYPE_CHECKING:
     from kinode.model.network.two_port import TwoSlide as TwoSlide
     from kinode.model.servo_axis import axis as axis
     from kinode.model.system import System as System
+    from kinode.results.side_by_side.compare import compare as compare
     from kinode.results.trajectory import Trajectory as Trajectory
     from kinode.symbolic.circuit_listing.whole_circuit import circuit as circuit
     from kinode.symbolic.equations_of_motion import equations as equations

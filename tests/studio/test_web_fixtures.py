@@ -3,10 +3,11 @@
 import base64
 import json
 import zlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from web_fixtures import FOLDER, ROOT, ROUTED, STATES, rotor_fixture, routed_circuit
+from web_fixtures import FOLDER, LED, ROOT, ROUTED, STATES, WAYPOINTS, rotor_fixture, routed_circuit
 
 from kinode.studio.packet import read_packet
 
@@ -34,3 +35,17 @@ def test_the_packet_of_the_rotor_holds_the_loads():
 def test_links_are_routed_as_stored(example):
     stored = json.loads((FOLDER / "routes.json").read_text(encoding="utf-8"))
     assert stored[example] == routed_circuit(ROOT / "examples" / f"{example}.yaml", ROUTED[example])
+
+
+def test_links_are_led_through_waypoints():
+    """Those of ``middle`` lie inside a part, and are left out."""
+    stored = json.loads((FOLDER / "routes.json").read_text(encoding="utf-8"))[LED]
+    current = routed_circuit(ROOT / "examples" / "rlc.yaml", 600.0, WAYPOINTS)
+    assert stored == current
+    for name in ("supply", "top"):
+        (line,) = current["lines"][name]["path"]
+        for x, y in WAYPOINTS[name]:
+            spans = pairwise(line)
+            assert any(
+                min(a[0], b[0]) <= x <= max(a[0], b[0]) and min(a[1], b[1]) <= y <= max(a[1], b[1]) for a, b in spans
+            )

@@ -28,6 +28,8 @@ ROUTED = {
     "slider_crank": 720.0, "excavator": 720.0, "quadcopter": None, "ship_gimbal": None, "stewart_platform": 720.0,
     "walker": None, "warm_motor": None,
 }  # fmt: skip
+LED = "rlc, led through waypoints"
+WAYPOINTS = {"supply": [(20.0, 10.0), (100.0, 0.0)], "top": [(370.0, 140.0), (500.0, 140.0)], "middle": [(180.0, 50.0)]}
 
 
 def rotor_fixture():
@@ -45,12 +47,15 @@ def rotor_fixture():
 
 def route_fixtures():
     """Laid-out circuits as the page's router takes them, with the lines that kinode routes."""
-    return {name: routed_circuit(ROOT / "examples" / f"{name}.yaml", width) for name, width in ROUTED.items()}
+    routed = {name: routed_circuit(ROOT / "examples" / f"{name}.yaml", width) for name, width in ROUTED.items()}
+    return routed | {LED: routed_circuit(ROOT / "examples" / "rlc.yaml", 600.0, WAYPOINTS)}
 
 
-def routed_circuit(file, width):
+def routed_circuit(file, width, waypoints=None):
     circuit = CircuitGraph(kn.load(file))
     Layout(circuit, width)
+    for name, points in (waypoints or {}).items():
+        circuit.links[name].waypoints = points
     crossings = Router(circuit).route()
     boxes = [
         {
@@ -67,7 +72,9 @@ def routed_circuit(file, width):
     links, lines = [], {}
     for link in circuit.links.values():
         ends = [{"component": box.name, "port": port.name} for box, port in link.ends]
-        links.append({"name": link.name, "kind": link.kind, "ends": ends, "waypoints": []})
+        links.append(
+            {"name": link.name, "kind": link.kind, "ends": ends, "waypoints": [list(at) for at in link.waypoints]}
+        )
         lines[link.name] = {
             "path": [[list(point) for point in line] for line in link.path],
             "dots": [list(point) for point in link.dots],

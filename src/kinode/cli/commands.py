@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from kinode.cli.circuit_command import circuit
+from kinode.cli.comparison_command import diff
 from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.export_command import export
 from kinode.cli.package_commands import bench, examples, schema
@@ -34,6 +35,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode reactions rotor.yaml            say what loads its joints
   kinode balance quadcopter.yaml         balance forces about a frame
   kinode show motor_axis.yaml            draw its circuit diagram
+  kinode diff axis.yaml                  what changed since the last commit
   kinode export arm.yaml --to python     write it as a Python script
 
 Each command has its own help: kinode run --help
@@ -76,6 +78,7 @@ for command in (
     explain,
     circuit,
     show,
+    diff,
     export,
     examples,
     schema,

@@ -186,9 +186,10 @@ class _Composer:
         except ModelError:
             raise
         except Exception as error:  # the scanner raises other errors for some broken texts
-            raise ModelError(
-                f"is no YAML: {str(error).splitlines()[0] if str(error) else error!r}", file=self.file
-            ) from None
+            position = getattr(error, "position", None)  # of a character that is not allowed
+            line = text.count("\n", 0, position) + 1 if isinstance(position, int) else None
+            words = str(error).splitlines()[0].strip("'") if str(error) else repr(error)
+            raise ModelError(f"is no YAML: {words}", file=self.file, line=line) from None
 
     def compose(self) -> SpanNode:
         node: SpanNode | None = None

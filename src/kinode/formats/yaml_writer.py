@@ -47,23 +47,7 @@ def write_system(system: System, version: int) -> str:
         f"name: {write_scalar(system.name)}",
         f"gravity: {write_flow(writer.plain(system.gravity))}",
     ]
-    sections: dict[str, dict[str, Any]] = {
-        "domains": {kind: write_domain(domain) for kind, domain in system.domains.items()},
-        "components": {kind: writer.declaration(cls) for kind, cls in system.kinds.items()},
-        "parameters": {name: writer.quantity(record) for name, record in system.parameters.items()},
-        "inputs": {name: writer.quantity(record) for name, record in system.inputs.items()},
-        "tables": {name: writer.table(table) for name, table in system.tables.items()},
-        "bodies": {name: writer.component(body) for name, body in system.bodies.items()},
-        "frames": {
-            **{str(frame.name): writer.pose(frame) for frame in system.world.frames},
-            **{name: writer.component(frame) for name, frame in system.frames.items()},
-        },
-        "joints": {name: writer.component(joint) for name, joint in system.joints.items()},
-        "constraints": {name: writer.component(constraint) for name, constraint in system.constraints.items()},
-        "signals": {name: writer.plain(signal.law) for name, signal in system.signals.items()},
-        "elements": {name: writer.component(element) for name, element in system.elements.items()},
-        "run": {name: writer.plain(value) for name, value in system.run_defaults.items()},
-    }
+    sections = writer.sections()
     for section, entries in sections.items():
         if entries:
             lines.append(f"{section}:")
@@ -79,6 +63,27 @@ class PlainRecords:
 
     def __init__(self, system: System) -> None:
         self.system = system
+
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """The entries of each section by name."""
+        system = self.system
+        return {
+            "domains": {kind: write_domain(domain) for kind, domain in system.domains.items()},
+            "components": {kind: self.declaration(cls) for kind, cls in system.kinds.items()},
+            "parameters": {name: self.quantity(record) for name, record in system.parameters.items()},
+            "inputs": {name: self.quantity(record) for name, record in system.inputs.items()},
+            "tables": {name: self.table(table) for name, table in system.tables.items()},
+            "bodies": {name: self.component(body) for name, body in system.bodies.items()},
+            "frames": {
+                **{str(frame.name): self.pose(frame) for frame in system.world.frames},
+                **{name: self.component(frame) for name, frame in system.frames.items()},
+            },
+            "joints": {name: self.component(joint) for name, joint in system.joints.items()},
+            "constraints": {name: self.component(constraint) for name, constraint in system.constraints.items()},
+            "signals": {name: self.plain(signal.law) for name, signal in system.signals.items()},
+            "elements": {name: self.component(element) for name, element in system.elements.items()},
+            "run": {name: self.plain(value) for name, value in system.run_defaults.items()},
+        }
 
     def component(self, component: Component) -> dict[str, Any]:
         """The fields of a component as written in a file."""

@@ -14,10 +14,12 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import Error
+from kinode.formats.differences.compared_rows import ModelComparison, describe_values
 from kinode.kernels.state import Wrench
 from kinode.model.summary import list_sections, list_totals
 from kinode.model.system import System
 from kinode.results.energy_audit import Audit
+from kinode.results.side_by_side.compared_runs import RunComparison
 from kinode.results.trajectory import Trajectory
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.tasks.verify import Verification
@@ -150,6 +152,30 @@ def _verification(verification: Verification) -> str:
         *(_line(tag("strong", text)) for text in verification.failures),
         *(_line(text) for text in notes),
     )
+
+
+@notebook_html.register
+def _model_comparison(found: ModelComparison) -> str:
+    rows = [
+        (
+            f"{row.change.sign} {row.change.value}",
+            row.name,
+            describe_values(row),
+            row.line_before or "",
+            row.line_after or "",
+        )
+        for row in found
+    ]
+    head = ("", "part and field", "value", "line before", "line after")
+    table = [_table(head, rows, words=(0, 1, 2))] if rows else []
+    return _compose(_title(f"{found.first} -> {found.second}", f": {found.verdict}"), *table)
+
+
+@notebook_html.register
+def _run_comparison(found: RunComparison) -> str:
+    head, rows = found.table
+    table = _table(head, [[*row[:3], pretty_unit(row[3]), row[4]] for row in rows])
+    return _compose(_title(f"{found.first} -> {found.second}", ": peaks"), table)
 
 
 @notebook_html.register

@@ -52,7 +52,8 @@ ODD = [
     f"a:\n  b: |\n    {LONG}\n\n  c: 1\n",
     f"a:\n    b: {LONG}\n  c: 1\n", f"a:\n  b: {LONG}\n  b: 2\n", f"a:\n- b\n- {LONG}\n", f"a:\n  - b\n  - {LONG}\n",
     f"a:\n  {LONG}\n  d: 1\n", "a: 1\n# end\n...\n", "a: 1\u2028b: 2\n", f"# top\n\na:\n\n  # c\n  b: {LONG}\n\nc:\n",
-    f"a:\n  b: 1 # {LONG}\n  # end\nc: 2\n",
+    f"a:\n  b: 1 # {LONG}\n  # end\nc: 2\n", "# \x95\na: 1\n", "a: 1\n# \x07\nb: 2\n", "a: \ufffe\n",
+    "#\n  x\na: 1\n", "  b: 1\na: 1\n",
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gesture_strategies import gestures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,32 +100,6 @@ def test_every_value_is_set_and_set_back(path):
         draft.set(place, raw)
         assert draft.text == text
         assert not draft.edited.edits()
-
-
-@st.composite
-def gestures(draw: Any, text: str, path: Path) -> dict[str, Any]:
-    """Any gesture, sensible or not, at the components of a text."""
-    draft = ModelDraft(text, path)
-    names = list(draft.places.paths)
-    name = st.sampled_from([*names, "nobody", "world"])
-    ports = ["1", "2", "3", "a", "b", "plus", "minus", "shaft", "on", "out", "in target", "input", "output", ""]
-    end = st.fixed_dictionaries({"component": name, "port": st.sampled_from(ports)})
-    other = end | st.fixed_dictionaries({"reference": st.sampled_from(["gnd", "world"])})
-    kinds = ["body", "revolute", "resistor", "dc_motor", "pid", "force", "parameter", "signal", "gear", "nonsense"]
-    paths = st.sampled_from([["mass"], ["com", 0], ["damping"], ["kind"], ["frames", "tip"], ["value"], ["law"], ["a"]])
-    value = st.sampled_from(["1", "2 kg", "[1, 0, max(0, t)]", "{x: 1}", "a: b #c", "'", '"', "*x", "- 1", "é ∞"])
-    words = {
-        "add": {"kind": st.sampled_from(kinds)},
-        "set": {"name": name, "path": paths, "value": st.none() | value | st.text(max_size=6)},
-        "connect": {"from": end, "to": other},
-        "disconnect": {"component": name, "port": st.sampled_from(ports)},
-        "delete": {"names": st.lists(name, min_size=1, max_size=3)},
-        "rename": {"name": name, "to": st.sampled_from(["fresh", "x", "world", "1", *names[:2]])},
-        "duplicate": {"names": st.lists(name, min_size=1, max_size=3)},
-        "group": {"what": st.sampled_from(["link", "drive", "axis", "pid_loop"]), "on": st.none() | name},
-    }
-    do = draw(st.sampled_from(list(words)))
-    return {"do": do, **draw(st.fixed_dictionaries(words[do]))}
 
 
 @settings(max_examples=60)

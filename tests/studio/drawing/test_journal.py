@@ -6,14 +6,7 @@ import time
 
 import pytest
 
-from kinode.studio.documents import journal
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText, journal_path, read_journal
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(journal, "LATE_SECONDS", 0.01)
 
 
 def write(path, text="new", process=0):

@@ -1,11 +1,12 @@
 """The player in a real Chromium: few pages at a time for all workers; every console error fails the test."""
 
 import pytest
-from player_pages import PageFolder, must_run, one_of, what_is_missing
+from player_pages import ROOT, PageFolder, must_run, one_of, what_is_missing
 
 from kinode.studio.films.chromium import find_chromium
 
 WIDE = {"width": 1280, "height": 800}
+LARGE = {"width": 1440, "height": 1000}
 MOST_PAGES = 2  # at a time: one takes half a gigabyte, and all of a core
 READY = "() => globalThis.kinodePlayer !== undefined"
 
@@ -78,3 +79,26 @@ def open_run(pages):
         return page
 
     return open_example
+
+
+# -- the studio ------------------------------------------------------------------------------------
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    """What belongs to no model is kept apart from what others have kept."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def large(make_page):
+    """A page with room for palette, drawing, run and side."""
+    page = make_page(**LARGE)
+    page.set_default_timeout(10_000)
+    return page
+
+
+@pytest.fixture
+def axis(tmp_path):
+    """A file of its own of the example with motor, gear and arm."""
+    file = tmp_path / "axis.yaml"
+    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text())
+    return file

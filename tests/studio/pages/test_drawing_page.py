@@ -3,36 +3,15 @@
 import re
 
 import pytest
-from player_pages import ROOT
 from studio_hands import studio
 
 import kinode as kn
 
-LARGE = {"width": 1440, "height": 1000}
 PLACES = "() => Object.fromEntries(kinodeStudio.document.sketch.boxes.map((box) => [box.name, box.at]))"
 MARKED = """(mark) => [...document.querySelectorAll(`g.port.${mark}`)]
   .map((port) => `${port.closest("g.part").dataset.name}:${port.dataset.port}`).sort()"""
 LINES = "() => [...document.querySelectorAll('g.wire .line')].map((line) => line.getAttribute('d')).sort()"
 SHOWN = "() => Number(document.querySelector('.canvas-sheet .lifted g').getAttribute('transform').match(/[\\d.]+/)[0])"
-
-
-@pytest.fixture(autouse=True)
-def own_state(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def large(make_page):
-    page = make_page(**LARGE)
-    page.set_default_timeout(10_000)
-    return page
-
-
-@pytest.fixture
-def motor_axis(tmp_path):
-    file = tmp_path / "motor_axis.yaml"
-    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text())
-    return file
 
 
 @pytest.fixture
@@ -134,8 +113,8 @@ def test_a_circuit_is_drawn_by_keys_alone(large, empty):
         assert "supply" not in hands.text
 
 
-def test_ports_that_fit_light_up_and_others_say_why_not(large, motor_axis):
-    with studio(large, motor_axis) as hands:
+def test_ports_that_fit_light_up_and_others_say_why_not(large, axis):
+    with studio(large, axis) as hands:
         text = hands.text
         start, end = port(large, "battery", "plus"), port(large, "elbow", "3")
         drag(large, start, end)
@@ -153,8 +132,8 @@ def test_ports_that_fit_light_up_and_others_say_why_not(large, motor_axis):
         assert hands.text == text
 
 
-def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, motor_axis):
-    with studio(large, motor_axis) as hands:
+def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, axis):
+    with studio(large, axis) as hands:
         text = hands.text
         line = large.locator("g.wire[data-name='rotor'] .line").bounding_box()
         drag(large, port(large, "gear", "output"), (line["x"], line["y"] + line["height"] / 2))
@@ -172,8 +151,8 @@ def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, m
         assert hands.text == text
 
 
-def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, motor_axis):
-    with studio(large, motor_axis) as hands:
+def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, axis):
+    with studio(large, axis) as hands:
         text, places, lines = hands.text, large.evaluate(PLACES), large.evaluate(LINES)
         x, y = middle(large, part("battery"))
         scale = large.evaluate(SHOWN)
@@ -203,8 +182,8 @@ def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, motor_axis):
         large.wait_for_function(f"(lines) => JSON.stringify(({LINES})()) === JSON.stringify(lines)", arg=lines)
 
 
-def test_parts_are_selected_aligned_found_and_deleted(large, motor_axis):
-    with studio(large, motor_axis) as hands:
+def test_parts_are_selected_aligned_found_and_deleted(large, axis):
+    with studio(large, axis) as hands:
         text = hands.text
         hands.choose("motor")
         large.locator(part("battery")).click(modifiers=["Shift"])
@@ -226,10 +205,10 @@ def test_parts_are_selected_aligned_found_and_deleted(large, motor_axis):
         assert hands.text == text
 
 
-def test_half_the_size_at_twice_the_zoom_has_all_it_needs(make_page, motor_axis):
+def test_half_the_size_at_twice_the_zoom_has_all_it_needs(make_page, axis):
     """At 200 % a window of 1280 x 1000 has 640 x 500."""
     page = make_page(width=640, height=500)
-    with studio(page, motor_axis) as hands:
+    with studio(page, axis) as hands:
         page.evaluate("() => kinodeStudio.show('Canvas')")
         page.locator(".canvas-sheet").focus()
         page.keyboard.press("/")
@@ -250,8 +229,8 @@ APART = """() => {
 }"""
 
 
-def test_copies_stand_free(large, motor_axis):
-    with studio(large, motor_axis) as hands:
+def test_copies_stand_free(large, axis):
+    with studio(large, axis) as hands:
         large.mouse.click(*middle(large, part("motor")))
         for name in ("motor_2", "motor_3"):
             large.keyboard.press("Control+d")

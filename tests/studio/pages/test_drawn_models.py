@@ -10,30 +10,13 @@ import kinode as kn
 from kinode.formats.yaml_files import dumps, loads
 from known import circuit as known
 
-LARGE = {"width": 1440, "height": 1000}
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def large(make_page):
-    page = make_page(**LARGE)
-    page.set_default_timeout(10_000)
-    return page
-
-
 def save(hands, file):
-    """Save by keys, and load what is in the file."""
+    """Save by keys, unasked under the name that the command was given, and load what is in the file."""
     hands.page.locator(".canvas-sheet").focus()
     hands.page.keyboard.press("Control+s")
-    name = hands.page.get_by_label("File name")
-    name.wait_for()
-    assert name.input_value() == file.name
-    hands.page.keyboard.press("Enter")
     hands.page.wait_for_function("() => !kinodeStudio.document.dirty")
     assert file.read_text() == hands.text
     return kn.load(file)

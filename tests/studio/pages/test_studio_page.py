@@ -1,9 +1,6 @@
 """The studio in a real browser: drawn from nothing by mouse and keys, run, edited as text, undone, saved, recovered."""
 
 import re
-import subprocess
-import sys
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -22,23 +19,9 @@ FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] }
   .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path, monkeypatch):
-    """What belongs to no model is kept apart from what others have kept."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
 @pytest.fixture
 def wide(make_page):
     return make_page(**WIDE)
-
-
-@pytest.fixture
-def axis(tmp_path):
-    """A file of its own of the example with motor, gear and arm."""
-    file = tmp_path / "axis.yaml"
-    file.write_text((ROOT / "examples" / "motor_axis.yaml").read_text())
-    return file
 
 
 def draw_rlc(hands):
@@ -156,67 +139,6 @@ def test_a_number_moves_while_it_runs_and_is_kept_in_the_text(wide, axis):
         kept = re.search(r"mass: ([\d.]+)", hands.text)[1]
         assert float(kept) > 3
         assert float(wide.locator("[data-field='mass'] input[type=text]").input_value()) == float(kept)
-
-
-def test_two_pages_see_one_model(make_page, axis):
-    one, other = make_page(**WIDE), make_page(**WIDE)
-    with studio(one, axis) as hands:
-        other.goto(hands.view.url)
-        other.wait_for_function("() => globalThis.kinodeStudio?.text")
-        hands.inspect("arm")
-        hands.set("mass", "7 kg")
-        other.wait_for_function("() => kinodeStudio.document.text.includes('mass: 7 kg')")
-        other.locator(".pane-side [data-part='Text']").click()
-        other.wait_for_function("() => document.querySelector('.cm-content').textContent.includes('mass: 7 kg')")
-        other.goto("about:blank")
-
-
-SERVER = """
-import sys
-from kinode.studio.drawing.studio_view import StudioView
-with StudioView(sys.argv[1]) as view:
-    print(view.url, flush=True)
-    view.wait(600)
-"""
-
-
-@contextmanager
-def served(file):
-    """The studio in a process of its own, which is killed in the end."""
-    process = subprocess.Popen([sys.executable, "-c", SERVER, str(file)], stdout=subprocess.PIPE, text=True)
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.wait()
-
-
-def test_what_was_not_saved_survives_a_killed_server(make_page, axis):
-    first = axis.read_text()
-    page = make_page(**WIDE)
-    with served(axis) as url:
-        page.goto(url)
-        page.wait_for_function("() => globalThis.kinodeStudio?.text")
-        page.locator(".pane-side [data-part='Text']").click()
-        page.locator(".cm-content").focus()
-        page.keyboard.press("Control+End")
-        page.keyboard.type("# a remark")
-        page.wait_for_function("() => kinodeStudio.document.dirty && kinodeStudio.document.text.endsWith('remark')")
-        journal = axis.with_name(".axis.yaml.kinode-journal")
-        for _ in range(100):
-            if journal.exists() and "a remark" in journal.read_text():
-                break
-            page.wait_for_timeout(50)
-        page.goto("about:blank")
-    assert axis.read_text() == first
-    with served(axis) as url:
-        page.goto(url)
-        page.get_by_role("button", name="Take it").click()
-        page.wait_for_function("() => kinodeStudio.document.text.endsWith('# a remark')")
-        page.keyboard.press("Control+s")
-        page.wait_for_function("() => !kinodeStudio.document.dirty")
-        page.goto("about:blank")
-    assert axis.read_text() == first + "# a remark"
 
 
 def test_a_read_only_model_is_shown_and_not_changed(wide, axis):

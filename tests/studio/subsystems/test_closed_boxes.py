@@ -52,7 +52,8 @@ def test_a_closed_box_has_the_links_that_cross_its_edge(boxed):
     assert box["inside"] == {"file": "", "count": 2}
     ports = {port["name"]: (port["kind"], port["domain"], port["field"]) for port in box["ports"]}
     assert ports == {
-        "coil": ("energy", "electrical", ["connect", "coil"]), "output": ("energy", "rotational", ["connect", "output"]),
+        "coil": ("energy", "electrical", ["connect", "coil"]),
+        "output": ("energy", "rotational", ["connect", "output"]),
     }  # fmt: skip
     assert ends(drawn, "coil") == {("amplifier", "second_plus"), ("drive", "coil")}
     assert ("drive", "output") in ends(drawn, "elbow.3")
@@ -154,7 +155,7 @@ def test_a_problem_inside_names_its_box(desk):
 def test_changes_inside_and_outside_are_taken_back_in_turn(desk, boxed):
     steps = [
         inside({"do": "set", "name": "gear", "path": ["ratio"], "value": "70"}), {"do": "delete", "names": ["battery"]},
-        inside({"do": "all", "gestures": [{"do": "rename", "name": "coil", "to": "power"}, {"do": "add", "kind": "body"}]}),
+        inside({"do": "all", "gestures": [{"do": "rename", "name": "coil", "to": "c"}, {"do": "add", "kind": "body"}]}),
         {"do": "dissolve", "name": "drive"},
     ]  # fmt: skip
     for step in steps:

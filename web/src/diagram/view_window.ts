@@ -8,15 +8,15 @@ export interface ViewWindow {
   scale: number; // pixels for a unit
 }
 
-const READABLE = 0.82; // pixels for a unit at which names can be read
+export const READABLE = 0.82; // pixels for a unit at which names can be read
 const LEAST = 0.08;
 const MOST = 8;
 
-/** The whole diagram; one that would be too small to read has its full width and begins at the top. */
-export function fitWindow(extent: Extent, width: number, height: number): ViewWindow {
+/** The whole diagram; one that would be smaller than the least scale has its full width and begins at the top. */
+export function fitWindow(extent: Extent, width: number, height: number, least = 0): ViewWindow {
   const [left, top, w, h] = extent;
   const byWidth = width / w;
-  const scale = Math.min(1.7, Math.max(Math.min(byWidth, height / h), Math.min(byWidth, READABLE)));
+  const scale = Math.min(1.7, Math.max(Math.min(byWidth, height / h), Math.min(byWidth, least)));
   const x = left + w / 2 - width / scale / 2;
   const y = h * scale > height ? top : top + h / 2 - height / scale / 2;
   return { x, y, scale };

@@ -33,6 +33,9 @@ export class LiveError extends Error {
   }
 }
 
+/** The server went away before it answered. */
+export class ServerLost extends Error {}
+
 /** The answer that never comes: a newer question of the kind came first, or the page stopped it. */
 export class Overtaken extends Error {}
 
@@ -66,7 +69,7 @@ export class LiveConnection implements LiveLink {
   }
 
   ask(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
-    if (this.state === "closed" || this.state === "lost") return Promise.reject(new Error("the server is not there"));
+    if (this.state === "closed" || this.state === "lost") return Promise.reject(new ServerLost("the server is not there"));
     const seq = ++this.seq;
     const text = JSON.stringify({ ...fields, seq, kind });
     return new Promise((resolve, reject) => {
@@ -134,7 +137,7 @@ export class LiveConnection implements LiveLink {
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     this.unsent.length = 0;
-    for (const each of waiting) each.reject(new Error(why));
+    for (const each of waiting) each.reject(new ServerLost(why));
   }
 
   private tell(state: Connected): void {

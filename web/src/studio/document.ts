@@ -6,6 +6,7 @@ import type {
   Catalogue, Completion, ConnectTarget, DocumentState, Gallery, Gesture, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch,
   StudioSettings, TextEdit,
 } from "./studio_types";
+import { headIn, namesInside, prefixOf, problemsInside } from "./subsystems/box_names";
 import { applyPoints, difference } from "./text_positions";
 
 /** What is used of the connection to the server. */
@@ -28,6 +29,7 @@ interface Change {
   own: boolean;
 }
 
+const MOST_HANDED = 300_000; // characters of a message, which may have 1 MB
 const EMPTY_SKETCH: Sketch = { version: 0, extent: [0, 0, 0, 0], boxes: [], links: [] };
 
 export class StudioDocument {
@@ -43,6 +45,7 @@ export class StudioDocument {
   checkedVersion = -1;
   catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
   settings: StudioSettings = { readOnly: false };
+  private saved = ""; // the text that is saved, as far as this page knows
   private readonly link: StudioLink;
   private readonly listeners = new Set<(news: DocumentNews) => void>();
   private queue: Promise<unknown> = Promise.resolve();
@@ -69,14 +72,36 @@ export class StudioDocument {
     return this.reopening;
   }
 
+  /** The server is back, or another one after it: it gets what this page has, with all that was typed. */
+  async comeBack(typed: string): Promise<void> {
+    const request = this.handOver(typed);
+    if (this.version < 0 || this.readOnly || request === null) return this.open(true);
+    this.reopening ??= this.handOverNow(request).finally(() => (this.reopening = null));
+    return this.reopening;
+  }
+
+  private async handOverNow(request: Record<string, unknown>): Promise<void> {
+    const opened = (await this.link.ask("hand_over", request)) as unknown as OpenedStudio;
+    this.take(opened, opened.handed === "conflict");
+  }
+
+  private handOver(typed: string): Record<string, unknown> | null {
+    const { settings, sketch, text, saved, version } = this;
+    if (settings.server === undefined || typed.length + text.length + saved.length > MOST_HANDED) return null;
+    const places = Object.fromEntries(sketch.boxes.filter((box) => box.pinned).map((box) => [box.name, box.at]));
+    const waypoints = Object.fromEntries(sketch.links.filter((link) => (link.waypoints ?? []).length > 0).map((link) => [link.name, link.waypoints]));
+    return { server: settings.server, version, text: typed, known: text === typed ? null : text, saved: saved === text ? null : saved, source: settings.source ?? {}, places, waypoints };
+  }
+
   private async openNow(compare: boolean): Promise<void> {
     this.take((await this.link.ask("studio_open")) as unknown as OpenedStudio, compare);
   }
 
   private take(opened: OpenedStudio, compare: boolean): void {
     const had = this.version >= 0 ? this.text : null;
-    const { text, recovered, ...state } = opened.document;
+    const { text, recovered, saved, ...state } = opened.document;
     this.text = text;
+    this.saved = saved ?? text;
     this.recovered = recovered ?? null;
     this.version = state.version;
     this.state = { ...state };
@@ -131,20 +156,12 @@ export class StudioDocument {
   shownName(full: string): string | null {
     if (!full.startsWith(this.prefix)) return null;
     const name = full.slice(this.prefix.length);
-    const known = new Set(this.sketch.boxes.flatMap((box) => [box.name, box.owner]));
-    for (let head = name; head !== ""; head = head.slice(0, Math.max(0, head.lastIndexOf(".")))) if (known.has(head)) return head;
-    return name;
+    return headIn(name, new Set(this.sketch.boxes.flatMap((box) => [box.name, box.owner])));
   }
 
   /** The problems of what is shown, with the names that it has there; one inside a closed box is that box's. */
   get shownProblems(): readonly Problem[] {
-    return this.problems.flatMap((problem) => {
-      if (problem.component === null) return this.box.length === 0 ? [problem] : [];
-      const name = this.shownName(problem.component);
-      if (name === null) return [];
-      const own = this.prefix + name === problem.component;
-      return [own ? { ...problem, component: name } : { ...problem, component: name, field: null, port: null }];
-    });
+    return problemsInside(this.problems, this.box, (name) => this.shownName(name));
   }
 
   /** Shows the inside of a subsystem; of none, the whole model. */
@@ -187,10 +204,12 @@ export class StudioDocument {
     return this.change(() => this.link.ask("redo"));
   }
 
-  async save(path?: string): Promise<string> {
-    const answer = (await this.alone(() => this.link.ask("save", path === undefined ? {} : { path }))) as Record<string, unknown>;
+  /** Writes the file; where another file would be overwritten unasked, `exists` is its name. */
+  async save(path?: string, overwrite = false): Promise<{ saved: string } | { exists: string }> {
+    const answer = (await this.alone(() => this.link.ask("save", { ...(path === undefined ? {} : { path }), ...(overwrite ? { overwrite } : {}) }))) as Record<string, unknown>;
+    if (typeof answer["exists"] === "string") return { exists: answer["exists"] };
     this.setState({ ...answer, dirty: false, ...(typeof answer["saved"] === "string" ? { file: answer["saved"] } : {}) });
-    return String(answer["saved"] ?? "");
+    return { saved: String(answer["saved"] ?? "") };
   }
 
   async revert(): Promise<void> {
@@ -347,28 +366,13 @@ export class StudioDocument {
 
   private setState(state: Partial<DocumentState>): void {
     this.state = { ...this.state, ...stateOf(state), version: this.version };
+    if (state.dirty === false) this.saved = this.text;
     this.tell({ kind: "state" });
   }
 
   private tell(news: DocumentNews): void {
     for (const listener of this.listeners) listener(news);
   }
-}
-
-function prefixOf(box: readonly string[]): string {
-  return box.map((name) => `${name}.`).join("");
-}
-
-/** An answer with the names that components have inside a subsystem. */
-function namesInside(answer: GestureAnswer, prefix: string): GestureAnswer {
-  if (prefix === "") return answer;
-  const cut = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
-  return {
-    ...answer,
-    ...(answer.made === undefined ? {} : { made: answer.made.map(cut) }),
-    ...(answer.removed === undefined ? {} : { removed: answer.removed.map(cut) }),
-    ...(answer.renamed === undefined ? {} : { renamed: Object.fromEntries(Object.entries(answer.renamed).map(([old, to]) => [cut(old), cut(to)])) }),
-  };
 }
 
 function stateOf(message: object): Partial<DocumentState> {

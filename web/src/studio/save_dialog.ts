@@ -27,19 +27,29 @@ export function askFileName(root: HTMLElement, folder: string, first: string): P
 
 /** What becomes of changes that are not saved, before another model is opened. */
 export function askUnsaved(root: HTMLElement, name: string): Promise<"save" | "discard" | "stay"> {
+  return askChoice(root, "Changes that are not saved", `${name} has changes that are not saved.`, { stay: "Stay here", discard: "Drop the changes", save: "Save them" });
+}
+
+/** Whether a file that is there already is to be replaced. */
+export async function askOverwrite(root: HTMLElement, name: string): Promise<boolean> {
+  return (await askChoice(root, "A file of that name", `${name} is there already.`, { keep: "Keep it", replace: "Replace it" })) === "replace";
+}
+
+/** A question with answers as buttons: the first has the focus, and is that of Escape. */
+function askChoice<T extends string>(root: HTMLElement, title: string, words: string, choices: Record<T, string>): Promise<T> {
   return new Promise((resolve) => {
-    const dialog = make("dialog", { class: "ask", "aria-label": "Changes that are not saved" });
-    let answer: "save" | "discard" | "stay" = "stay";
-    const choice = (words: string, value: typeof answer, primary = false): HTMLElement => {
-      const made = make("button", { type: "button", class: primary ? "primary" : "tool" }, words);
+    const dialog = make("dialog", { class: "ask", "aria-label": title });
+    const names = Object.keys(choices) as T[];
+    let answer = names[0]!;
+    const buttons = names.map((name, k) => {
+      const made = make("button", { type: "button", class: k === names.length - 1 ? "primary" : "tool" }, choices[name]);
       made.addEventListener("click", () => {
-        answer = value;
+        answer = name;
         dialog.close();
       });
       return made;
-    };
-    dialog.append(make("h2", {}, `${name} has changes that are not saved.`),
-      make("div", { class: "buttons" }, choice("Stay here", "stay"), choice("Drop the changes", "discard"), choice("Save them", "save", true)));
+    });
+    dialog.append(make("h2", {}, words), make("div", { class: "buttons" }, ...buttons));
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(answer);

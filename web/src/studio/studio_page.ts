@@ -14,7 +14,7 @@ import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
 import { RunLink } from "./run_link";
-import { askFileName, askUnsaved } from "./save_dialog";
+import { askFileName, askOverwrite, askUnsaved } from "./save_dialog";
 import { BoxTrail } from "./subsystems/box_trail";
 import { SideTabs } from "./side_tabs";
 import { addPageKeys } from "./studio_keys";
@@ -76,6 +76,7 @@ export class StudioPage implements StudioContext {
     addPageKeys({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), help: () => openHelp(this.root), gallery: () => this.gallery(), nextPane: (step) => this.nextPane(step),
     });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.setTheme(firstTheme(), false));
     addEventListener("pagehide", () => this.text?.flush());
   }
 
@@ -148,10 +149,17 @@ export class StudioPage implements StudioContext {
   async save(): Promise<void> {
     if (this.readOnly) return this.say("This model is open to read only.", "error");
     this.text?.flush();
-    const path = this.document.file === null ? await askFileName(this.root, this.document.settings.folder ?? "", this.document.settings.proposed ?? "model.yaml") : undefined;
+    const { folder, proposed, named } = this.document.settings;
+    const unnamed = this.document.file === null && named !== true;
+    const path = unnamed ? await askFileName(this.root, folder ?? "", proposed ?? "model.yaml") : undefined;
     if (path === null) return;
-    const saved = await this.try(() => this.document.save(path));
-    if (saved !== null) this.say(`Saved: ${saved.replace(/^.*[\\/]/, "")}`);
+    let answer = await this.try(() => this.document.save(path));
+    if (answer !== null && "exists" in answer) {
+      const { exists } = answer;
+      if (!(await askOverwrite(this.root, exists))) return unnamed ? this.save() : undefined;
+      answer = await this.try(() => this.document.save(path ?? exists, true));
+    }
+    if (answer !== null && "saved" in answer) this.say(`Saved: ${answer.saved.replace(/^.*[\\/]/, "")}`);
   }
 
   gallery(): void {
@@ -197,7 +205,7 @@ export class StudioPage implements StudioContext {
     if (state === "lost") this.notices.ask("lost", "The server is gone. What is on this page stays; it goes on when the server is back.", [{ words: "Try again", act: () => this.connection.retry() }], true);
     else if (state === "open") {
       this.notices.clear("lost");
-      this.document.open(true).catch((error: unknown) => (this.parts.length > 0 ? this.say(errorWords(error), "error") : (this.waiting.textContent = errorWords(error))));
+      this.document.comeBack(this.text?.text ?? this.document.text).catch((error: unknown) => (this.parts.length > 0 ? this.say(errorWords(error), "error") : (this.waiting.textContent = errorWords(error))));
     }
     this.showState();
   }

@@ -20,6 +20,8 @@ export interface DocumentState {
 export interface DocumentData extends DocumentState {
   text: string;
   recovered: { when: string; words: string } | null;
+  /** What is saved, where that is another text. */
+  saved?: string | null;
 }
 
 export interface StudioSettings {
@@ -31,6 +33,12 @@ export interface StudioSettings {
   autosave?: boolean;
   /** What could not be kept or read beside the model. */
   trouble?: string;
+  /** Whether a new model is saved under the proposed name unasked. */
+  named?: boolean;
+  /** Tells one server from the next. */
+  server?: string;
+  /** Where the document comes from, for a server that does not know it yet. */
+  source?: Record<string, string>;
 }
 
 export interface OpenedStudio {
@@ -39,6 +47,8 @@ export interface OpenedStudio {
   catalogue: Catalogue;
   problems: Problem[];
   settings: StudioSettings;
+  /** What became of the text of a page that came back. */
+  handed?: "same" | "merged" | "conflict";
 }
 
 // -- gestures: each is one step of undo ----------------------------------------------------------------------

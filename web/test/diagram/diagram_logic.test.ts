@@ -142,12 +142,13 @@ describe("stickers", () => {
 });
 
 describe("the window", () => {
-  it("fits the whole, or the width where the whole would be too small", () => {
+  it("fits the whole, or the width where the whole would be smaller than the least scale", () => {
     const wide = fitWindow([0, 0, 400, 200], 800, 800);
     expect(wide.scale).toBe(1.7);
-    const tall = fitWindow([10, 20, 400, 4000], 400, 300);
+    const tall = fitWindow([10, 20, 400, 4000], 400, 300, 0.82);
     expect(tall).toEqual({ x: 10 + 200 - 400 / 0.82 / 2, y: 20, scale: 0.82 });
-    expect(fitWindow([0, 0, 1600, 400], 400, 800).scale).toBe(0.25);
+    expect(fitWindow([10, 20, 400, 4000], 400, 300)).toEqual({ x: 10 + 200 - 400 / 0.075 / 2, y: 20, scale: 0.075 });
+    expect(fitWindow([0, 0, 1600, 400], 400, 800, 0.82).scale).toBe(0.25);
   });
   it("zooms about a point and pans", () => {
     const view = { x: 5, y: 6, scale: 2 };

@@ -17,6 +17,7 @@ from kinode.formats.editing.actions.gesture_plan import GesturePlan
 from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, paste
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
+from kinode.formats.editing.actions.taken_entries import take_entry
 from kinode.formats.editing.box_places import box_prefix, read_box
 from kinode.formats.editing.boxing.dissolving import dissolve
 from kinode.formats.editing.boxing.enclosing import enclose
@@ -42,8 +43,8 @@ def plan_gesture(
     text : str
         The model.
     gesture : mapping
-        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, text, all, in,
-        enclose, dissolve, move, waypoints or tidy.
+        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, take, text, all,
+        in, enclose, dissolve, move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
     checked : CheckedText, optional
@@ -164,6 +165,7 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "duplicate": duplicate,
     "paste": paste,
     "group": add_group,
+    "take": take_entry,
     "all": do_all,
     "in": do_inside,
     "enclose": enclose,

@@ -38,6 +38,8 @@ class DocumentFile:
     windows: bool = False
     words: str = ""
     """What could not be read beside it."""
+    named: bool = False
+    """Whether a person gave the place of a new model, so that it is saved there unasked."""
 
     @property
     def name(self) -> str:
@@ -61,7 +63,15 @@ class DocumentFile:
             raise ArgumentError("save: a new model needs the name of a file, such as axis.yaml")
         write_bytes(target, self.encode(text))
         _write_view(target, view)
-        return replace(self, path=target, place=target, saved=text, view=view, words="")
+        return replace(self, path=target, place=target, saved=text, view=view, words="", named=False)
+
+
+class FileThere(ArgumentError):
+    """A file that would be overwritten."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"path: {name} is there already")
+        self.name = name
 
 
 def open_file(path: Path) -> DocumentFile:
@@ -81,9 +91,9 @@ def open_file(path: Path) -> DocumentFile:
     return DocumentFile(path, path, text, view, mark, windows, words)
 
 
-def new_file(folder: Path, text: str = START, name: str = "model.yaml") -> DocumentFile:
-    """A model that has no file yet."""
-    return DocumentFile(None, folder / name, text, ModelView())
+def new_file(folder: Path, text: str = START, name: str | None = None) -> DocumentFile:
+    """A model that has no file yet; a name is where it is to be saved."""
+    return DocumentFile(None, folder / (name or "model.yaml"), text, ModelView(), named=name is not None)
 
 
 def copy_of(example: Path) -> DocumentFile:
@@ -107,7 +117,7 @@ def find_target(folder: Path, name: object, own: Path | None, overwrite: bool) -
     if path.suffix.lower() not in MODELS or path.name.lower().endswith(ENDING):
         raise ArgumentError(f"path: a model ends in .yaml, .yml or .json, and {path.name} does not")
     if path.exists() and path != own and not overwrite:
-        raise ArgumentError(f"path: {path.name} is there already")
+        raise FileThere(path.name)
     return path
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from kinode.atomic_files import naming_failures, replacing
 from kinode.errors import Error
 from kinode.records import dataclass
+from kinode.studio.documents.view_file import ModelView, parse_view
 
 ENDING = ".kinode-journal"
 LATE_SECONDS = 0.4
@@ -29,18 +30,29 @@ UNTITLED = "untitled"
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """An unsaved document: its text, the text of the file that it was made from, its view, and when."""
+    """An unsaved document: its text, the text of the file that it was made from, its view, when, and whose it was."""
 
     text: str
     base: str
     when: float
     view: str = ""
     process: int = 0
+    server: str = ""
+    """The mark of the server that wrote it, which its pages know."""
+    version: int = -1
+    """Of the document at that server."""
 
     @property
     def words(self) -> str:
         """When that was, for people."""
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.when))
+
+    def model_view(self) -> ModelView | None:
+        """Where parts stood; None if that cannot be read."""
+        try:
+            return parse_view(self.view)
+        except Error:
+            return None
 
 
 def state_folder() -> Path:
@@ -65,11 +77,12 @@ def read_journal(path: Path) -> JournalEntry | None:
         if not path.is_file() or path.stat().st_size > LARGEST:
             return None
         data = json.loads(path.read_text(encoding="utf-8"))
-        entry = JournalEntry(data["text"], data["base"], data["when"], data["view"], data["process"])
-    except (OSError, ValueError, KeyError, TypeError):
+        whose = data.get("server", ""), data.get("version", -1)
+        entry = JournalEntry(data["text"], data["base"], data["when"], data["view"], data["process"], *whose)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    texts = (entry.text, entry.base, entry.view)
-    numbers = (entry.when, entry.process)
+    texts = (entry.text, entry.base, entry.view, entry.server)
+    numbers = (entry.when, entry.process, entry.version)
     right = all(isinstance(x, str) for x in texts) and all(isinstance(x, int | float) for x in numbers)
     return entry if right else None
 
@@ -191,6 +204,7 @@ def _write(path: Path, entry: JournalEntry) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     data: Mapping[str, Any] = {
         "text": entry.text, "base": entry.base, "when": entry.when, "view": entry.view, "process": os.getpid(),
+        "server": entry.server, "version": entry.version,
     }  # fmt: skip
     with naming_failures(path), replacing(path, mode=0o600) as stream:
         stream.write(json.dumps(data).encode())

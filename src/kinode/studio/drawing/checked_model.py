@@ -7,7 +7,7 @@ as on live pages; of one that is not, the last run stays.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -177,6 +177,12 @@ class ModelChecker:
             own = {prefix + name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
             self.standing |= own
         return sketcher.draw(found.of.version)
+
+    def kept_places(self, drawn: Collection[str], view: ModelView) -> dict[str, Point]:
+        """Where parts stand that are to be saved: those that are drawn, and those of subsystems with a part moved."""
+        boxes = {name.rpartition(".")[0] for name in view.places} - {""}
+        with self._lock:
+            return {n: at for n, at in self.standing.items() if n in drawn or n.rpartition(".")[0] in boxes}
 
     def forget_places(self, prefix: str) -> None:
         """Let the layout place what stands in a subsystem, or all."""

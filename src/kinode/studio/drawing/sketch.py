@@ -74,6 +74,8 @@ class Sketcher:
     def draw(self, version: int = 0, routed: bool = False) -> Plain:
         """The sketch; with ``routed`` the lines of links are found too, which else the page does."""
         if routed and self.circuit.boxes:
+            for link in self.circuit.links.values():
+                link.waypoints = [(float(x), float(y)) for x, y in self.waypoints.get(link.name, ())]
             Router(self.circuit).route()
         at = {(box.name, port.name) for link in self.circuit.links.values() for box, port in link.ends}
         return {

@@ -6,7 +6,7 @@ kind           fields                          answer
 studio_open                                    document, sketch, catalogue, problems, settings
 gesture        version, gesture                version, edits, names that were made, removed, renamed; words; state
 undo, redo                                     the same
-save           path, overwrite                 saved: the file
+save           path, overwrite                 saved: the file; or exists: one that is not overwritten unasked
 revert                                         back to what is saved, one step of undo; as studio_open
 recover        take                            take over what was not saved when the server ended, or drop it
 disk           take: mine, theirs              end a conflict with the file on the disk
@@ -19,13 +19,14 @@ open_example   file; open_model file           as studio_open; new_model likewis
 =============  ==============================  ==================================================================
 
 inspect, complete with a law, can_connect and copy take ``box``: the subsystem that is open (subsystems/box_answers.py).
-Those of LiveDesk, which shows the runs, come on top.  Pushed to all pages are ``document``, ``sketch``, ``problems``,
-``run_state``, ``disk``, ``reopen`` (another document), and what LiveDesk pushes.  Changes of the text are answered in
-the order in which they came.
+Pages that come back hand over what they have (hand_over.py).  Those of LiveDesk, which shows the runs, come on top.
+Pushed to all pages are ``document``, ``sketch``, ``problems``, ``run_state``, ``disk``, ``reopen`` (another document),
+and what LiveDesk pushes.  Changes of the text are answered in the order in which they came.
 """
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -36,15 +37,16 @@ from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.box_places import read_box
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft, read_places
-from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
+from kinode.studio.documents.document_file import DocumentFile, FileThere, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.documents.model_document import DocumentChange, ModelDocument
-from kinode.studio.documents.view_file import ModelView, Point, parse_view, write_view
+from kinode.studio.documents.view_file import Point, write_view
 from kinode.studio.drawing.catalogue import make_catalogue
 from kinode.studio.drawing.checked_model import CheckedVersion, ModelChecker, ModelVersion
 from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
+from kinode.studio.drawing.hand_over import add_hand_over_answers, source_of
 from kinode.studio.drawing.inspection import inspect_component
 from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.live_pages.live_desk import LiveDesk
@@ -69,6 +71,7 @@ class StudioDesk:
 
     def __init__(self, session: Session, file: DocumentFile, folder: Path) -> None:
         self.session, self.folder = session, folder
+        self.mark = secrets.token_hex(8)  # tells this server from one that comes after it
         self.live = LiveDesk(session, file.name)
         self.checker = ModelChecker(self.live)
         self._catalogue = make_catalogue()
@@ -91,6 +94,7 @@ class StudioDesk:
         for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_box_answers(self)
+        add_hand_over_answers(self)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
@@ -128,7 +132,8 @@ class StudioDesk:
             if not document.dirty:
                 return None
             view = write_view(document.view, document.file.name)
-            return JournalEntry(document.text, document.file.saved, time.time(), view)
+            when, at = time.time(), document.version
+            return JournalEntry(document.text, document.file.saved, when, view, server=self.mark, version=at)
 
     def _say_trouble(self, words: str) -> None:
         self._trouble = words
@@ -205,8 +210,9 @@ class StudioDesk:
     def opened(self) -> Plain:
         """The document, its sketch, the catalogue, all problems and the settings."""
         version = self.version()
-        document = {**self.document.state(), "version": version.version, "text": version.text}
         file = self.document.file
+        saved = None if file.saved == version.text else file.saved
+        document = {**self.document.state(), "version": version.version, "text": version.text, "saved": saved}
         return {
             "document": {**document, "recovered": self.kept.offer()},
             "sketch": self.checker.sketch(version),
@@ -215,6 +221,7 @@ class StudioDesk:
             "settings": {
                 "readOnly": self.session.read_only, "file": document["file"], "folder": self.folder.name,
                 "proposed": file.name, "autosave": False, "trouble": self._trouble or file.words,
+                "named": file.named, "server": self.mark, "source": source_of(file, self.folder),
             },
         }  # fmt: skip
 
@@ -242,10 +249,13 @@ class StudioDesk:
         """Write the file."""
         path, document = job.fields.get("path"), self.document
         own = document.file.path
-        target = None if path is None else find_target(self.folder, path, own, job.fields.get("overwrite") is True)
-        drawn, placed = self._drawn(), {name.rpartition(".")[0] for name in document.view.places}
-        standing = self.checker.standing.items()
-        places = {name: at for name, at in standing if name in drawn or name.rpartition(".")[0] in placed - {""}}
+        if path is None and own is None and document.file.named:
+            path = document.file.name
+        try:
+            target = None if path is None else find_target(self.folder, path, own, job.fields.get("overwrite") is True)
+        except FileThere as there:
+            return {"exists": there.name, **document.state()}
+        places = self.checker.kept_places(self._drawn(), document.view)
         change = document.save(places, target)
         if self._journal is not None:
             self._journal.write_now()
@@ -273,11 +283,15 @@ class StudioDesk:
         if entry is None:
             raise ArgumentError("nothing was left unsaved")
         if take:
-            self.changed(self.document.restore(entry.text, _read_view(entry)), job.seq)
+            self.changed(self.document.restore(entry.text, entry.model_view()), job.seq)
+        self.drop_kept()
+        return self.opened()
+
+    def drop_kept(self) -> None:
+        """What a killed server left is in the document now, or not wanted; what the document has is kept first."""
         if self._journal is not None:
             self._journal.write_now()
         self.kept.drop()
-        return self.opened()
 
     def disk(self, job: Job) -> Answer:
         """End a conflict with the file on the disk."""
@@ -286,20 +300,21 @@ class StudioDesk:
     # -- answers: other documents ------------------------------------------------------------------
     def open_example(self, job: Job) -> Answer:
         """An example as a new model."""
-        return self._exchange(job, copy_of(find_example(job.fields.get("file"))))
+        return self.exchange(job, copy_of(find_example(job.fields.get("file"))))
 
     def open_model(self, job: Job) -> Answer:
         """A model of the folder."""
         name = job.fields.get("file")
         if name not in find_models(self.folder):
             raise ArgumentError(f"file: the folder {self.folder.name} has no model {name!r:.60}")
-        return self._exchange(job, open_file(self.folder / str(name)))
+        return self.exchange(job, open_file(self.folder / str(name)))
 
     def new_model(self, job: Job) -> Answer:
         """An empty model."""
-        return self._exchange(job, new_file(self.folder))
+        return self.exchange(job, new_file(self.folder))
 
-    def _exchange(self, job: Job, file: DocumentFile) -> Answer:
+    def exchange(self, job: Job, file: DocumentFile) -> Answer:
+        """Take up another document, and tell the other pages."""
         if self.document.dirty and job.fields.get("discard") is not True:
             raise ModelError(f"{self.document.file.name} has changes that are not saved: save it, or take them back")
         if self._journal is not None:
@@ -353,10 +368,3 @@ class StudioDesk:
         """The examples with their pictures, and the models of the folder."""
         recent = [{"file": name, "name": Path(name).stem, "words": ""} for name in find_models(self.folder)]
         return {"examples": list_examples(job.goes_on), "recent": recent}
-
-
-def _read_view(entry: JournalEntry) -> ModelView | None:
-    try:
-        return parse_view(entry.view)
-    except Error:
-        return None

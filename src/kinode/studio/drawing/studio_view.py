@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from kinode.errors import ArgumentError
 from kinode.studio.documents.document_file import DocumentFile, new_file, open_file
+from kinode.studio.documents.kept_visits import KeptVisits
 from kinode.studio.drawing.gallery import draw_ahead
 from kinode.studio.drawing.studio_desk import StudioDesk
 from kinode.studio.live_pages.server import ServedView, Server
@@ -28,7 +30,7 @@ class StudioView(ServedView):
     read_only : bool, default False
         Whether changes are refused.
     port : int
-        0 takes a free one.
+        0 takes the one that the studio of this model had before, else a free one.
     program : str, optional
         The text of the page's program; the built one if left out.
 
@@ -53,7 +55,8 @@ class StudioView(ServedView):
         self.session = Session(read_only=read_only)
         gallery = " data-gallery" if path is None else ""
         page = page_of("/studio.js", f"{document.name} - kinode", "data-kinode-studio", gallery)
-        self.server = Server(self.session, {"/": page, "/studio.js": body}, port=port)
+        visits = KeptVisits(self.folder if path is None else path.absolute())
+        self.server = _listen(self.session, {"/": page, "/studio.js": body}, port, visits)
         self.desk = StudioDesk(self.session, document, self.folder)
         self.server.start()
         if path is None and program is None:
@@ -63,6 +66,14 @@ class StudioView(ServedView):
         """End the server; what is not saved is offered when the model is opened again."""
         self.desk.close()
         super().close()
+
+
+def _listen(session: Session, pages: Mapping[str, str], port: int, visits: KeptVisits) -> Server:
+    """A server at a port, or where one of this model was before: pages that were open then come back to it."""
+    for earlier in [] if port else visits.ports():
+        with contextlib.suppress(ArgumentError):  # another program listens there
+            return Server(session, pages, port=earlier, visits=visits)
+    return Server(session, pages, port=port, visits=visits)
 
 
 def _open_or_new(path: Path) -> DocumentFile:

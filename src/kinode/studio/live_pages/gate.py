@@ -14,6 +14,9 @@ The gate lets in the browser that was given the address, and no one else:
 
 A request that is refused uses up no token, and is told nothing about what there is.
 
+A server that comes after one that was killed may let in the same browsers (`Visits`): of their cookies only digests
+are kept, in a file of the user alone.
+
 Not covered: cookies know no ports, so a browser shows the cookie to other servers on the same address too; a program
 of another user of this machine that the browser visits there could use it.  Over a network everything is in the clear.
 """
@@ -23,8 +26,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from hmac import compare_digest
 from threading import Lock
+from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from kinode.errors import ArgumentError
@@ -56,6 +61,16 @@ class Verdict:
         return self.status == 200
 
 
+class Visits(Protocol):
+    """Remembers which browsers were let in, beyond the end of a server: by digests of their cookies."""
+
+    def admitted(self, port: int) -> Sequence[str]:
+        """Digests of the cookies that are good at a port."""
+
+    def admit(self, port: int, digests: Sequence[str]) -> None:
+        """Keep the digests of the cookies that are good at a port; must not fail."""
+
+
 class Gate:
     """Decides on requests by method, target and headers.
 
@@ -67,6 +82,8 @@ class Gate:
         The port in the address bar.
     names : sequence of str
         Further ``host:port`` by which browsers may come, such as the end of a tunnel.
+    visits : Visits, optional
+        Who remembers the browsers that were let in.
 
     Examples
     --------
@@ -82,7 +99,7 @@ class Gate:
     True
     """
 
-    def __init__(self, host: str, port: int, names: Sequence[str] = ()) -> None:
+    def __init__(self, host: str, port: int, names: Sequence[str] = (), visits: Visits | None = None) -> None:
         shown = f"[{host}]" if ":" in host else host.lower()
         self.authority = f"{shown}:{port}"
         self.cookie_name = f"kinode_{port}"
@@ -90,8 +107,9 @@ class Gate:
         for name in names:
             check_authority(name)
             self.authorities.add(name)
+        self._port, self._visits = port, visits
         self._tokens: list[str] = []
-        self._cookies: list[str] = []
+        self._admitted: list[str] = [] if visits is None else [*visits.admitted(port)][-MOST_TOKENS:]
         self._lock = Lock()
 
     def new_token(self) -> str:
@@ -136,7 +154,10 @@ class Gate:
     def _has_cookie(self, values: list[str]) -> bool:
         given = [part.strip().partition("=") for value in values for part in value.split(";")]
         with self._lock:
-            return any(name == self.cookie_name and _find(value, self._cookies) is not None for name, _, value in given)
+            return any(
+                name == self.cookie_name and _find(_digest(value), self._admitted) is not None
+                for name, _, value in given
+            )
 
     def _use(self, token: str) -> bool:
         """Whether a token is good; it is not any more."""
@@ -149,7 +170,9 @@ class Gate:
     def _new_cookie(self) -> str:
         value = secrets.token_hex(16)
         with self._lock:
-            self._cookies = [*self._cookies[1 - MOST_TOKENS :], value]
+            self._admitted = [*self._admitted[1 - MOST_TOKENS :], _digest(value)]
+            if self._visits is not None:
+                self._visits.admit(self._port, self._admitted)
         return f"{self.cookie_name}={value}; Path=/; HttpOnly; SameSite=Strict"
 
 
@@ -157,6 +180,10 @@ def check_authority(name: str) -> None:
     """Whether a text can stand in the address bar before the path."""
     if not _AUTHORITY.fullmatch(name):
         raise ArgumentError(f"names: {name!r} is not of the form host:port, in small letters")
+
+
+def _digest(cookie: str) -> str:
+    return sha256(cookie.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _find(value: str, known: list[str]) -> int | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
+
+from kinode.formats.named_files import find_file_names
 
 POLL_SECONDS = 0.3
 SETTLE_SECONDS = 0.05  # an editor may write in several pieces
 MOST_FILES = 200
 LARGEST_TEXT = 2_000_000  # bytes of a file that is searched for names of others
-_NAMED = re.compile(r"[\w./\\-]{1,200}\.(?:ya?ml|json|urdf|xml|csv|txt|dat|npy|npz)\b")
 _TEXTS = (".yaml", ".yml", ".json", ".urdf", ".xml")
 Stamp = tuple[tuple[str, int, int], ...]
 
@@ -96,4 +96,4 @@ def _named_in(file: Path) -> list[str]:
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    return [match.strip() for match in dict.fromkeys(_NAMED.findall(text))]
+    return find_file_names(text)

@@ -112,6 +112,7 @@ class Connection:
     label: str = ""
     path: list[list[tuple[float, float]]] = field(default_factory=list)  # lines, set by link_routing.py
     dots: list[tuple[float, float]] = field(default_factory=list)
+    waypoints: list[tuple[float, float]] = field(default_factory=list)  # through which a person has led it
 
 
 class CircuitGraph:

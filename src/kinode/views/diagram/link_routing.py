@@ -1,7 +1,8 @@
 """Routing of links: on a grid, with right angles, around components and labels, with few crossings.
 
 Each link is a search for the cheapest path (A*, Hart, Nilsson and Raphael 1968).  A bend costs as much as three steps,
-a crossing as much as forty.  A link of several ends grows by the cheapest path from its cells to the next end.  Links
+a crossing as much as forty.  A link of several ends grows by the cheapest path from its cells to the next end; one that
+a person has led through waypoints runs through those first.  Links
 that cross others are removed and routed again, as long as that reduces crossings.
 """
 
@@ -55,7 +56,8 @@ class Router:
         self.straight: dict[Cell, dict[str, str]] = {}  # cell -> link -> h, v, or x where it bends, ends or branches
         for box in circuit.boxes.values():
             self._block_box(box)
-        cells = self.blocked or {(0, 0)}
+        led = {_cell(point) for link in circuit.links.values() for point in link.waypoints}
+        cells = self.blocked | led or {(0, 0)}
         self.low = min(i for i, _ in cells) - MARGIN_CELLS, min(j for _, j in cells) - MARGIN_CELLS
         self.high = max(i for i, _ in cells) + MARGIN_CELLS, max(j for _, j in cells) + MARGIN_CELLS
         for link in circuit.links.values():
@@ -126,19 +128,27 @@ class Router:
     # -- one link ----------------------------------------------------------------------------------
     def _route_link(self, link: Connection) -> None:
         ends = [self._before(box, port) for box, port in link.ends]
-        path = self._fan(link) if link.kind == VECTOR and len(ends) == 2 else None
+        path = self._fan(link) if link.kind == VECTOR and len(ends) == 2 and not link.waypoints else None
         if path is not None:
             self.edges[link.name] = set(pairwise(path))
             self._mark(link)
             return
         edges: set[Edge] = set()
-        tree = {ends[0]}
-        left = ends[1:]
+        tree = start = {ends[0]}
+        left, through = ends[1:], [_cell(point) for point in link.waypoints]
+        through = [cell for cell in through if self.price[self._number(cell)] < math.inf]
         while left:
-            left.sort(key=lambda cell: min(abs(cell[0] - i) + abs(cell[1] - j) for i, j in tree))
-            path = self._search(link, tree, left.pop(0))
+            if through:
+                goal = through.pop(0)
+                if goal in tree:
+                    continue
+            else:
+                left.sort(key=lambda cell: min(abs(cell[0] - i) + abs(cell[1] - j) for i, j in start))
+                goal = left.pop(0)
+            path = self._search(link, start, goal, tree)
             edges |= set(pairwise(path))
-            tree |= set(path)
+            tree = tree | set(path)
+            start = {goal} if goal not in ends else tree
         self.edges[link.name] = edges
         self._mark(link)
 
@@ -167,25 +177,26 @@ class Router:
         for name in edges:
             self._mark(self.circuit.links[name])
 
-    def _search(self, link: Connection, tree: set[Cell], goal: Cell) -> list[Cell]:
-        """The cheapest path from the cells of a link to a cell.
+    def _search(self, link: Connection, start: set[Cell], goal: Cell, tree: set[Cell]) -> list[Cell]:
+        """The cheapest path from some of the cells of a link, its tree, to another cell.
 
         A state of the search is a cell and one of four directions, as a number.
         """
-        if goal in tree:
+        if goal in start:
             return [goal]
         out = {self._before(box, port): OUTWARD[port.side] for box, port in link.ends}
-        steps, target, into = self.steps, self._number(goal), STEPS.index((-out[goal][0], -out[goal][1]))
+        steps, target = self.steps, self._number(goal)
+        into = STEPS.index((-out[goal][0], -out[goal][1])) if goal in out else -1
         price, ahead = self.price, self._ahead(goal)
         taken, own = dict[int, int](), {self._number(cell) for cell in tree}  # passages of cells, as they are met
         front: list[tuple[float, float, int]] = []
         cost: dict[int, float] = {}
         came: dict[int, int] = {}
-        inner = sorted(tree - out.keys()) or sorted(tree)  # no branch right before a port, where arrow heads are
+        inner = sorted(start - out.keys()) or sorted(start)  # no branch right before a port, where arrow heads are
         for cell in inner:
             if len(self.straight.get(cell, {})) > (link.name in self.straight.get(cell, {})):
                 continue  # a branch where another link crosses could not be distinguished
-            for heading in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
+            for heading in [STEPS.index(out[cell])] if cell in out and len(start) == 1 else range(4):
                 state = 4 * self._number(cell) + heading
                 cost[state] = 0.0
                 heapq.heappush(front, (ahead(state), 0.0, state))
@@ -212,12 +223,12 @@ class Router:
                     if passage != step >> 1:
                         continue
                     total += CROSSING_COST
-                total += spent + BEND_COST * ((step != heading) + (there == target and step != into))
+                total += spent + BEND_COST * ((step != heading) + (there == target and into >= 0 and step != into))
                 after = 4 * there + step
                 if total < cost.get(after, math.inf):
                     cost[after], came[after] = total, state
                     heapq.heappush(front, (total + ahead(after), total, after))
-        return [min(tree, key=lambda cell: abs(cell[0] - goal[0]) + abs(cell[1] - goal[1])), goal]  # walled in
+        return [min(start, key=lambda cell: abs(cell[0] - goal[0]) + abs(cell[1] - goal[1])), goal]  # walled in
 
     def _number(self, cell: Cell) -> int:
         return (cell[0] - self.low[0]) * self.rows + cell[1] - self.low[1]

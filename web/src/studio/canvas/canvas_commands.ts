@@ -120,12 +120,20 @@ export function nudge(host: CanvasHost, [dx, dy]: Point): void {
 
 const ROOM: Point = [6 * GRID, 4 * GRID]; // between a new part and others: wires turn there, and names stand there
 
+const BESIDE: Point = [2 * GRID, 2 * GRID]; // where a person has chosen the place
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Where a part is set that is dropped at a place: there, or beside the part that stands there. */
+export function placeOfDrop(model: CanvasModel, at: Point, size: readonly [number, number] = [40, 40], own: ReadonlySet<string> = NOBODY): Point {
+  return freePlace(model, at, size, BESIDE, own);
+}
+
 /** A place near another at which no part stands. */
-export function freePlace(model: CanvasModel, near: Point, size: readonly [number, number] = [60, 60]): Point {
+export function freePlace(model: CanvasModel, near: Point, size: readonly [number, number] = [60, 60], room = ROOM, own: ReadonlySet<string> = NOBODY): Point {
   const [x, y] = snapToGrid(near);
   const isFree = ([px, py]: Point): boolean => [...model.boxes.values()].every((box) => {
     const [bx, by] = model.at(box.name);
-    return Math.abs(bx - px) >= (box.size[0] + size[0]) / 2 + ROOM[0] || Math.abs(by - py) >= (box.size[1] + size[1]) / 2 + ROOM[1];
+    return own.has(box.name) || Math.abs(bx - px) >= (box.size[0] + size[0]) / 2 + room[0] || Math.abs(by - py) >= (box.size[1] + size[1]) / 2 + room[1];
   });
   for (let ring = 0; ring < 40; ring++) {
     for (let turn = 0; turn < Math.max(1, 8 * ring); turn++) {

@@ -25,7 +25,7 @@ export class CanvasModel {
     }
     for (const name of [...this.lines.keys()]) if (!this.links.has(name)) this.lines.delete(name);
     for (const link of sketch.links) {
-      if (link.path !== null && (link.waypoints ?? []).length === 0 && this.reaches(link.name, link.path)) this.lines.set(link.name, { path: link.path, dots: link.dots });
+      if (link.path !== null && this.reaches(link.name, link.path)) this.lines.set(link.name, { path: link.path, dots: link.dots });
     }
   }
 

@@ -65,7 +65,7 @@ export class CanvasPointer {
   private readonly down = (event: PointerEvent): void => {
     if (event.target instanceof Element && event.target.closest(".canvas-hint, .choice-box, input") !== null) return;
     if (event.pointerType === "touch") {
-      this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      this.fingers.set(event.pointerId, this.host.window.pixelsOf(event));
       if (this.fingers.size === 2) {
         this.cancel();
         return;
@@ -125,11 +125,9 @@ export class CanvasPointer {
     const before = this.fingers.get(event.pointerId);
     const other = [...this.fingers].find(([id]) => id !== event.pointerId)?.[1];
     if (before === undefined || other === undefined) return;
-    const now: Point = [event.clientX, event.clientY];
+    const now = this.host.window.pixelsOf(event);
     this.fingers.set(event.pointerId, now);
-    const apart = (point: Point): number => Math.max(1, Math.hypot(point[0] - other[0], point[1] - other[1]));
-    this.host.window.pan((now[0] - before[0]) / 2, (now[1] - before[1]) / 2);
-    this.host.window.zoom(apart(now) / apart(before), this.host.window.pixelsOf({ clientX: (now[0] + other[0]) / 2, clientY: (now[1] + other[1]) / 2 }));
+    this.host.window.pinch(before, now, other);
   }
 
   private readonly up = (event: PointerEvent): void => {

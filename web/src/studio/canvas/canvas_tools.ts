@@ -3,6 +3,7 @@
 import { draw } from "../../live/svg";
 import { makeFrameTask, type FrameTask } from "../../ui/frame_task";
 import type { CanvasHost, PointerTool } from "./canvas_host";
+import { placeOfDrop } from "./canvas_commands";
 import { snapToGrid } from "./canvas_model";
 import { GRID, type Point, type Room } from "./route_types";
 
@@ -121,6 +122,7 @@ export class MoveTool implements PointerTool {
     this.end();
     if (!this.travel.dragged) return this.clicked();
     if (this.by[0] === 0 && this.by[1] === 0) return this.cancel();
+    this.setBeside();
     this.host.move(this.places());
   }
 
@@ -135,6 +137,16 @@ export class MoveTool implements PointerTool {
     this.frame.cancel();
     this.host.sheet.classList.remove("moving");
     this.host.putDown();
+  }
+
+  /** One part that was let go over another stands beside it. */
+  private setBeside(): void {
+    const [name] = this.names;
+    if (this.names.length !== 1 || name === undefined) return;
+    const { model } = this.host;
+    const [start, size] = [this.starts.get(name)!, model.boxes.get(name)!.size];
+    const [x, y] = placeOfDrop(model, [start[0] + this.by[0], start[1] + this.by[1]], size, new Set(this.names));
+    this.by = [x - start[0], y - start[1]];
   }
 
   private show(): void {

@@ -10,9 +10,9 @@ import type { Gesture, GestureAnswer, StudioContext, StudioPart } from "../studi
 import { boxMenu } from "../subsystems/box_commands";
 import { ALIGN_WORDS, type AlignWay } from "./alignment";
 import { BoxLayer } from "./box_layer";
-import { alignChosen, findPart, freePlace, pasteText, searchParts } from "./canvas_commands";
+import { alignChosen, findPart, freePlace, pasteText, placeOfDrop, searchParts } from "./canvas_commands";
 import { CANVAS_HELP, pressCanvasKey, type KeyHost } from "./canvas_keys";
-import { CanvasModel, snapToGrid } from "./canvas_model";
+import { CanvasModel } from "./canvas_model";
 import { CanvasPointer } from "./canvas_pointer";
 import { CanvasWindow } from "./canvas_window";
 import styles from "./canvas.css?inline";
@@ -285,7 +285,8 @@ class CanvasView implements StudioPart, KeyHost {
 
   async add(addition: Addition, at: Point | null, byKeys: boolean): Promise<void> {
     if (this.context.readOnly) return this.context.say("The model is read-only.");
-    const place = byKeys ? freePlace(this.model, at ?? this.window.middle) : snapToGrid(at ?? this.window.middle);
+    const size = "group" in addition ? undefined : addition.kind.size;
+    const place = byKeys ? freePlace(this.model, at ?? this.window.middle) : placeOfDrop(this.model, at ?? this.window.middle, size);
     if ("group" in addition) {
       const role = addition.group === "link" ? "SB" : "KN"; // a link hangs on a body, the others act in a joint
       const on = [...this.chosen].find((name) => this.model.boxes.get(name)!.role === role);

@@ -11,6 +11,7 @@ import {
   Decoration, type DecorationSet, EditorView, drawSelection, dropCursor, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers,
   rectangularSelection,
 } from "@codemirror/view";
+import { ServerLost } from "../../live/connection";
 import { errorWords } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { DocumentNews } from "../document";
@@ -98,7 +99,7 @@ export class TextPanel implements StudioPart {
         else this.mark();
       }, (error: unknown) => {
         this.sync.refused();
-        this.context.say(`The text was not taken: ${errorWords(error)}`, "error");
+        if (!(error instanceof ServerLost)) this.context.say(`The text was not taken: ${errorWords(error)}`, "error");
       });
   }
 

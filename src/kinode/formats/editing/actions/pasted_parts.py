@@ -105,7 +105,7 @@ def _joints(draft: ModelDraft) -> list[str]:
 
 # -- entries ---------------------------------------------------------------------------------------
 def typed_fields(places: EntryPlaces, section: str, name: str) -> Iterator[tuple[str, str]]:
-    """The fields of a component as they would be typed."""
+    """The fields of an entry as they would be typed."""
     node = places.node(name)
     assert node is not None
     if node.kind is NodeKind.MAP:

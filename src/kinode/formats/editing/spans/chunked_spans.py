@@ -17,7 +17,8 @@ from kinode.formats.yaml_text import read_spans
 
 KEPT_TEXTS, KEPT_PIECES = 8, 8192
 FEW = 400  # characters of a section that is not worth cutting
-ODD = re.compile(r"[\x85\u2028\u2029\ufeff]|\r(?!\n)")  # other line breaks and marks, which the parser treats apart
+# Other line breaks and marks, which the parser treats apart, and characters that it refuses.
+ODD = re.compile(r"[\x85\u2028\u2029\ufeff]|\r(?!\n)|[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 KEY = re.compile(r"[A-Za-z_][\w.]*[ \t]*:(?=\s|\Z)")
 HEADER = re.compile(r"[A-Za-z_]\w*:[ \t]*(?:#[^\r\n]*)?\r?\n")
 LINE = re.compile(r"^( *)([^\s#][^\r\n]*)", re.MULTILINE)
@@ -42,8 +43,14 @@ def reread_spans(text: str) -> SpanNode:
 
 def _cut(text: str) -> Iterator[tuple[int, int, str]]:
     """The top-level entries: where each starts, in which line, and its text; nothing where cutting is unsafe."""
-    starts = [found.start() for found in LINE.finditer(text) if not found[1]]
-    if not starts or ODD.search(text) or not all(KEY.match(text, start) for start in starts):
+    lines = list(LINE.finditer(text))
+    starts = [found.start() for found in lines if not found[1]]
+    if (
+        not starts
+        or starts[0] != lines[0].start()
+        or ODD.search(text)
+        or not all(KEY.match(text, start) for start in starts)
+    ):
         return
     line, before = 1, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
