@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 import kinode as kn
-from kinode.jit import compiler
+from kinode.jit.llvm_code import compile_text
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loading.object_code import load_object
 from kinode.jit.pointers import Floats, call
-from kinode.jit.program import ARGUMENTS
 from kinode.jit.tiers import better_code
 from kinode.jit.translator import translate
 from kinode.kernels.kernel_options import Kernel
@@ -55,7 +56,7 @@ def repeat(
 
 def timed(address: int, arrays: list[Any]) -> Callable[[int], float]:
     """Seconds of n calls of a kernel with these arrays, in a loop that is compiled before the clock starts."""
-    engine = compiler.load_object(compiler.compile_text(translate(repeat, "repeat"), optimize=True))
+    engine = load_object(compile_text(translate(repeat, "repeat"), optimize=True))
     loop = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 9)(engine.get_function_address("repeat"))
     places = [array.ctypes.data for array in arrays]
     loop(1, address, *places)

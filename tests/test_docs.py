@@ -113,14 +113,14 @@ def table_rows(page):
 
 def test_every_function_and_unit_of_laws_is_listed():
     from kinode.expressions.parser import CONSTANTS, FUNCTIONS
-    from kinode.expressions.units import UNITS
+    from kinode.expressions.units import find_units
     from kinode.model.environment.atmosphere import STANDARD
 
     rows = table_rows(DOCS / "reference" / "laws-and-units.md")
     for function, record in (FUNCTIONS | STANDARD).items():
         assert any(row.startswith(f"| `{function}(") and row.endswith(f"| {record.note} |") for row in rows), function
     listed = {word for row in rows for word in row.replace(",", " ").split()}
-    assert {f"`{unit}`" for unit in UNITS} - listed == {f"`{p}ohm`" for p in ("", "u", "m", "k", "M", "G")}
+    assert {f"`{unit}`" for unit in find_units()} - listed == {f"`{p}ohm`" for p in ("", "u", "m", "k", "M", "G")}
     assert {f"`{constant}`" for constant in CONSTANTS} <= listed
 
 

@@ -20,7 +20,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
-    "version", "records", "paused_collection", "other_words", "notebook_traceback", "errors", "hooks", "atomic_files",
+    "version", "records", "paused_collection", "late_patterns", "other_words", "notebook_traceback", "errors", "hooks",
+    "atomic_files",
     "algebra", "expressions",
     "jit", "ode.loops", "ode",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",

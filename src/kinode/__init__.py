@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from kinode.paused_collection import paused_collection
 from kinode.version import __version__
 
 # name -> module, in reading order
@@ -44,6 +45,8 @@ _FACE = {
     "State": "kinode.kernels.state",
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
+    "sweep": "kinode.tasks.studies.sweep",
+    **dict.fromkeys(("normal", "uniform", "between"), "kinode.tasks.studies.random_values"),
     "inverse": "kinode.tasks.inverse",
     "verify": "kinode.tasks.verify",
     "equations": "kinode.symbolic.equations_of_motion",
@@ -58,6 +61,7 @@ _FACE = {
     "export": "kinode.exporters.export",
     # results
     "Trajectory": "kinode.results.trajectory",
+    "Study": "kinode.tasks.studies.study",
     "diagram": "kinode.views.diagram.circuit_diagram",
     # errors
     **dict.fromkeys(
@@ -87,7 +91,8 @@ def _find(name: str) -> Any:
     """The public object of a name; found once, it is a global of this module."""
     if name not in _FACE:
         raise AttributeError(_unknown(name))
-    module = importlib.import_module(_FACE[name])
+    with paused_collection():
+        module = importlib.import_module(_FACE[name])
     value = getattr(module, name, module)  # fields is a module itself
     globals()[name] = value
     return value
@@ -194,5 +199,10 @@ if TYPE_CHECKING:
     from kinode.tasks.mobility import mobility as mobility
     from kinode.tasks.operating_space import operating_space as operating_space
     from kinode.tasks.simulate import simulate as simulate
+    from kinode.tasks.studies.random_values import between as between
+    from kinode.tasks.studies.random_values import normal as normal
+    from kinode.tasks.studies.random_values import uniform as uniform
+    from kinode.tasks.studies.study import Study as Study
+    from kinode.tasks.studies.sweep import sweep as sweep
     from kinode.tasks.verify import verify as verify
     from kinode.views.diagram.circuit_diagram import diagram as diagram

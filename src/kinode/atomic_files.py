@@ -12,7 +12,6 @@ is not replaced.  What is no ordinary file (a terminal, a pipe, ``/dev/stdout``)
 from __future__ import annotations
 
 import os
-import re
 import stat
 from codecs import StreamWriter, getwriter
 from collections.abc import Iterator
@@ -20,8 +19,9 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from kinode.errors import Error
+from kinode.late_patterns import LatePattern
 
-TEMPORARY = re.compile(r"\.kinode-[0-9a-f]{16}\.part\Z")
+TEMPORARY = LatePattern(r"\.kinode-[0-9a-f]{16}\.part\Z")
 
 
 @contextmanager

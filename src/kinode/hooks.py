@@ -16,7 +16,9 @@ HOOKS = {
     # of everything that a notebook shows
     "notebook_html": "kinode.views.notebook",
     # of kn.load
+    "load_results": "kinode.results.run_files",
     "load_run": "kinode.results.run_files",
+    "load_study": "kinode.tasks.studies.study_files",
     # of Dynamics
     "make_stepper": "kinode.tasks.real_time.stepper",
     "find_steppers": "kinode.tasks.real_time.single_step",
@@ -36,6 +38,9 @@ HOOKS = {
     "view": "kinode.studio.view",
     "report_player": "kinode.studio.report_player",
     "run_bundle": "kinode.studio.widget",
+    # of Study
+    "plot_study": "kinode.views.plots.study_plots",
+    "report_study": "kinode.views.report.study_report",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",

@@ -61,7 +61,7 @@ def test_a_warm_start_makes_no_program(place):
 def test_damaged_entries_are_rewritten(place, damage):
     maker = Maker()
     check(compiler.build("double", 1, maker))
-    (entry,) = [path for path in place.iterdir() if b'"kernel"' in path.read_bytes()]
+    (entry,) = [path for path in place.iterdir() if b"'kernel'" in path.read_bytes()]
     data = entry.read_bytes()
     middle = len(data) // 2
     entry.write_bytes(

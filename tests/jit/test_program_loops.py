@@ -13,7 +13,8 @@ from kernels import call_lanes, sizes
 from kinode.algebra.scalars import cos, maximum, sin
 from kinode.algebra.trace import Tape
 from kinode.jit.compiler import compile_program
-from kinode.jit.program import ARGUMENTS, Block, Program, interpret
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import Block, Program, interpret
 from kinode.jit.shared_routines import batch_work
 
 

@@ -18,8 +18,8 @@ import pytest
 import kinode as kn
 from kernels import call_lanes, straight
 from kinode.algebra.trace import Tape
-from kinode.jit import compiler, program_ir
-from kinode.jit.program import ARGUMENTS
+from kinode.jit import compiler, llvm_code, program_ir
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.tiers import better_code, waiting_words
 from kinode.jit.tiers.better_code import wait_for_better_code
 from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode
@@ -47,12 +47,12 @@ def test_every_level_gives_the_same_bits(monkeypatch, lanes, seed):
     rows = {"q": np.random.default_rng(seed).uniform(-1, 1, (lanes, 6))}
     found = []
     for level in (0, 1, 2):
-        monkeypatch.setattr(compiler, "choose_level", lambda *_, level=level: level)
+        monkeypatch.setattr(llvm_code, "choose_level", lambda *_, level=level: level)
         found.append(call_lanes(compiler.compile_program(program, lanes), rows).tobytes())
     assert len(set(found)) == 1
 
 
-@pytest.mark.skipif(not compiler.host().fma, reason="this processor has no fused multiply-add")
+@pytest.mark.skipif(not llvm_code.host().fma, reason="this processor has no fused multiply-add")
 def test_products_are_fused_with_their_only_sum():
     tape = Tape()
     a, b, c = (tape.input("q", k) for k in range(3))

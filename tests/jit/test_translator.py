@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loop_records import Step, Walk, fibonacci, move
 
-from kinode.jit import compiler
+from kinode.jit.llvm_code import compile_text
+from kinode.jit.loading.object_code import load_object
 from kinode.jit.pointers import Floats, Struct, bits, call, floats, floats_of, ints_of, struct, tail
 from kinode.jit.translator import translate
 
@@ -31,7 +32,7 @@ anything = st.floats()
 @cache
 def compiled(function):
     """The machine code as a Python function."""
-    engine = compiler.load_object(compiler.compile_text(translate(function, "tested"), optimize=True))
+    engine = load_object(compile_text(translate(function, "tested"), optimize=True))
     notes = dict(function.__annotations__)
     result = TYPES[notes.pop("return")]
     made = ctypes.CFUNCTYPE(result, *(TYPES[note] for note in notes.values()))(engine.get_function_address("tested"))

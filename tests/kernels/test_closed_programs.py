@@ -10,9 +10,11 @@ from rolled_models import MODELS, carriage, prepared
 
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
-from kinode.jit.program import ARGUMENTS, Block, Program, interpret
-from kinode.kernels import kernel_table, tree_size
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import Block, Program, interpret
+from kinode.kernels import kernel_traces, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled import rolled_programs
 from kinode.kernels.rolled.rolled_elimination import TILE, RolledElimination
 from kinode.multibody.dependent_joints import pose_errors
@@ -41,11 +43,11 @@ def run(program: Program, point, x):
 
 
 def expected(topology, kernel, point, x):
-    given = kernel_table.find_row(kernel).given(topology, x)
+    given = find_row(kernel).given(topology, x)
     snapshot = Snapshot(topology, point, **given)
     if kernel.name == "pose_errors":
         return np.concatenate(pose_errors(snapshot, x)).astype(float)
-    return np.array(kernel_table.outputs_of(kernel, snapshot), dtype=float)
+    return np.array(kernel_traces.outputs_of(kernel, snapshot), dtype=float)
 
 
 def compare(topology, point, kernel, tolerance=1e-11):

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from strategies import plans, topology_of
 
 from kinode.algebra.trace import count_operations
-from kinode.jit.program import ARGUMENTS, interpret
-from kinode.kernels import kernel_table, tree_size
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import interpret
+from kinode.kernels import kernel_traces, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.kernel_table import added_loads
 from kinode.kernels.rolled import rolled_programs
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
@@ -57,9 +59,9 @@ def expected(topology, kernel, state, x):
     elif kernel.name == "bias":
         given_ = {"u_dot": np.zeros(topology.n_u)}
     elif kernel.name == "loaded_acceleration":
-        given_ = kernel_table.added_loads(topology, x)
+        given_ = added_loads(topology, x)
     return np.array(
-        kernel_table.outputs_of(kernel, Snapshot(topology, EvaluationPoint(t, *rest), **given_)), dtype=float
+        kernel_traces.outputs_of(kernel, Snapshot(topology, EvaluationPoint(t, *rest), **given_)), dtype=float
     )
 
 
@@ -90,7 +92,7 @@ def test_loops_compute_what_the_snapshot_computes(plan):
         return
     state = state_of(topology)
     for kernel in all_kernels(topology.system):
-        x = np.random.default_rng(1).normal(size=kernel_table.sizes(topology, kernel)["x"])
+        x = np.random.default_rng(1).normal(size=kernel_traces.sizes(topology, kernel)["x"])
         found, wanted = run_rolled(topology, kernel, state, x), expected(topology, kernel, state, x)
         # the same arithmetic in another order: rounding only
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * (1 + abs(wanted).max())), kernel

@@ -12,7 +12,7 @@ from kernels import call_lanes, straight
 from kinode.algebra.scalars import apply
 from kinode.algebra.trace import Tape
 from kinode.jit import compiler, kernel_call
-from kinode.kernels import kernel_programs
+from kinode.kernels import kernel_programs, kernel_table, kernel_traces
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_programs import TracedModel
 
@@ -89,3 +89,9 @@ def test_the_choice_of_products_does_not_depend_on_their_age(seed):
         stores = [("out", k, value) for k, value in enumerate(random_sums(order, seed))]
         found.add(call_lanes(compiler.compile_program(straight(stores, q=6, out=12), 1), rows).tobytes())
     assert len(found) == 1
+
+
+def test_every_kernel_of_the_table_has_its_computation():
+    assert list(kernel_traces.TRACES) == list(kernel_table.KERNELS)
+    for trace in kernel_traces.TRACES.values():
+        assert (trace.write is None) != (trace.trace is None)

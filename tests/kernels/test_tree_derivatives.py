@@ -7,7 +7,8 @@ from rolled_models import KINDS, chain, random_tree
 import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.jit import compiler, kernel_call
-from kinode.jit.program import ARGUMENTS, interpret
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import interpret
 from kinode.kernels import kernel_programs, tree_size
 from kinode.kernels.derivatives.recursion_scope import is_known_tree
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel

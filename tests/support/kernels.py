@@ -6,8 +6,9 @@ import ctypes
 
 import numpy as np
 
-from kinode.jit.compiler import Machine
-from kinode.jit.program import ARGUMENTS, Block, Program
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.program import Block, Program
 
 
 def sizes(**given: int) -> dict[str, int]:

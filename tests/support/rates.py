@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.jit import compiler
+from kinode.jit.llvm_code import compile_text
+from kinode.jit.loading.object_code import load_object
 from kinode.jit.pointers import Floats as F
 from kinode.jit.translator import translate
 from kinode.ode.kernel_spec import KernelSpec
@@ -21,7 +22,7 @@ def kernel(
     function: Callable[..., None], n_q: int, n_u: int, n_z: int = 0, lanes: int = 1, n_work: int = 0
 ) -> KernelSpec:
     """Compile ``function(t, q, u, z, p, inputs, x, work, out)``."""
-    engine = compiler.load_object(compiler.compile_text(translate(function, "rate")))
+    engine = load_object(compile_text(translate(function, "rate")))
     _KEPT.append(engine)
     return KernelSpec(engine.get_function_address("rate"), n_q, n_u, n_z, lanes, n_work)
 

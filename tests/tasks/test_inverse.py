@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.jit import compiler
+from kinode.jit import llvm_code
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -324,7 +324,7 @@ def test_speeds_at_the_start_follow_from_the_path():
 def test_another_path_needs_no_compilation(monkeypatch):
     """Kernels do not depend on the numbers of a path: those of the first one serve a second, to the last digit."""
     compiled = []
-    compile_text = compiler.compile_text
+    compile_text = llvm_code.compile_text
 
     def count(*args, **options):
         compiled.append(args)
@@ -338,7 +338,7 @@ def test_another_path_needs_no_compilation(monkeypatch):
         return run, {name: run[name] for name in names}
 
     first, loads = follow("0.5 + 0.1*t^3", "0.6")
-    monkeypatch.setattr(compiler, "compile_text", count)
+    monkeypatch.setattr(llvm_code, "compile_text", count)
     second, other_loads = follow("0.6 - 0.2*sin(t)", 0.5 + 0.1 * t**2)
     assert not compiled
     for run, x in ((first, 0.5 + 0.1 * t**3), (second, 0.6 - 0.2 * np.sin(t))):

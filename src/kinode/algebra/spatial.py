@@ -11,13 +11,13 @@ keeps the zeros.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, asin, atan2, cos, less, maximum, minimum, sin, sqrt, tidy, where
+from kinode.records import dataclass
 
 ZERO3 = np.zeros(3)
 IDENTITY3 = np.eye(3)
@@ -159,7 +159,7 @@ def rotation_to_axis(axis: Sequence[Scalar], nominal: Sequence[float]) -> Array:
     return tidy(np.column_stack([x, y, z]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Pose:
     """X_AB: rotation R_AB and position p_AB of B in A.
 
@@ -243,7 +243,7 @@ def _turn_matrix(A: Array, turn: tuple[int, Scalar, Scalar], symmetric: bool) ->
     return result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RigidInertia:
     """Mass, first moment m c and inertia tensor about the origin of a frame."""
 
@@ -287,7 +287,7 @@ class RigidInertia:
         return ArticulatedInertia(self.J, skew(self.moment), self.mass * IDENTITY3)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ArticulatedInertia:
     """Blocks of the symmetric 6x6 matrix [[J, H], [H', M]] that maps [w; v] to [moment; force]."""
 

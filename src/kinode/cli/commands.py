@@ -18,6 +18,7 @@ from kinode.cli.export_command import export
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
 from kinode.cli.studio_command import studio
+from kinode.cli.sweep_command import sweep
 from kinode.cli.view_command import view
 from kinode.version import __version__
 
@@ -30,6 +31,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode view excavator.yaml             see it move, with its joint loads
   kinode studio                          draw a circuit or mechanism, run it
   kinode run arm.urdf --until 5 --show elbow.q
+  kinode sweep slider_crank.yaml --over 'n=500 rpm..3000 rpm:26'
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion
   kinode reactions rotor.yaml            say what loads its joints
@@ -71,6 +73,7 @@ for command in (
     run,
     view,
     studio,
+    sweep,
     verify,
     reactions,
     balance,

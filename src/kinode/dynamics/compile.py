@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Callable, Iterable
 
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.model.live.live_numbers import make_live
 from kinode.model.system import System
 
 MOST_KEPT = 16  # systems whose machine code is kept for the next task
@@ -52,6 +51,8 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
     array([-3.9175])
     """
     if live is not False and isinstance(system, System):
+        from kinode.model.live.live_numbers import make_live
+
         system = make_live(system, live)
     return _close(Dynamics(system, formulation))
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kinode.errors import ArgumentError, find_close, suggest
-from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:  # new code alone needs it
+    from kinode.multibody.composition import Composition
 
 RECURSIVE_NAME, NEWTON_EULER_NAME = "recursive", "newton_euler"
 COMPILED_FORMULATIONS = (
@@ -23,21 +27,30 @@ def check_formulation(formulation: str) -> None:
     raise ArgumentError(suggest(message, formulation, find_close(str(formulation), COMPILED_FORMULATIONS)))
 
 
-def find_composition(formulation: str, topology: Topology) -> Composition:
-    """The parts of a snapshot by which a formulation computes motion and reactions; an error if it does not apply."""
-    check_formulation(formulation)
-    if formulation == RECURSIVE_NAME:
-        return RECURSIVE
-    if formulation == "circuit":
-        from kinode.formulations.circuit.component_circuit import CIRCUIT
-
-        return CIRCUIT
+def check_applies(formulation: str, topology: Topology) -> None:
+    """Raise where a formulation does not apply to a system."""
+    if formulation in (RECURSIVE_NAME, "circuit"):
+        return
     # imports all formulations, which few runs need
-    from kinode.formulations.formulation_table import COMPOSITIONS, FORMULATIONS, without_events
+    from kinode.formulations.formulation_table import FORMULATIONS, without_events
 
     reason = FORMULATIONS[formulation].applies(topology)
     if formulation == NEWTON_EULER_NAME:
         reason = reason or without_events(topology)
     if reason:
         raise ArgumentError(f"{formulation} does not apply to {topology.system.name}: {reason}")
+
+
+def find_composition(formulation: str) -> Composition:
+    """The parts of a snapshot by which a formulation computes motion and reactions."""
+    if formulation == RECURSIVE_NAME:
+        from kinode.multibody.composition import RECURSIVE
+
+        return RECURSIVE
+    if formulation == "circuit":
+        from kinode.formulations.circuit.component_circuit import CIRCUIT
+
+        return CIRCUIT
+    from kinode.formulations.formulation_table import COMPOSITIONS
+
     return COMPOSITIONS[formulation]

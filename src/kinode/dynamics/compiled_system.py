@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compiled_formulations import check_formulation, find_composition
+from kinode.dynamics.compiled_formulations import check_applies, check_formulation, find_composition
 from kinode.dynamics.derivative_methods import DerivativeMethods
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
@@ -29,10 +29,7 @@ from kinode.kernels.kernel_table import KERNELS, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
-from kinode.model.live.live_numbers import LiveNumber
 from kinode.model.system import System
-from kinode.multibody.restraints.loop_statics import Support
-from kinode.multibody.snapshot import Snapshot
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.state_layout import Coordinate
@@ -40,6 +37,9 @@ from kinode.structure.topology import Topology, find_topology
 
 if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
     from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.model.live.live_numbers import LiveNumber
+    from kinode.multibody.restraints.loop_statics import Support
+    from kinode.multibody.snapshot import Snapshot
     from kinode.structure.loop_closure import Closure
 
 
@@ -61,8 +61,8 @@ class Dynamics(DerivativeMethods, SteppedSystem):
         with paused_collection():
             self.formulation, self.system = formulation, system.copy()
             self.arguments = Arguments(find_topology(self.system))
-        composition = find_composition(formulation, self.arguments.topology)
-        self.start = Start(self.arguments, formulation, composition, rows)
+        check_applies(formulation, self.arguments.topology)
+        self.start = Start(self.arguments, formulation, partial(find_composition, formulation), rows)
         self.known_supports: set[Support] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -192,6 +192,8 @@ class Dynamics(DerivativeMethods, SteppedSystem):
 
     def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
         """One evaluation of the model in plain numbers: slow, for inspection of intermediate results."""
+        from kinode.multibody.snapshot import Snapshot
+
         return Snapshot(self.topology, self.point(state, p, inputs))
 
     def values(self, state: State) -> dict[str, float]:

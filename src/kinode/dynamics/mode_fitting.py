@@ -11,7 +11,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_table import KernelRow, Modes, added_efforts, added_loads, find_row
+from kinode.kernels.kernel_table import KernelRow, Modes, added_efforts, added_loads, count_loads, find_row
 from kinode.model.base.events import TOLERANCE, EventTable, RootEntry
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -72,7 +72,7 @@ def _loads_in(kernels: Kernels, row: KernelRow, x: Array) -> Array | None:
     if row.given is not added_efforts or not x.any():
         return None
     topology = kernels.topology
-    loads = np.zeros(find_row(LOADED_ROOTS).n_x(topology))
+    loads = np.zeros(count_loads(topology))
     loads[: topology.n_u] = x[: topology.n_u]
     return loads
 

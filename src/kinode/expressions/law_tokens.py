@@ -9,12 +9,13 @@ import re
 from typing import NamedTuple, NoReturn
 
 from kinode.errors import LawError
+from kinode.late_patterns import LatePattern
 
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WORD = r"[^\W\d]\w*"
-_NAME = re.compile(rf"{_WORD}(?:\.{_WORD})*(?:@{_WORD}(?:\.{_WORD})*)?")
+_NAME = LatePattern(rf"{_WORD}(?:\.{_WORD})*(?:@{_WORD}(?:\.{_WORD})*)?")
 _MARK = r"\*\*|<=|>=|==|!=|[-+*/^(),<>=]"
-_TOKEN = re.compile(f"(?P<number>{_NUMBER})|(?P<name>{_NAME.pattern})|(?P<mark>{_MARK})")
+_TOKEN = LatePattern(f"(?P<number>{_NUMBER})|(?P<name>{_NAME.pattern})|(?P<mark>{_MARK})")
 
 
 def is_name(text: str) -> bool:

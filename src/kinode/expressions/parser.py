@@ -35,6 +35,7 @@ from kinode.expressions.function_table import CONSTANTS, FUNCTIONS, OTHER_NAMES,
 from kinode.expressions.law_tokens import Token, fail_at, is_name, locate, tokenize
 from kinode.expressions.printer import COMPARISON, POWER, PRODUCT, SIGN, SUM
 from kinode.expressions.syntax_tree import Expression, build, divide, symbol
+from kinode.late_patterns import LatePattern
 
 __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locate", "parse", "symbol"]
 
@@ -43,7 +44,7 @@ DEEPEST_TEXT = 100  # levels of nesting
 # Prefixes written in place of the point, as on resistors and capacitors: 10k, 4k7
 PREFIXES = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
 RATES = frozenset({"der", "ddt", "diff", "deriv", "derivative"})  # how others write a derivative with respect to time
-PREFIX = re.compile(r"([kMGunp])(\d*)")
+PREFIX = LatePattern(r"([kMGunp])(\d*)")
 _OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
     "<": lambda a, b: build("less", (a, b)),
     "<=": lambda a, b: build("less_equal", (a, b)),

@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache as remember
 
 from kinode.errors import NonSIUnitError, UnitError, find_close, suggest
 from kinode.expressions.dimensions import (
@@ -34,12 +35,12 @@ from kinode.expressions.dimensions import (
     base_dimension,
     describe_dimension,
 )
+from kinode.late_patterns import LatePattern
 from kinode.records import dataclass
 
 __all__ = [
     "DIMENSIONLESS",
     "DIMENSIONS",
-    "UNITS",
     "Dimension",
     "NamedDimension",
     "Quantity",
@@ -48,6 +49,7 @@ __all__ = [
     "describe",
     "describe_dimension",
     "find_unit_name",
+    "find_units",
     "parse_quantity",
     "parse_si_unit",
     "parse_unit",
@@ -148,7 +150,9 @@ _ANGLE_ROWS: dict[str, tuple[str, Dimension]] = {
 }
 
 
-def _build_units() -> dict[str, Unit]:
+@remember
+def find_units() -> dict[str, Unit]:
+    """Every unit by name, prefixes included."""
     units = {"Hz": Unit(Fraction(1), DIMENSIONLESS / TIME, cycles=True)}
     for name, (size, dimension) in _ANGLE_ROWS.items():
         units[name] = Unit(Fraction(size), dimension, turns=1, angular=1)
@@ -159,9 +163,6 @@ def _build_units() -> dict[str, Unit]:
             factor = Unit(Fraction(10) ** _PREFIXES[prefix], DIMENSIONLESS)
             units.setdefault(prefix + name, factor * units[name])
     return units
-
-
-UNITS = _build_units()
 
 
 class Dimensions(dict[str, NamedDimension]):
@@ -184,7 +185,7 @@ DIMENSIONS = Dimensions(NAMED_DIMENSIONS)
 
 _SPELLINGS = str.maketrans({"µ": "u", "μ": "u", "·": "*", "⋅": "*"})
 _REPLACED = (("Ω", "Ohm"), ("Ω", "Ohm"), ("°", "deg"), ("²", "^2"), ("³", "^3"), ("⁻¹", "^-1"), ("**", "^"))
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z%]+)|(?P<integer>[+-]?\d+)|(?P<mark>[*/.^()]))")
+_TOKEN = LatePattern(r"\s*(?:(?P<name>[A-Za-z%]+)|(?P<integer>[+-]?\d+)|(?P<mark>[*/.^()]))")
 
 
 class _UnitParser:
@@ -264,7 +265,7 @@ class _UnitParser:
         return Unit(unit.ratio, unit.dimension ** Fraction(int(above), int(below)))
 
     def find(self, name: str) -> Unit:
-        unit = UNITS.get(name)
+        unit = find_units().get(name)
         if unit is not None:
             return unit
         if name == "t":
@@ -278,7 +279,8 @@ _UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minut
 
 def _near_units(name: str) -> list[str]:
     word = _UNIT_WORDS.get(name.lower().removesuffix("s"))
-    return [word] if word else [x for x in UNITS if x.lower() == name.lower()] or find_close(name, UNITS)
+    known = find_units()
+    return [word] if word else [x for x in known if x.lower() == name.lower()] or find_close(name, known)
 
 
 def parse_unit(text: str) -> Unit:
@@ -300,9 +302,9 @@ def parse_si_unit(text: str) -> Dimension:
     return unit.dimension
 
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_NUMBERLIKE = re.compile(r"[+-]?(?:nan|inf|infinity|[\d.,_']+(?:[eE][+-]?[\d.,_]*)?)", re.IGNORECASE)
-_UNITLIKE = re.compile(r"(?:1\s*/|[A-Za-z°µμΩΩ%(])(?:[\w°µμΩΩ%*/.·⋅()²³⁻¹\s]|\^\(?[+-]?|\*\*\(?[+-]?)*")
+_NUMBER = LatePattern(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBERLIKE = LatePattern(r"[+-]?(?:nan|inf|infinity|[\d.,_']+(?:[eE][+-]?[\d.,_]*)?)", re.IGNORECASE)
+_UNITLIKE = LatePattern(r"(?:1\s*/|[A-Za-z°µμΩΩ%(])(?:[\w°µμΩΩ%*/.·⋅()²³⁻¹\s]|\^\(?[+-]?|\*\*\(?[+-]?)*")
 
 
 def parse_quantity(text: str) -> Quantity | None:

@@ -20,6 +20,7 @@ from kinode.model.system import System
 YAML = (".yaml", ".yml", ".json")
 VIEW = ".view.yaml"  # beside a model: where the studio draws its parts
 RUN = (".nc", ".nc4", ".h5")
+STORE = ".zarr"  # a folder with the runs of a study
 HDF5, CLASSIC_NETCDF = b"\x89HDF\r\n\x1a\n", b"CDF"  # how files of runs, and other NetCDF files, begin
 
 
@@ -32,7 +33,7 @@ def load(
     plugins: Iterable[str | ModuleType] = (),
     trust: bool = False,
 ) -> Any:
-    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON; or a run that was saved (.nc).
+    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON; or a run or a study (.nc, .zarr).
 
     Parameters
     ----------
@@ -51,8 +52,8 @@ def load(
 
     Returns
     -------
-    System or Trajectory
-        The system; of a saved run, the run, as ``kn.Trajectory.load`` gives it.
+    System, Trajectory or Study
+        The system; of a saved run, the run, as ``kn.Trajectory.load`` gives it; of a saved study, the study.
 
     Raises
     ------
@@ -73,11 +74,13 @@ def load(
     if file.name.lower().endswith(VIEW):
         model = f"{file.name[: -len(VIEW)]}.yaml"
         raise ModelError(f"holds where the parts of a drawing stand, and no model; load {model}", file=str(file))
+    if suffix == STORE:
+        return hook("load_study")(file)
     start = b"" if suffix in (*YAML, *URDF, *RUN) else _first_bytes(file)
     if suffix in RUN or start.startswith((HDF5, CLASSIC_NETCDF)):
         if base != "fixed" or name is not None or not mimic:
             raise ModelError("a saved run is loaded as it is; base, mimic and name are for models", file=str(file))
-        return hook("load_run")(file)
+        return hook("load_results")(file)
     if suffix in URDF or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         from kinode.importers import urdf
 

@@ -9,15 +9,20 @@ that cannot be written is no cache, silently: nothing here may fail.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
+
+try:  # hashlib's own, without the libraries that it loads for other digests
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 from kinode.atomic_files import remove_leftovers, replacing
 from kinode.version import __version__
@@ -51,25 +56,31 @@ def directory() -> Path | None:
     return None
 
 
+def _find_sources(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files of a folder and of those in it, in the order of their names."""
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.name.endswith(".py"):
+                yield entry.path, entry.stat()
+            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                yield from _find_sources(entry.path)
+
+
 @remember
-def source_digest() -> str:
+def source_digest(*packages: str) -> str:
     """Digest of the source code that determines the machine code; empty if the source is not available.
 
     It uses the size and the time of change of each file, as Python does for its byte code: reading the files takes
     longer than loading a kernel.
     """
     root = Path(__file__).resolve().parents[1]
-    hasher = hashlib.blake2b(__version__.encode(), digest_size=16)
+    hasher = blake2b(__version__.encode(), digest_size=16)
     has_source = False
     try:
-        for package in SOURCES:
-            for folder, folders, files in os.walk(root / package):
-                folders.sort()
-                for file in sorted(name for name in files if name.endswith(".py")):
-                    path = os.path.join(folder, file)
-                    status = os.stat(path)
-                    hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
-                    has_source = True
+        for package in packages or SOURCES:
+            for path, status in _find_sources(str(root / package)):
+                hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
+                has_source = True
     except OSError:
         return ""
     return hasher.hexdigest() if has_source else ""
@@ -80,7 +91,7 @@ def digest(*parts: str) -> str | None:
     source = source_digest()
     if not source:
         return None
-    hasher = hashlib.blake2b(digest_size=20)
+    hasher = blake2b(digest_size=20)
     for part in (source, *parts):
         data = part.encode()
         hasher.update(len(data).to_bytes(8, "little") + data)
@@ -172,7 +183,7 @@ def _may_replace(path: Path) -> bool:
 
 def _head(name: str, payload: bytes) -> bytes:
     length = len(payload).to_bytes(8, "little")
-    return MAGIC + name.encode() + length + hashlib.blake2b(name.encode() + payload, digest_size=20).digest()
+    return MAGIC + name.encode() + length + blake2b(name.encode() + payload, digest_size=20).digest()
 
 
 def prune(place: Path, limit: int = LARGEST_CACHE) -> None:

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinode.jit.compiler import Machine
-from kinode.jit.program import ARGUMENTS
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loading.loaded_kernel import Machine
 from kinode.jit.thread_team import processors, thread_pool
 
 LEAST_SHARED_TIME = 4e-5  # s of remaining work; less is not shared with other threads

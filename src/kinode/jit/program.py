@@ -19,7 +19,6 @@ from kinode.algebra.trace import Traced, needed
 from kinode.jit.pointers import Floats, Ints, floats_of, ints_of
 from kinode.records import dataclass
 
-ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **FLOAT_FUNCTIONS,
     # a vector of several scalars, and one of its entries; in between only sums, products, signs and "where"
@@ -104,16 +103,6 @@ def find_named(program: Program) -> list[str]:
     """The names of the data that a program reads from where they are filled in."""
     nodes = needed(value for block in program.blocks for case in block.cases for _, _, value in case)
     return sorted({node.args[0].name for node in nodes if node.op in TABLES and isinstance(node.args[0], NamedData)})
-
-
-def routine_symbol(name: str) -> str:
-    """The symbol of a function of the loop language, by its module and name."""
-    return f"kinode_{name.rpartition(':')[2]}"
-
-
-def global_name(name: str) -> str:
-    """The name of a global variable for named data; of letters and digits, whatever the name."""
-    return f"data_{name.encode().hex()}"
 
 
 def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:

@@ -20,7 +20,8 @@ from kinode.algebra.trace import needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, numbers, vector_type
 from kinode.jit.kernel_text.case_writer import LIBRARY, CaseWriter
-from kinode.jit.program import ARGUMENTS, Block, Finish, Program, global_name, routine_symbol
+from kinode.jit.loading.kernel_symbols import ARGUMENTS, global_name, names, routine_symbol
+from kinode.jit.program import Block, Finish, Program
 
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
 
@@ -33,10 +34,10 @@ def write(program: Program, lanes: int, pack: int = 1, fuses: bool = False) -> s
     """
     writer = _Writer(program, lanes, pack if lanes == 1 else 1, fuses)
     line = writer.line
-    shared = shared_routines.names(lanes)
+    shared = names(lanes)
     parts = [writer.kernel(), shared_routines.batch_driver(program.name, program.sizes, lanes), *writer.tables]
     for count in sorted({lanes, *writer.packs}):
-        vector, own = vector_type(count), shared_routines.names(count)
+        vector, own = vector_type(count), names(count)
         parts.append(f"declare {{ {vector}, {vector} }} @{own.sincos}({vector}) nounwind")
         parts.append(f"declare {vector} @{own.exp}({vector}) nounwind")
     parts.append(f"declare double @{shared.interval}(ptr, i64, double) nounwind")

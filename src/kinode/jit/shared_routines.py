@@ -7,29 +7,13 @@ call the routines by name (``names``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from kinode.jit.ir_text import IrText
+from kinode.jit.loading.kernel_symbols import ARGUMENTS, names
 from kinode.jit.math_ir import exponential, sine_and_cosine
-from kinode.jit.program import ARGUMENTS
 
 STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
-
-
-class RoutineNames(NamedTuple):
-    """The names of the shared routines for one number of lanes."""
-
-    sincos: str
-    exp: str
-    interval: str
-    fetch: str
-    batch: str
-
-
-def names(lanes: int) -> RoutineNames:
-    """The names of the shared routines for a number of lanes."""
-    return RoutineNames(*(f"kinode_{routine}_{lanes}" for routine in RoutineNames._fields))
 
 
 # Index of the interval of a table that contains x, by bisection; the first and the last one extend outwards.

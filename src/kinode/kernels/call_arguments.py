@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,14 @@ from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import needs_jerk
 from kinode.model.base.parameters import read_input
-from kinode.model.live.live_numbers import LiveNumber, find_field, is_hidden
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import find_quantity
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.model.live.live_numbers import LiveNumber
 
 MOST_CHECKED_SAMPLES = 16  # of a batch of parameters; of a larger batch only the extremes are checked
 
@@ -107,6 +109,8 @@ class Arguments:
             vector, live = self.parameters.copy(), self.live_numbers
             own = {key: new for key, new in value.items() if key not in live}
             for key in own.keys() - self.system.parameters.keys():
+                from kinode.model.live.live_numbers import find_field, is_hidden
+
                 if is_hidden(key) or find_field(self.system, key):
                     raise ArgumentError(f"p: {key} is no parameter; kn.compile(system, live=[{key!r}]) makes it one")
             for key, new in self.system.read_parameters(own).items():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from threading import RLock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,17 +14,20 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.jit import compiler, kernel_call
-from kinode.jit.compiler import BuildRequest, Machine
-from kinode.jit.program import Program
-from kinode.kernels import kernel_programs
+from kinode.jit.compiler import BuildRequest
+from kinode.jit.llvm_code import choose_lanes
+from kinode.jit.loading.loaded_kernel import Machine
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_programs import TracedModel
 from kinode.kernels.kernel_table import find_row
-from kinode.kernels.undefined_rows import check_rows
-from kinode.multibody.composition import Composition
+from kinode.kernels.model_fingerprint import find_fingerprint
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:  # new code alone needs these: many runs load theirs from the cache
+    from kinode.jit.program import Program
+    from kinode.kernels.kernel_programs import TracedModel
+    from kinode.multibody.composition import Composition
 
 SHORT_TREE = 12  # links; up to here two vectors at a time hide each other's latency, beyond they only cost compile time
 CLOSURE = Kernel("closure")
@@ -38,8 +43,8 @@ class Kernels:
         The system; its independent constraint rows are part of the identity of the machine code.
     formulation : str
         The name of the formulation, part of the identity of the machine code.
-    composition : Composition
-        The classes of the formulation from which the kernels are traced.
+    find_composition : callable
+        Gives the classes of the formulation from which the kernels are traced.
     check_forward : callable
         Called before the first kernel of forward dynamics is made; raises where the system has no such dynamics.
     """
@@ -48,20 +53,21 @@ class Kernels:
         self,
         topology: Topology,
         formulation: str,
-        composition: Composition,
+        find_composition: Callable[[], Composition],
         check_forward: Callable[[], None] = lambda: None,
     ) -> None:
         self.topology, self.formulation = topology, formulation
-        self._composition, self._check_forward = composition, check_forward
+        self._find_composition, self._check_forward = find_composition, check_forward
         self._machines: dict[tuple[Kernel, int], Machine] = {}
         self._traced: TracedModel | None = None
         self._n_tracing = 0
+        self._building = RLock()
 
     @cached_property
     def fingerprint(self) -> str:
         """Everything of the model that the machine code depends on, as text."""
         rows = "" if self.topology.rows is None else f"\nrows {self.topology.rows}"
-        return f"{self.formulation}\n{kernel_programs.fingerprint(self.topology)}{rows}"
+        return f"{self.formulation}\n{find_fingerprint(self.topology)}{rows}"
 
     @cached_property
     def _exchangeable_data(self) -> dict[str, NamedData]:
@@ -72,7 +78,7 @@ class Kernels:
     @property
     def lanes(self) -> int:
         """Rows that a batch computes at once: the width of the CPU's vectors, or twice that for short code."""
-        lanes = compiler.choose_lanes()
+        lanes = choose_lanes()
         return 2 * lanes if lanes > 1 and len(self.topology.tree.nodes) <= SHORT_TREE else lanes
 
     def has(self, kernel: Kernel) -> bool:
@@ -90,14 +96,19 @@ class Kernels:
             self._build([kernel], lanes)
         return self._machines[kernel, lanes]
 
-    @contextmanager
-    def tracing(self) -> Iterator[TracedModel]:
-        """The traced model, which all kernels share that are made within; it is large, and forgotten afterwards."""
+    def _find_traced(self) -> TracedModel:
+        from kinode.kernels.kernel_programs import TracedModel
+
         if self._traced is None:
-            self._traced = TracedModel(self.topology, self._composition)
+            self._traced = TracedModel(self.topology, self._find_composition())
+        return self._traced
+
+    @contextmanager
+    def tracing(self) -> Iterator[Callable[[], TracedModel]]:
+        """The traced model, which all kernels share that are made within; it is large, and forgotten afterwards."""
         self._n_tracing += 1
         try:
-            yield self._traced
+            yield self._find_traced
         finally:
             self._n_tracing -= 1
             if not self._n_tracing:
@@ -108,27 +119,27 @@ class Kernels:
         self._build([kernel for kernel in dict.fromkeys(kernels) if not self.has(kernel)], 1)
 
     def _build(self, kernels: Sequence[Kernel], lanes: int) -> None:
+        """Compile or load kernels; one thread at a time, since code that another thread runs must not be replaced."""
         if any(find_row(kernel).forward for kernel in kernels):
             if self.topology.unmoved is not None:
                 raise self.topology.unmoved
             self._check_forward()
-        with paused_collection(), self.tracing() as traced:
+        with self._building, paused_collection(), self.tracing() as find_traced:
+            missing = [kernel for kernel in kernels if (kernel, lanes) not in self._machines]
             requests = [
                 BuildRequest(
-                    f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, traced),
+                    f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, find_traced),
                     self._exchangeable_data, f"{kernel.name} of {self.topology.system.name}",
                 )
-                for kernel in kernels
+                for kernel in missing
             ]  # fmt: skip
-            for kernel, code in zip(kernels, compiler.build_several(requests), strict=True):
+            for kernel, code in zip(missing, compiler.build_several(requests), strict=True):
                 self._machines[kernel, lanes] = code
 
-    def _make_program(self, kernel: Kernel, traced: TracedModel) -> Program:
-        from kinode.kernels.rolled.rolled_programs import (
-            make_program,
-        )  # imported for new code only; many runs load theirs from the cache
+    def _make_program(self, kernel: Kernel, find_traced: Callable[[], TracedModel]) -> Program:
+        from kinode.kernels.rolled.rolled_programs import make_program
 
-        return make_program(self.topology, kernel, self._composition, traced)
+        return make_program(self.topology, kernel, self._find_composition(), find_traced())
 
     def call(self, kernel: Kernel, point: EvaluationPoint, x: Array | None = None) -> Array:
         """Run a kernel at a point, or at each row of a batch.
@@ -167,7 +178,9 @@ class Kernels:
         if count is not None:
             return kernel_call.run_batch(code, count, {k: (v, v.ndim == 2) for k, v in given.items()})
         result = kernel_call.run(code, given)
-        if kernel == CLOSURE:
+        if kernel == CLOSURE and not np.isfinite(result).all():
+            from kinode.kernels.undefined_rows import check_rows
+
             check_rows(self.topology, point, result)
         return result
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kinode.multibody.restraints.loop_statics import Support
 from kinode.records import dataclass
+
+if TYPE_CHECKING:
+    from kinode.multibody.restraints.loop_statics import Support
 
 
 class Kernel(NamedTuple):

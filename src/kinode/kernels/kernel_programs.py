@@ -1,19 +1,16 @@
-"""The straight-line program of a kernel, and the fingerprint of everything its machine code depends on."""
+"""The straight-line program of a kernel."""
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import cached_property
-from typing import Any
 
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_outputs import flat
-from kinode.kernels.kernel_table import find_row, outputs_of, sizes
-from kinode.model.base.parameters import Input, Parameter, TableRecord
+from kinode.kernels.kernel_table import find_row
+from kinode.kernels.kernel_traces import count_x, find_trace, outputs_of, sizes
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
@@ -40,11 +37,12 @@ class TracedModel:
         row = find_row(kernel)
         if row.own_tape and self.tape.nodes:
             return trace(self.topology, kernel, self.formulation)
-        x = self.tape.inputs("x", row.size_of_x(self.topology, kernel.options))
+        x = self.tape.inputs("x", count_x(self.topology, kernel))
         given = row.given(self.topology, x)
         snapshot = self.snapshot.again(Given(**given)) if given else self.snapshot
-        if row.trace is not None:
-            return flat(list(row.trace(snapshot, self.tape, x, kernel.options)))
+        own = find_trace(kernel).trace
+        if own is not None:
+            return flat(list(own(snapshot, self.tape, x, kernel.options)))
         return outputs_of(kernel, snapshot)
 
 
@@ -61,42 +59,3 @@ def make_program(
 def trace(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> list[Scalar]:
     """The result of a kernel as nodes of a tape of its own."""
     return TracedModel(topology, formulation).trace(kernel)
-
-
-def fingerprint(topology: Topology) -> str:
-    """Everything of a model that its machine code depends on, as text; not values of parameters and initial values."""
-    system = topology.system
-    parts: list[Any] = [system.gravity, system.world.frames]
-    for component in system.components.values():
-        if isinstance(component, Parameter | Input):
-            fixed = isinstance(component, Parameter) and not isinstance(component.value, float)
-            parts.append((component.name, component.section, component.value if fixed else None))
-        elif component.specs():
-            given = component.given(aside=False)
-            parts.append((component.name, component.section, component.kind, given))
-            parts.append(getattr(component, "declaration", None))  # of a type that a file or a call declares
-            axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
-            # The choice of the helper axis depends on the values.
-            parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
-        elif isinstance(component, TableRecord) and component.table.exchangeable_data:
-            table = component.table
-            parts.append((component.name, component.section, table.shape, table.method, "exchangeable"))
-        else:
-            parts.append(component)
-    if topology.network is not None:  # the choice of states depends on which initial values are given
-        parts.append(topology.network.states)
-    foreign = {type(c) for c in system.components.values() if not type(c).__module__.startswith("kinode.")}
-    return repr(parts) + "".join(sorted(map(_source, foreign)))
-
-
-def _source(cls: type) -> str:
-    """The text of a plug-in's module, so that changed code is compiled again; without text it always is."""
-    import inspect
-
-    module = sys.modules.get(cls.__module__)
-    try:
-        if module is not None and getattr(module, "__file__", None):
-            return inspect.getsource(module)
-    except OSError:
-        pass
-    return os.urandom(16).hex()

@@ -5,11 +5,15 @@ Components give the first by ``consistent_values``; the second have initial valu
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kinode.algebra.scalars import Scalar
 from kinode.model.base.fields import Component
-from kinode.multibody.snapshot import Snapshot
 from kinode.structure.network_records import ExpressionOrNumber
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.multibody.snapshot import Snapshot
 
 
 def find_followers(topology: Topology) -> list[str]:

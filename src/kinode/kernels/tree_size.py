@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kinode.model.base.element import Element
 from kinode.model.system import System
-from kinode.multibody.restraints.coupled_friction import has_friction
-from kinode.structure.topology import Topology
+from kinode.structure.topology import Topology, has_friction
 
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
 ROLL_LOOPS_FROM = 150  # entries of half the mass matrix; smaller systems with constraints are straight-line code

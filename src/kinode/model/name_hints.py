@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import find_close, suggest
 from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
-from kinode.expressions.units import UNITS
+from kinode.expressions.units import find_units
 from kinode.other_words import OTHER_WORDS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def explain_unknown(system: System, words: list[str]) -> str:
         return f"{message}; it is a function: write {name}(...)"
     elif not any(word.lower() == name.lower() for word in near):
         near = _with_owner(system, name) or near
-        if not near and name in UNITS:
+        if not near and name in find_units():
             return f"{message}; it is a unit, and a quantity with its unit stands alone: '2 {name}'"
     return suggest(message, name, near, MOST_HINTS)
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.function_table import CONSTANTS
+from kinode.late_patterns import LatePattern
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
@@ -73,7 +73,7 @@ JOINT_WRENCHES = {
     "wrench.force": ("force", XYZ),
     "wrench.moment": ("moment", XYZ),
 }
-LINK_NUMBER = re.compile(r"(?<![^.])[1-9]\d*(?![^.])")
+LINK_NUMBER = LatePattern(r"(?<![^.])[1-9]\d*(?![^.])")
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
 EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts", "rotor", "gear")

@@ -42,13 +42,13 @@ from kinode.multibody.motion import EquationMatrix, Motion, MotionProblem
 from kinode.multibody.networks.network_motion import NetworkMotion
 from kinode.multibody.quantity_values import VALUES, unit_wrenches
 from kinode.multibody.restraints.constraint_forces import Constraints
-from kinode.multibody.restraints.coupled_friction import Friction, FrictionSolution, has_friction
+from kinode.multibody.restraints.coupled_friction import Friction, FrictionSolution
 from kinode.multibody.restraints.locked_joints import Locking, LockRows
 from kinode.multibody.restraints.loop_statics import Statics, Support
 from kinode.multibody.restraints.projection import project
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import Tree
-from kinode.structure.topology import Topology
+from kinode.structure.topology import Topology, has_friction
 
 if TYPE_CHECKING:
     from kinode.multibody.networks.network_condensation import Condensed

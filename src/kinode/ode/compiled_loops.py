@@ -7,15 +7,13 @@ cannot be written, each process compiles the loops again.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache as remember
-from pathlib import Path
 from typing import Any
 
-from kinode.jit import compiler
+from kinode.jit.code_cache import source_digest
+from kinode.jit.loading.object_code import keep, load_object
 from kinode.jit.pointers import Struct
 
 Loop = Callable[[Struct], int]
@@ -56,16 +54,9 @@ class CompiledLoop:
 _LOADED: dict[str, CompiledLoop] = {}
 
 
-@remember
 def _source_digest() -> str | None:
     """A digest of the source of the loops, or None where it cannot be read."""
-    digest = hashlib.blake2b(digest_size=20)
-    try:
-        for file in sorted(Path(__file__).with_name("loops").rglob("*.py")):
-            digest.update(file.read_bytes())
-    except OSError:
-        return None
-    return digest.hexdigest()
+    return source_digest("ode/loops") or None
 
 
 def find_source(name: str) -> Loop:
@@ -84,19 +75,20 @@ def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str],
     Parameters
     ----------
     source : str or None
-        The key of the cache, with what ``compiler.keep`` adds to it; None for no cache.
+        The key of the cache, with what ``keep`` adds to it; None for no cache.
     names : tuple of str
     find : callable
         Gives the Python function of a name, where they are compiled.
     """
 
     def make() -> bytes:
+        from kinode.jit.llvm_code import compile_text
         from kinode.jit.translator import translate_together
 
         text = translate_together({PREFIX + name: find(name) for name in names})
-        return compiler.compile_text(text, optimize=True)
+        return compile_text(text, optimize=True)
 
-    engine = compiler.load_object(compiler.keep(source and f"loop {names[0]} {source}", make, "the integrator"))
+    engine = load_object(keep(source and f"loop {names[0]} {source}", make, "the integrator"))
     _ENGINES.append(engine)
     return {name: CompiledLoop(engine.get_function_address(PREFIX + name)) for name in names}
 

@@ -22,6 +22,7 @@ from kinode.atomic_files import write_bytes, writing
 from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
+from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
 from kinode.ode.ending import Ending, EndKind
@@ -63,10 +64,10 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         ending=json.dumps(_write_ending(run.ending)),
         title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
-    write_bytes(path, _encode(data))
+    write_bytes(path, encode_dataset(data))
 
 
-def _encode(data: xarray.Dataset) -> memoryview:
+def encode_dataset(data: xarray.Dataset) -> memoryview:
     """The contents of a NetCDF file, made in memory: HDF5 ends the process where a disk is full."""
     import h5netcdf
     from xarray.backends import H5NetCDFStore
@@ -99,6 +100,16 @@ def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
     )
 
 
+def load_results(path: str | os.PathLike[str]) -> Any:
+    """A run or a study from a NetCDF file."""
+    data = read_dataset(path)
+    try:
+        is_study = str(data.attrs.get("format", "")).startswith("kinode study")
+    finally:
+        data.close()
+    return hook("load_study" if is_study else "load_run")(path)
+
+
 def load_run(path: str | os.PathLike[str]) -> Trajectory:
     """A run from a NetCDF file that ``save`` wrote."""
     from kinode.formats import yaml_files
@@ -110,6 +121,8 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
             reason = (
                 f"is {file_format!r}, which another version of kinode wrote"
                 if file_format.startswith("kinode run")
+                else "is a study, which kn.load reads"
+                if file_format.startswith("kinode study")
                 else "is no run of kinode"
             )
             raise Error(f"{path}: {reason}")

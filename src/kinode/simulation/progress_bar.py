@@ -15,10 +15,14 @@ class Progress:
     """Called with the time reached; shows a bar after a second, by default only on a terminal.
 
     ``shown`` is True (always), False (never), None (on a terminal) or a function that is called with the fraction
-    done and may return False to stop the run.
+    done and may return False to stop the run.  ``words`` says how far it is.
     """
 
-    def __init__(self, t0: float, t1: float, shown: bool | Callable[[float], Any] | None) -> None:
+    def __init__(
+        self, t0: float, t1: float, shown: bool | Callable[[float], Any] | None,
+        words: Callable[[float], str] = "t = {:.4g} s".format,
+    ) -> None:  # fmt: skip
+        self.words = words
         self.span, self.began = (t0, max(t1 - t0, 1e-300)), time.perf_counter()
         self.callback = shown if callable(shown) else None
         self.wanted = sys.stderr is not None and sys.stderr.isatty() if shown is None else shown is True
@@ -33,7 +37,7 @@ class Progress:
         if self.wanted and self._bar is None and time.perf_counter() - self.began > SHOWN_AFTER:
             self._begin()
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, description=f"t = {t:.4g} s")
+            self._bar.update(self._task, completed=done, description=self.words(t))
         return True
 
     def _begin(self) -> None:

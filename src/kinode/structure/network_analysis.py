@@ -34,9 +34,9 @@ from kinode.expressions.equation_parser import rate_name, split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.structure import network_errors
-from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState, single_order
+from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState
 from kinode.structure.network_equations import NetworkEquations
-from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order, UnknownRate
+from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order, UnknownRate, single_order
 from kinode.structure.sample_values import SampleValues
 from kinode.structure.sigma_method import (
     StructureError,

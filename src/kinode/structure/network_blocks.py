@@ -12,8 +12,7 @@ import numpy as np
 from kinode.algebra.elimination import Pivots, SingularError, choose_pivots
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
-from kinode.expressions.equation_parser import split_rate
-from kinode.expressions.syntax_tree import Expression, symbol
+from kinode.expressions.syntax_tree import symbol
 from kinode.model.base.fields import Value
 from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, PartInitialValue
@@ -21,7 +20,14 @@ from kinode.model.system import System
 from kinode.records import dataclass
 from kinode.structure import network_errors
 from kinode.structure.network_equations import NetworkEquations
-from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order, UnknownRate, Variable
+from kinode.structure.network_records import (
+    ExpressionOrNumber,
+    NetworkEquation,
+    Order,
+    UnknownRate,
+    Variable,
+    single_order,
+)
 from kinode.structure.sample_values import SampleValues
 
 if TYPE_CHECKING:
@@ -194,8 +200,3 @@ class Network:
                     others = [owner for owner in owners if owner != variable.owner]
                     notes.append(network_errors.describe_dependent(quantity, others))
         return tuple(notes)
-
-
-def single_order(value: ExpressionOrNumber) -> Order | None:
-    """The variable and order of a formula that is a single derivative of a variable; None for any other."""
-    return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None

@@ -80,3 +80,8 @@ def coordinate_name(joint: Joint, coordinate: int) -> str:
     if not has_rates(joint):
         return f"{joint.name}.u.{names[coordinate]}"
     return f"{joint.name}.q" if len(names) == 1 else f"{joint.name}.q.{names[coordinate]}"
+
+
+def single_order(value: ExpressionOrNumber) -> Order | None:
+    """The variable and order of a formula that is a single derivative of a variable; None for any other."""
+    return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None

@@ -356,3 +356,8 @@ def _check_turns(system: System, cut: set[str], follower: str, leader: str, cons
     if all(name in cut and turns(system.joints[name]) for name in (follower, leader)):
         message = f"{follower} and {leader} both close loops: how often they turned is not known"
         raise ModelError(message, component=constraint)
+
+
+def has_friction(system: System) -> bool:
+    """Whether any joint has friction."""
+    return any(joint.friction is not None for joint in system.joints.values())

@@ -22,6 +22,7 @@ from kinode.results.energy_audit import Audit
 from kinode.results.side_by_side.compared_runs import RunComparison
 from kinode.results.trajectory import Trajectory
 from kinode.symbolic.markup import Markup, join, tag
+from kinode.tasks.studies.study import Study
 from kinode.tasks.verify import Verification
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.style import number, pretty_unit
@@ -98,6 +99,16 @@ def _drawn(system: System) -> list[Markup]:
         return []
     style = "max-width: 100%; overflow: auto; background: white; color: black"
     return [_section("circuit", tag("div", picture, style=style), 1)]
+
+
+@notebook_html.register
+def _study(study: Study) -> str:
+    rows = [(*row, *[""] * (5 - len(row))) for row in study.rows]
+    failures = [(*(entry[name] for name in study.axes), entry["message"]) for entry in study.failures]
+    parts: list[object] = [_title("study", f": {study.head}"), _table(("", "least", "mean", "largest", "unit"), rows)]
+    if failures:
+        parts.append(_section("runs that failed", _table((*study.axes, "why"), failures), len(failures)))
+    return _compose(*parts, *(_line(note) for note in study.notes))
 
 
 @notebook_html.register

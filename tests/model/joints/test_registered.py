@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.kernels.kernel_programs import fingerprint
+from kinode.kernels.model_fingerprint import find_fingerprint
 from kinode.model.joints.joint import JOINTS
 from kinode.structure.topology import find_topology
 
@@ -58,6 +58,6 @@ def test_its_own_numbers_tell_its_code_from_other_code():
     systems = walker(0.4), walker(0.4), walker(0.4)
     systems[1].change("stilt", position=0.9)
     systems[2].change("stilt", q=0.1)
-    one, other, elsewhere = (fingerprint(find_topology(system)) for system in systems)
+    one, other, elsewhere = (find_fingerprint(find_topology(system)) for system in systems)
     assert one != other
     assert one == elsewhere, "where it starts is no part of the code"

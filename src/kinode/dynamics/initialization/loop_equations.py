@@ -49,8 +49,8 @@ class LoopEquations:
     @cached_property
     def pattern(self) -> tuple[Array, Array]:
         """Row and column of each entry of the Jacobian that the kernel gives."""
-        with self.kernels.tracing() as traced:
-            rows, columns = np.array(traced.snapshot.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
+        with self.kernels.tracing() as find_traced:
+            rows, columns = np.array(find_traced().snapshot.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
         return rows, columns
 
     def _at_rest(self, point: EvaluationPoint) -> EvaluationPoint:

@@ -20,7 +20,8 @@ from kinode.model.base.frames import Resolve
 from kinode.model.network.part import PartInitialValue
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.network_blocks import Network, single_order
+from kinode.structure.network_blocks import Network
+from kinode.structure.network_records import single_order
 
 NEWTON_STEPS = 10  # at most; one is enough where quantities are linear in the states
 VALUE_TOLERANCE = 1e-9  # relative error of an initial value that holds

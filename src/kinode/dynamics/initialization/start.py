@@ -6,7 +6,7 @@ values or, where these cannot be assembled, the first that can.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -17,27 +17,24 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.dense_threads import one_thread
-from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start_dependence import find_start_parameters
-from kinode.dynamics.initialization.start_quantities import StartQuantities
 from kinode.errors import AssemblyError, ModelError, OtherRowsError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.state import State
-from kinode.multibody.composition import Composition
-from kinode.multibody.restraints.coupled_friction import check_unique
-from kinode.multibody.snapshot import Snapshot
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
-from kinode.structure.topology import Topology
+from kinode.structure.topology import Topology, has_friction
 
-if TYPE_CHECKING:  # loops alone need these: many runs do without
+if TYPE_CHECKING:  # many runs do without
     from kinode.dynamics.initialization.assembler import Anchor, Assembler
     from kinode.dynamics.initialization.far_guesses import FarGuess
     from kinode.dynamics.initialization.loop_equations import LoopEquations
     from kinode.dynamics.initialization.loop_poses import PoseLayout
+    from kinode.dynamics.initialization.start_quantities import StartQuantities
     from kinode.dynamics.initialization.warm_starts.warm_start import WarmStart
+    from kinode.multibody.composition import Composition
     from kinode.structure.loop_closure import Closure
 
 
@@ -48,17 +45,21 @@ class Start:
     ----------
     arguments : Arguments
         The system's names and default values.
-    formulation, composition
+    formulation, find_composition
         As in ``Kernels``.
     rows : tuple of int, optional
         The independent constraint rows, where those of the model's own start do not serve.
     """
 
     def __init__(
-        self, arguments: Arguments, formulation: str, composition: Composition, rows: tuple[int, ...] | None = None
+        self,
+        arguments: Arguments,
+        formulation: str,
+        find_composition: Callable[[], Composition],
+        rows: tuple[int, ...] | None = None,
     ) -> None:
         self.arguments, self.rows = arguments, rows
-        self._formulation, self._composition = formulation, composition
+        self._formulation, self._find_composition = formulation, find_composition
         self._closure: Closure | None = None
         self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
@@ -75,7 +76,7 @@ class Start:
     @cached_property
     def open_kernels(self) -> Kernels:
         """The kernels that need no independent rows; where nothing is constrained, all of them."""
-        return Kernels(self.open_topology, self._formulation, self._composition, self._check_inertia)
+        return Kernels(self.open_topology, self._formulation, self._find_composition, self._check_inertia)
 
     @cached_property
     def initial_values(self) -> InitialValues:
@@ -158,7 +159,11 @@ class Start:
             closure = self.loops.find_closure(point)
             if self.rows is not None:
                 closure = replace(closure, rows=self.rows)
-            check_unique(Snapshot(self.open_topology, point), self.loops.self_stresses(point))
+            if has_friction(self.arguments.system):
+                from kinode.multibody.restraints.coupled_friction import check_unique
+                from kinode.multibody.snapshot import Snapshot
+
+                check_unique(Snapshot(self.open_topology, point), self.loops.self_stresses(point))
             self._closure = closure
         return self._closure
 
@@ -206,7 +211,7 @@ class Start:
 
     @cached_property
     def _closed_kernels(self) -> Kernels:
-        return Kernels(self._closed_topology, self._formulation, self._composition, self._check_inertia)
+        return Kernels(self._closed_topology, self._formulation, self._find_composition, self._check_inertia)
 
     # -- states ------------------------------------------------------------------------------------
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
@@ -291,6 +296,8 @@ class Start:
             if known is not None:
                 self._check_rows(self.point(state, p, inputs))
             topology = self._closed_topology
+        from kinode.dynamics.initialization.following_states import make_consistent
+
         quantities = self._find_quantities()
         quantities.count_start()
         point = make_consistent(quantities, self.point(state, p, inputs), values.given_states)
@@ -304,6 +311,8 @@ class Start:
         """What starts take from the model; another where other constraint rows are in use."""
         known, kernels = self._quantities, self.kernels
         if known is None or known.kernels is not kernels:
+            from kinode.dynamics.initialization.start_quantities import StartQuantities
+
             known = self._quantities = StartQuantities(kernels)
         return known
 
@@ -316,6 +325,8 @@ class Start:
             start = self.initial
         except (AssemblyError, ModelError):  # a call that needs an initial state raises it
             return
+        from kinode.multibody.snapshot import Snapshot
+
         moving = np.random.default_rng(0).uniform(-1, 1, self.open_topology.n_u)
         condensed = Snapshot(self.topology, self.point(replace(start, u=moving))).condensed
         if condensed is not None:

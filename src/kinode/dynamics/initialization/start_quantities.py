@@ -6,7 +6,7 @@ The first starts of a system evaluate it in Python, which needs no compilation. 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from kinode.algebra.scalars import Array
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.start_outputs import consistent_values, find_followers, find_zeros, network_values
-from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.network_blocks import single_order
+from kinode.structure.network_records import single_order
+
+if TYPE_CHECKING:
+    from kinode.multibody.snapshot import Snapshot
 
 IN_PYTHON = 4
 """Starts that are evaluated in Python before machine code is worth while."""
@@ -92,7 +94,7 @@ class StartQuantities:
     def following(self, point: EvaluationPoint) -> dict[str, float]:
         """The values that following states take, by name."""
         if self._following is None or not self._is_compiled:
-            known = {name: float(x) for name, x in consistent_values(Snapshot(self.topology, point)).items()}
+            known = {name: float(x) for name, x in consistent_values(self._snapshot(point)).items()}
             self._following = list(known)
         if not self._is_compiled:
             return known
@@ -104,7 +106,12 @@ class StartQuantities:
         if self._is_compiled:
             values = self._evaluate(point)
             return values[len(values) - self.n_given - self.n_zero :]
-        return np.array([float(x) for x in network_values(Snapshot(self.topology, point))])
+        return np.array([float(x) for x in network_values(self._snapshot(point))])
+
+    def _snapshot(self, point: EvaluationPoint) -> Snapshot:
+        from kinode.multibody.snapshot import Snapshot
+
+        return Snapshot(self.topology, point)
 
     def _evaluate(self, point: EvaluationPoint) -> Array:
         """All quantities at a point; those at the last one are kept, since two steps of a start ask for them."""

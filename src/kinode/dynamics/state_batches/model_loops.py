@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache as remember
 from typing import Any
 
-from kinode.jit import compiler
+from kinode.jit.loading.object_code import keep, load_object
 from kinode.jit.pointers import Struct
 from kinode.jit.thread_team import processors
 from kinode.ode.compiled_loops import CompiledLoop
@@ -21,11 +21,12 @@ def load_loop(source: Callable[[Any], int]) -> Callable[[Struct], int]:
     symbol = f"kinode_{source.__name__}"
 
     def compile_loop() -> bytes:
+        from kinode.jit.llvm_code import compile_text
         from kinode.jit.translator import translate_together
 
-        return compiler.compile_text(translate_together({symbol: source}), optimize=True)
+        return compile_text(translate_together({symbol: source}), optimize=True)
 
-    engine = compiler.load_object(compiler.keep(f"loop {source.__module__}.{source.__name__}", compile_loop))
+    engine = load_object(keep(f"loop {source.__module__}.{source.__name__}", compile_loop))
     _ENGINES.append(engine)
     return CompiledLoop(engine.get_function_address(symbol))
 

@@ -34,11 +34,11 @@ from kinode.multibody.restraints.coupled_friction import (
     FrictionSolution,
     find_joint_friction,
     friction_of_brakes,
-    has_friction,
     solve_brakes,
 )
 from kinode.multibody.restraints.loop_statics import Statics
 from kinode.structure.evaluation_point import EMPTY
+from kinode.structure.topology import has_friction
 
 
 class CircuitMotion(Motion):

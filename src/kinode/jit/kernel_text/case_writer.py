@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.trace import Traced, needed
-from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, vector_type
 from kinode.jit.kernel_text.fused_products import find_fused
 from kinode.jit.kernel_text.wide_text import Wide, WideText
+from kinode.jit.loading.kernel_symbols import names
 from kinode.jit.program import TABLES, Program, Store
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
@@ -209,7 +209,7 @@ class CaseWriter:
             values, add = node.args[0], self.writer.add_table
             named = isinstance(values, NamedData)
             table = self.writer.add_named(values) if named else add("double", map(number, values), ("table", values))
-            name = getattr(shared_routines.names(line.lanes), op)
+            name = getattr(names(line.lanes), op)
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":
             return self.choose(*node.args)
@@ -329,7 +329,7 @@ class CaseWriter:
 
     def results(self, routine: str, lanes: int, x: str) -> list[str]:
         """Write a call of a shared routine, and return the names of its results."""
-        line, wide, name = self.line, vector_type(lanes), getattr(shared_routines.names(lanes), routine)
+        line, wide, name = self.line, vector_type(lanes), getattr(names(lanes), routine)
         if routine == "exp":
             return [line.put(f"call {wide} @{name}({wide} {x})")]
         pair_type = f"{{ {wide}, {wide} }}"

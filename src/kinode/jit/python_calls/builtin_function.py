@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from kinode.jit.compiler import Machine, compile_text, keep, load_object
-from kinode.jit.program import ARGUMENTS
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.loading.object_code import keep, load_object
 from kinode.jit.python_calls.builtin_ir import (
     DATA,
     DESCRIPTION,
@@ -110,7 +111,13 @@ def _layout_matches() -> bool:
 @remember
 def _wrapper() -> tuple[int, Any]:
     """Address of the wrapper, and the LLVM engine that owns its code."""
-    engine = load_object(keep("native call", lambda: compile_text(write_wrapper())))
+
+    def make() -> bytes:
+        from kinode.jit.llvm_code import compile_text
+
+        return compile_text(write_wrapper())
+
+    engine = load_object(keep("native call", make))
     return engine.get_function_address("kinode_call"), engine
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from kinode.jit.program import ARGUMENTS
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
 
 DOUBLE = 12  # NumPy's number of the type float64
 NEW_ARRAY = 93  # index of PyArray_New in NumPy's table of functions

@@ -37,7 +37,7 @@ def serve(stream: BinaryIO, answers: BinaryIO) -> None:
     while (request := requests.get()) is not None:
         asked, text = request
         code = b""
-        from kinode.jit.compiler import compile_text  # LLVM is imported while requests come in
+        from kinode.jit.llvm_code import compile_text  # LLVM is imported while requests come in
 
         with suppress(Exception):  # the caller has code that works
             code = compile_text(text.decode(), asked["level"])

@@ -11,8 +11,9 @@ import ctypes
 from functools import cache as remember
 from typing import Any, NamedTuple
 
-from kinode.jit import compiler
-from kinode.jit.program import ARGUMENTS
+from kinode.jit.llvm_code import compile_text
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loading.object_code import keep, load_object
 from kinode.jit.shared_routines import BATCH_ARGUMENTS
 
 KERNEL_ARGUMENTS = ", ".join(f"ptr %{name}" for name in ARGUMENTS)
@@ -37,14 +38,14 @@ def _jumps() -> bytes:
             f"  musttail call void %code({arguments})\n  ret void\n}}\n"
         )
     text = "\n".join(parts)
-    return compiler.keep("jumps to exchanged code", lambda: compiler.compile_text(text))
+    return keep("jumps to exchanged code", lambda: compile_text(text))
 
 
 class ExchangedCode:
     """The addresses that callers keep, and the code that they lead to."""
 
     def __init__(self, code: Addresses, owner: Any) -> None:
-        self._engine = compiler.load_object(_jumps())
+        self._engine = load_object(_jumps())
         find = self._engine.get_function_address
         self.addresses = Addresses(find("kernel_jump"), find("batch_jump"))
         places = (self._engine.get_global_value_address(f"{name}_target") for name in Addresses._fields)

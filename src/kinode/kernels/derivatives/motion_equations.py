@@ -28,8 +28,8 @@ from kinode.kernels.derivatives.tape_sweeps import sweep_backward, sweep_forward
 from kinode.multibody.composition import RECURSIVE
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.coupled_friction import has_friction
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import has_friction
 
 UNKNOWNS = "unknowns"  # array of a tape: x and nu while they are free variables
 

@@ -22,7 +22,8 @@ from kinode.algebra.spatial import IDENTITY_POSE
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
-from kinode.kernels.kernel_table import added_efforts, find_row, outputs_of, sizes
+from kinode.kernels.kernel_table import added_efforts, find_row
+from kinode.kernels.kernel_traces import outputs_of, sizes
 from kinode.kernels.rolled.reaction_sweeps import SEEN, ReactionSweeper, reaction_numbers
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers

@@ -17,7 +17,7 @@ from kinode.kernels import kernel_programs
 from kinode.kernels.derivatives.directed_outputs import RATE_BY_STATE
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_programs import TracedModel
-from kinode.kernels.kernel_table import find_row
+from kinode.kernels.kernel_traces import find_trace
 from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink, TreePass, Values
 from kinode.kernels.tree_size import is_large
 from kinode.multibody.composition import RECURSIVE, Composition
@@ -53,7 +53,7 @@ def make_program(
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
     """Whether a kernel of the recursive formulation is loop code."""
-    return is_large(topology) and find_row(kernel).rolled(topology, kernel.options)
+    return is_large(topology) and find_trace(kernel).rolled(topology, kernel.options)
 
 
 ZERO_ACCELERATIONS = "zero"  # in place of a view of given accelerations

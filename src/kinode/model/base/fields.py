@@ -19,7 +19,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root, Sampler
 from kinode.model.base.lock import Lock
-from kinode.records import dataclass
+from kinode.records import add_fields, dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
@@ -120,7 +120,8 @@ def record(cls: type[T]) -> type[T]:
     A dataclass without generated methods: ``Component`` has them once for all, since writing and compiling
     them for every class is a good part of the time that it takes to import kinode.
     """
-    return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    add_fields(cls)
+    return cls
 
 
 def _fields_of(cls: type[Any]) -> tuple[dict[str, Any], list[str]]:

@@ -28,7 +28,6 @@ from kinode.errors import ModelError
 from kinode.model.joints.coulomb_friction import Contact, PressingLoad, Sizes
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import FRICTION
-from kinode.model.system import System
 from kinode.multibody.links.link_steps import Spatial
 from kinode.structure.evaluation_point import EMPTY
 
@@ -189,11 +188,6 @@ class JointFriction:
     def brakes_of(self, W: Array) -> Array:
         """The same for six components, separating forces included."""
         return tidy([contact.brake(W) for contact in self.contacts[: self.where.stop - self.where.start]])
-
-
-def has_friction(system: System) -> bool:
-    """Whether any joint has friction."""
-    return any(joint.friction is not None for joint in system.joints.values())
 
 
 def find_joint_friction(kinematics: Kinematics) -> list[JointFriction]:

@@ -28,7 +28,7 @@ from kinode.formulations.absolute_bodies.absolute_kinematics import (
 )
 from kinode.formulations.newton_euler import characteristic_length
 from kinode.jit import compiler, kernel_call
-from kinode.jit.compiler import Machine
+from kinode.jit.loading.loaded_kernel import Machine
 from kinode.jit.program import Block, Program
 from kinode.kernels.state import State
 from kinode.model.constraints.constraint import ANGULAR

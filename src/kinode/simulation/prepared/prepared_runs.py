@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.jit import compiler
+from kinode.jit.llvm_code import choose_lanes
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
@@ -76,7 +76,7 @@ def _find_jacobian(dynamics: Dynamics) -> JacobianSpec:
     elif topology.layout.n_y <= WHOLE_UP_TO and not is_large(topology):
         code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
     else:
-        code, form = kernels.machine(Kernel("direction"), compiler.choose_lanes()), JacobianForm.COLUMNS
+        code, form = kernels.machine(Kernel("direction"), choose_lanes()), JacobianForm.COLUMNS
     return JacobianSpec(code.address, code.sizes["work"], code.lanes, form)
 
 

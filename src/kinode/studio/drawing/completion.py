@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
-from kinode.expressions.units import DIMENSIONS, UNITS
+from kinode.expressions.units import DIMENSIONS, find_units
 from kinode.formats.model_loader import TOP
 from kinode.formats.yaml_fields import FIELDS
 from kinode.model.base.element import ELEMENTS
@@ -83,7 +83,8 @@ def _units(dimension: str) -> list[Plain]:
     """The units, those of a dimension first, plain ones before those with a prefix."""
     wanted = DIMENSIONS[dimension].dimension if dimension in DIMENSIONS else None
     own = DIMENSIONS[dimension].unit if wanted is not None else ""
-    ranked = sorted(UNITS, key=lambda name: (name != own, UNITS[name].dimension != wanted, len(name), name))
+    units = find_units()
+    ranked = sorted(units, key=lambda name: (name != own, units[name].dimension != wanted, len(name), name))
     return [_option(name, "unit") for name in ranked]
 
 

@@ -22,7 +22,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakSet
 
 from kinode.dynamics.compiled_system import Dynamics
@@ -39,6 +39,13 @@ EXIT_WAIT = 1.0
 _OPEN: WeakSet[Batch] = WeakSet()
 
 
+class RunMaker(Protocol):
+    """Makes runs; several threads may call it at a time."""
+
+    def make(self, index: int, values: Values, progress: Callable[[float], Any] | None = None) -> RunRow | None:
+        """The row of a run; None for a run that ``progress`` stopped."""
+
+
 class Batch:
     """Runs under way in the background; iterating gives their rows as they come.
 
@@ -49,7 +56,7 @@ class Batch:
     """
 
     def __init__(
-        self, maker: RowMaker, sets: Sequence[Values], order: Sequence[int], threads: int,
+        self, maker: RunMaker, sets: Sequence[Values], order: Sequence[int], threads: int,
         on_row: Callable[[RunRow], Any] | None = None,
     ) -> None:  # fmt: skip
         self.sets = list(sets)

@@ -19,7 +19,7 @@ from kinode.errors import ArgumentError, Error
 from kinode.kernels.fast_method import forget_builtins
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.task_arguments import read_row
-from kinode.tasks.batches.reducers import Reduction, reduce_run
+from kinode.tasks.batches.reducers import Kept, reduce_run
 from kinode.tasks.batches.value_sets import SplitValues, Values, split_values
 from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin
 
@@ -40,7 +40,7 @@ class RunRow:
         "done", "condition" (``stop_when`` became true) or "failed".
     message : str
         How the run ended, in words.
-    results : mapping of str to float
+    results : mapping of str to float or array
         What was asked for, by its text; nan where the run failed.
     notes : tuple of str
         Guesses of the start that were not kept.
@@ -50,7 +50,7 @@ class RunRow:
     values: Values
     status: str
     message: str
-    results: Mapping[str, float]
+    results: Mapping[str, Any]
     notes: tuple[str, ...] = ()
 
     @property
@@ -66,7 +66,8 @@ class RowMaker:
     task: RunTask
     start: Any
     """The start that all runs have in common: values by name, a state, a run or None."""
-    reductions: Sequence[Reduction]
+    kept: Sequence[Kept]
+    """What is kept of each run."""
     _with_rows: dict[tuple[int, ...], Dynamics] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -85,12 +86,12 @@ class RowMaker:
             if run.status == "stopped":
                 return None
             if run.ending.failed:
-                return self._failed(index, values, run.message, notes)
-            return RunRow(index, values, run.status, run.message, reduce_run(run, self.reductions), notes)
+                return fail_row(index, values, self.kept, run.message, notes)
+            return RunRow(index, values, run.status, run.message, reduce_run(run, self.kept), notes)
         except Error as error:
-            return self._failed(index, values, str(error))
+            return fail_row(index, values, self.kept, str(error))
         except Exception as error:  # a fault of one run is no reason to lose the others
-            return self._failed(index, values, f"{type(error).__name__}: {error}")
+            return fail_row(index, values, self.kept, f"{type(error).__name__}: {error}")
 
     def _run(self, split: SplitValues, progress: Callable[[float], Any] | None) -> tuple[Trajectory, tuple[str, ...]]:
         """The whole run of some values, and what is to be said of its start."""
@@ -129,6 +130,8 @@ class RowMaker:
                 self._with_rows[rows] = Dynamics(dynamics.system, dynamics.formulation, rows=rows)
             return self._with_rows[rows]
 
-    def _failed(self, index: int, values: Values, message: str, notes: tuple[str, ...] = ()) -> RunRow:
-        nothing = dict.fromkeys((each.text for each in self.reductions), np.nan)
-        return RunRow(index, values, FAILED, message, nothing, notes)
+
+def fail_row(index: int, values: Values, kept: Sequence[Kept], message: str, notes: tuple[str, ...] = ()) -> RunRow:
+    """The row of a run that failed."""
+    nothing = {each.text: np.full(each.size, np.nan) if each.size else np.nan for each in kept}
+    return RunRow(index, values, FAILED, message, nothing, notes)

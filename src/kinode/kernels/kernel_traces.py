@@ -1,0 +1,164 @@
+"""How each kernel of ``kernel_table.py`` is computed: from a snapshot, or on its tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.trace import Tape
+from kinode.kernels import bound_outputs, picture_outputs, start_outputs
+from kinode.kernels import kernel_outputs as outputs
+from kinode.kernels.derivatives import derivative_outputs, directed_outputs
+from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
+from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
+from kinode.kernels.kernel_outputs import Outputs, flat
+from kinode.kernels.kernel_table import find_row
+from kinode.multibody import instant_events
+from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
+from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
+from kinode.structure.topology import Topology
+
+
+@dataclass(frozen=True)
+class KernelTrace:
+    """The computation of one kernel.
+
+    ``write`` computes the result from a snapshot and the options; ``trace`` replaces it if the tape or ``x`` is needed
+    too.
+    """
+
+    write: Callable[[Snapshot, Any], Outputs] | None = None
+    trace: Callable[[Snapshot, Tape, Array, Any], Iterable[Scalar]] | None = None
+    n_x: Callable[[Topology, Any], int] | None = None  # size of x, if it follows from the options or from cut joints
+    rolled: Callable[[Topology, Any], bool] = lambda topology, options: False  # whether large systems have loop code
+
+
+def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
+    return np.concatenate(pose_errors(snapshot, x))
+
+
+def _advanced(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
+    n = n_cut_coordinates(snapshot.topology)
+    return np.concatenate(advanced_position(snapshot, x[:n], x[n:]))
+
+
+def _n_cut_step(topology: Topology, options: Any) -> int:
+    return n_cut_coordinates(topology) + topology.n_u + n_cut_freedoms(topology)
+
+
+def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOptions) -> Iterable[Scalar]:
+    return outputs.load_sharing(snapshot, x, options)
+
+
+def _always(topology: Topology, options: Any) -> bool:
+    return True
+
+
+def _shares_of_trees(topology: Topology, options: ReactionOptions) -> bool:
+    """Static and kinetic shares have loop code in trees."""
+    return options.part == "total" or (options.part in ("static", "kinetic") and not topology.constrained)
+
+
+def _on_body(topology: Topology, options: tuple[str, ...]) -> bool:
+    """Frames on bodies have loop code; frames that observe others do not."""
+    return topology.system.find_frame(options[0]).body not in topology.system.frames
+
+
+def _without_shares(topology: Topology, options: PictureOptions) -> bool:
+    return options.parts == ("total",)
+
+
+TRACES: Mapping[str, KernelTrace] = {
+    # motion
+    "acceleration": KernelTrace(lambda s, _: s.u_dot, rolled=_always),
+    "loaded_acceleration": KernelTrace(lambda s, _: s.u_dot, rolled=_always),
+    "rate": KernelTrace(outputs.rate, rolled=_always),
+    "effort": KernelTrace(lambda s, _: s.inverse_effort, rolled=_always),
+    "bias": KernelTrace(lambda s, _: s.inverse_effort, rolled=_always),
+    "mass_matrix": KernelTrace(lambda s, _: s.mass_matrix),
+    "energy": KernelTrace(outputs.energy, rolled=_always),
+    "power": KernelTrace(outputs.power_of_all, rolled=_always),
+    "pose": KernelTrace(outputs.pose, rolled=_always),
+    # by name
+    "evaluate": KernelTrace(outputs.evaluate, rolled=_always),
+    "law": KernelTrace(outputs.law, rolled=_always),
+    "pictures": KernelTrace(picture_outputs.pictures, rolled=_without_shares),
+    # reactions
+    "reactions": KernelTrace(outputs.reactions, rolled=_shares_of_trees),
+    "reactions_of_motion": KernelTrace(outputs.reactions, rolled=_shares_of_trees),
+    "contributions": KernelTrace(outputs.contributions),
+    "element_loads": KernelTrace(outputs.element_loads),
+    "holding": KernelTrace(outputs.holding),
+    "holding_of_motion": KernelTrace(outputs.holding),
+    "unit_wrench": KernelTrace(outputs.unit_wrench),
+    "unit_loads": KernelTrace(lambda s, _: s.constraints.unit_loads()),
+    "stress_directions": KernelTrace(outputs.stress_directions),
+    "load_sharing": KernelTrace(trace=_load_sharing),
+    # accelerations by cause
+    "tiers": KernelTrace(outputs.tiers),
+    "segments": KernelTrace(outputs.segments),
+    # loops
+    "closure": KernelTrace(outputs.closure, rolled=_always),
+    "pose_errors": KernelTrace(trace=_pose_errors, n_x=lambda topology, _: n_cut_coordinates(topology), rolled=_always),
+    "advanced_position": KernelTrace(trace=_advanced, n_x=_n_cut_step),
+    "projection": KernelTrace(outputs.projection, rolled=_always),
+    # derivatives
+    "jacobian": KernelTrace(outputs.jacobian, rolled=_on_body),
+    "derivatives": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "u_dot")),
+    "derivatives_of_motion": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort")),
+    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights),
+    "gradient_of_motion": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights),
+    "second_derivatives": KernelTrace(trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors),
+    "jacobian_rate": KernelTrace(directed_outputs.jacobian_rate),
+    "derivatives_along": KernelTrace(
+        trace=directed_outputs.derivatives_along, n_x=directed_outputs.count_along, rolled=has_tangents
+    ),
+    "direction": KernelTrace(trace=directed_outputs.rate_along, rolled=_always),
+    # events
+    "roots": KernelTrace(lambda s, _: instant_events.roots(s)),
+    "loaded_roots": KernelTrace(lambda s, _: instant_events.roots(s)),
+    "glance": KernelTrace(lambda s, _: instant_events.cheap_event_functions(s)),
+    "arguments": KernelTrace(trace=bound_outputs.arguments),
+    "bounds": KernelTrace(trace=bound_outputs.bounds, n_x=lambda _, options: 2 * options.n_arguments),
+    "argument_laws": KernelTrace(trace=bound_outputs.argument_laws, n_x=lambda _, options: options.n_arguments),
+    "start_quantities": KernelTrace(lambda s, _: start_outputs.start_quantities(s)),
+    "settled": KernelTrace(lambda s, _: instant_events.consistent_discrete_states(s)),
+    "jump": KernelTrace(trace=lambda s, tape, x, _: instant_events.after_event(s, x)),
+    "sample": KernelTrace(trace=lambda s, tape, x, _: instant_events.after_tick(s, x)),
+}
+
+
+def find_trace(kernel: Kernel) -> KernelTrace:
+    """The computation of a kernel."""
+    return TRACES[kernel.name]
+
+
+def count_x(topology: Topology, kernel: Kernel) -> int:
+    """The number of entries of ``x``."""
+    n_x = find_trace(kernel).n_x
+    return find_row(kernel).n_x(topology) if n_x is None else n_x(topology, kernel.options)
+
+
+def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
+    """The number of entries of each argument that a kernel reads."""
+    return {
+        "t": 1,
+        "q": topology.n_q,
+        "u": topology.n_u,
+        "z": topology.n_z,
+        "p": len(topology.parameters),
+        "inputs": len(topology.inputs),
+        "x": count_x(topology, kernel),
+    }
+
+
+def outputs_of(kernel: Kernel, snapshot: Snapshot) -> list[Scalar]:
+    """The result of a kernel that needs nothing but a snapshot, as a flat list."""
+    write = find_trace(kernel).write
+    assert write is not None, f"{kernel.name} needs more than a snapshot"
+    return flat(write(snapshot, kernel.options))
