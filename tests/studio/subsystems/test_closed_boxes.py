@@ -87,6 +87,16 @@ def test_the_inspector_shows_a_box_from_outside(boxed):
     assert rows["connect.rotor"]["given"] is None
 
 
+def test_the_inspector_shows_what_an_extended_file_says_and_what_is_changed():
+    text, place = "kinode: 1\nextends: motor_axis.yaml\nchanges: {motor: {resistance: 2 Ohm}}\n", EXAMPLES / "mine.yaml"
+    found = CheckedVersion(ModelVersion(1, text, ModelView(), place), check_text(text, place))
+    shown = inspect_component(found, {"boxes": [], "links": []}, "motor")
+    rows = {row["name"]: row for row in shown["fields"]}
+    assert shown["origin"] == "motor_axis.yaml"
+    assert (rows["resistance"]["given"], rows["resistance"]["value"]) == ("2 Ohm", 2.0)
+    assert (rows["constant"]["given"], rows["constant"]["default"]) == (None, "0.048")
+
+
 # -- the desk --------------------------------------------------------------------------------------
 @pytest.fixture
 def desk(boxed, tmp_path):

@@ -250,6 +250,8 @@ export interface Inspected {
   broken?: string | null;
   /** Whether the text describes it, so that it can be changed here. */
   editable?: boolean;
+  /** The file that it comes from by `extends`: its fields can be changed here, its name and being cannot. */
+  origin?: string;
 }
 
 export interface CompletionOption {

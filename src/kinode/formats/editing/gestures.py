@@ -14,6 +14,7 @@ from kinode.errors import ArgumentError, ModelError, find_close, suggest
 from kinode.formats.editing.actions.added_parts import add_part
 from kinode.formats.editing.actions.connections import connect, disconnect
 from kinode.formats.editing.actions.gesture_plan import GesturePlan
+from kinode.formats.editing.actions.inherited_parts import set_inherited
 from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, paste
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
@@ -107,6 +108,11 @@ def set_field(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
         raise ArgumentError("the path of a field is made of names, and of numbers in lists")
     if value is not None and not isinstance(value, str):
         raise ArgumentError("the value is given as text, as it would be typed; null takes the field out")
+    shown = ".".join(str(step) for step in (*((name,) if name else ()), *path))
+    plan.words = f"take out {shown}" if value is None else f"set {shown}"
+    if name and draft.find_origin(name):
+        set_inherited(draft, name, tuple(path), value)
+        return
     if name and name not in TOP:
         draft.path_of(name)
     elif not name and path[0] not in TOP:
@@ -117,8 +123,6 @@ def set_field(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
     if value is None and draft.places.class_of(name, draft.system.kinds) is not None and path == ["kind"]:
         raise ArgumentError(f"{name} needs its kind")
     draft.set(where, value)
-    shown = ".".join(str(step) for step in (*((name,) if name else ()), *path))
-    plan.words = f"take out {shown}" if value is None else f"set {shown}"
 
 
 def do_all(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:

@@ -136,11 +136,23 @@ class ModelDraft:
                 raise ArgumentError(f"{name} belongs to {what or 'the component'} {owner}, and is changed there")
         if name == "world":
             raise ArgumentError("the world has no entry: it cannot be changed")
-        if "extends" in self.root.entries and name in self.system.declared:
-            file = self.root.entries["extends"].node
-            shown = file.value if isinstance(file.value, str) else "another file"
-            raise ArgumentError(f"{name} comes from {shown}, which this model extends; change it there")
+        origin = self.find_origin(name)
+        if origin:
+            raise ArgumentError(
+                f"{name} comes from {origin}, which this model extends: its fields can be set here, all else there"
+            )
         raise ArgumentError(f"there is nothing called {name!r} in this model")
+
+    def find_origin(self, name: str) -> str:
+        """The file that a component comes from by ``extends``; empty where it does not."""
+        heads = [name[:k] for k, letter in enumerate(name) if letter == "."]
+        if name in self.places.paths or any(head in self.places.paths for head in heads):
+            return ""
+        extended = self.root.find("extends")
+        if extended is None or name not in self.system.declared:
+            return ""
+        file = extended.find("file") or extended
+        return file.value if isinstance(file.value, str) else "another file"
 
     def guard(self, path: Path, inside: bool = False) -> None:
         """Refuse to touch a value that is an alias or that aliases repeat; with ``inside`` also what is in it."""

@@ -101,7 +101,7 @@ export class InspectorPanel implements StudioPart {
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
     if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter());
-    else if (inspected.editable !== false) parts.push(this.actions([owner], inspected.section === "systems"));
+    else if (inspected.editable !== false && inspected.origin === undefined) parts.push(this.actions([owner], inspected.section === "systems"));
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
     this.markProblems();
@@ -112,7 +112,7 @@ export class InspectorPanel implements StudioPart {
     if (inspected.name === "") return make("h2", {}, "Model");
     const name = make("input", { type: "text", class: "part-name", "aria-label": `Name of ${inspected.name}; changes it everywhere`, spellcheck: "false", autocomplete: "off" });
     name.value = inspected.name;
-    name.disabled = this.context.readOnly || inspected.editable === false;
+    name.disabled = this.context.readOnly || inspected.editable === false || inspected.origin !== undefined;
     const rename = async (): Promise<void> => {
       const to = name.value.trim();
       if (to === "" || to === inspected.name) return void (name.value = inspected.name);
@@ -122,7 +122,8 @@ export class InspectorPanel implements StudioPart {
     };
     name.addEventListener("change", () => void rename());
     name.addEventListener("keydown", (event) => event.key === "Escape" && (name.value = inspected.name));
-    return make("div", { class: "part-head" }, make("h2", {}, name), make("span", { class: "part-kind" }, inspected.kind));
+    return make("div", { class: "part-head" }, make("h2", {}, name), make("span", { class: "part-kind" }, inspected.kind),
+      ...(inspected.origin === undefined ? [] : [make("span", { class: "part-kind" }, `from ${inspected.origin}`)]));
   }
 
   private moreFields(kind: string, rows: FieldRow[]): HTMLElement {
