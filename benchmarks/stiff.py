@@ -3,12 +3,14 @@
     python benchmarks/stiff.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/stiff.py --quick       fewer rounds and tolerances; writes nothing
 
-CVODE is the BDF of SUNDIALS with kinode's compiled rate and exact Jacobian, called through Python: ``method="cvode"``,
-or the same without the refusal of loops, where the constraints hold by themselves. Each method runs at several
-tolerances. The error of a run is the largest of all states at fifty times, each relative to its largest value, against
-the explicit method of order 8 at a tight tolerance. The time that CVODE takes for the error of the Radau method is read
-off its curve. Methods run turn by turn; the best round of each counts, in seconds of the processor. The exit code is 1
-when what was asked for is missed.
+CVODE is the BDF of SUNDIALS with kinode's compiled rate and exact Jacobian, in two ways: called through Python
+(``method="cvode"``, or the same without the refusal of loops, where the constraints hold by themselves), and in C, with
+no Python within a step (``compiled_cvode.py``; it needs a C compiler). Each method runs at several tolerances. The
+error of a run is the largest of all states at fifty times, each relative to its largest value, against the explicit
+method of order 8 at a tight tolerance. What
+CVODE takes for the error of the Radau method is read off its curve. Methods run turn by turn; the best round of each
+counts, in seconds of the processor. kinode's are those of ``kn.simulate``. The exit code is 1 when what was asked for
+is missed, against CVODE in C where there is a compiler.
 """
 
 from __future__ import annotations
@@ -25,58 +27,105 @@ import numpy as np
 
 import kinode as kn
 import measure
+from compiled_cvode import CompiledCvode, available
 from kinode.ode.cvode import integrate_stiff
+from kinode.ode.integrate import begin_run
+from kinode.simulation.prepared.prepared_runs import find_kernel
+from kinode.simulation.time_events import find_law_times
 from loops import time_words
 from stiff_models import StiffCase, find_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 ASKED = 3.0  # times as fast as CVODE at equal error
 TOLERANCES = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+TIGHTER = (1e-11, 1e-12)  # of CVODE in C alone: it needs them for the errors of the others
 SHOWN = 1e-8  # the default tolerance
 SAMPLES = 50
-HEADINGS = ["stiff system", "error", "kinode's `stiff`", "CVODE", "steps", "evaluations", "times as fast", "asked"]
+REPETITIONS = 8  # in a turn, of runs that take milliseconds
+ROUNDS_IN_PYTHON = 2  # of CVODE through Python, which takes seconds
+HEADINGS = [
+    "stiff system", "error", "kinode's `stiff`", "CVODE in C", "times as fast", "asked", "CVODE through Python",
+    "steps", "evaluations", "Jacobians",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Point:
-    """A run at one tolerance: seconds, error, steps, evaluations of the rate."""
+    """A run at one tolerance: seconds, error, steps, evaluations of the rate and of its Jacobian."""
 
     seconds: float
     error: float
     steps: int
     evaluations: int
+    jacobians: int
 
 
-def _run(dynamics: kn.Dynamics, case: StiffCase, method: str, rtol: float, times: Any) -> tuple[Any, int, int]:
-    """The states at the times, steps, evaluations."""
-    options = {"rtol": rtol, "atol": rtol / 100}
-    if method == "cvode" and dynamics.topology.constrained:
-        found = integrate_stiff(
-            dynamics.rate, dynamics.rate_jacobian, dynamics.initial.y, 0.0, case.until, times=times, **options
-        )
-        return found.y, found.steps, found.evaluations
-    run = kn.simulate(dynamics, case.until, method=method, times=times, **options)
-    return run.y, run.facts["steps"], run.facts["evaluations"]
+Run = Callable[[float], tuple[float, Any, int, int, int]]
+"""Seconds, states at the times, steps, evaluations, Jacobians; for a relative tolerance."""
+
+
+def through_simulate(dynamics: kn.Dynamics, case: StiffCase, method: str, times: Any) -> Run:
+    """A method of ``kn.simulate``."""
+
+    def run(rtol: float) -> tuple[float, Any, int, int, int]:
+        start, options = process_time(), {"rtol": rtol, "atol": rtol / 100}
+        if method == "cvode" and dynamics.topology.constrained:
+            found = integrate_stiff(
+                dynamics.rate, dynamics.rate_jacobian, dynamics.initial.y, 0.0, case.until, times=times, **options
+            )
+            return process_time() - start, found.y, found.steps, found.evaluations, 0
+        made = kn.simulate(dynamics, case.until, method=method, times=times, **options)
+        seconds = process_time() - start
+        return seconds, made.y, made.facts["steps"], made.facts["evaluations"], 0
+
+    return run
+
+
+def count_jacobians(case: StiffCase) -> int:
+    """The Jacobians of the run that is shown, from the memory of the same run."""
+    dynamics, times = kn.compile(case.system), np.linspace(0.0, case.until, SAMPLES)
+    made = kn.simulate(dynamics, case.until, method="stiff", times=times)
+    kernel = find_kernel(dynamics, made.p, made.inputs, True)
+    laws = find_law_times(dynamics, made.p, made.inputs, 0.0, case.until)
+    run = begin_run(
+        kernel, dynamics.initial.y, 0.0, case.until, method="stiff", times=times, rtol=SHOWN, atol=SHOWN / 100,
+        p=made.p, inputs=made.inputs, breaks=laws.breaks, margin=laws.margin,
+    )  # fmt: skip
+    run.complete(None, None)
+    return int(run.memory.newton.jacobians)
+
+
+def in_c(dynamics: kn.Dynamics, case: StiffCase, times: Any) -> Run:
+    """CVODE with no Python within a step."""
+    cvode = CompiledCvode(kn.simulate(dynamics, case.until, method="stiff"))
+
+    def run(rtol: float) -> tuple[float, Any, int, int, int]:
+        found = cvode.run(times, rtol, rtol / 100)
+        return found.seconds, found.y, found.steps, found.evaluations, found.jacobians
+
+    return run
 
 
 def measure_curves(case: StiffCase, tolerances: tuple[float, ...], rounds: int) -> dict[str, list[Point]]:
-    """Error against time of both methods."""
+    """Error against time of the methods."""
     dynamics, times = kn.compile(case.system), np.linspace(0.0, case.until, SAMPLES)
     tight = kn.simulate(dynamics, case.until, method="dop853", times=times, rtol=1e-12, atol=1e-14)
     size = np.abs(tight.y).max(axis=0) + 1e-9
-    curves: dict[str, list[Point]] = {"stiff": [], "cvode": []}
-    for rtol in tolerances:
+    methods = {name: through_simulate(dynamics, case, name, times) for name in ("stiff", "cvode")}
+    methods |= {"c": in_c(dynamics, case, times)} if available() else {}
+    curves: dict[str, list[Point]] = {name: [] for name in methods}
+    for rtol in (*tolerances, *TIGHTER):
         best: dict[str, Point] = {}
-        for _ in range(rounds):
-            for method in curves:
-                start = process_time()
-                y, steps, evaluations = _run(dynamics, case, method, rtol, times)
-                seconds = process_time() - start
-                if method not in best or seconds < best[method].seconds:
-                    error = float((np.abs(y - tight.y) / size).max())
-                    best[method] = Point(seconds, error, steps, evaluations)
-        for method, point in best.items():
-            curves[method].append(point)
+        for turn in range(rounds):
+            for name in methods:
+                if (rtol in TIGHTER and name != "c") or (turn >= ROUNDS_IN_PYTHON and name == "cvode"):
+                    continue
+                for _ in range(1 if name == "cvode" else REPETITIONS):
+                    seconds, y, *counts = methods[name](rtol)
+                    if name not in best or seconds < best[name].seconds:
+                        best[name] = Point(seconds, float((np.abs(y - tight.y) / size).max()), *counts)
+        for name, point in best.items():
+            curves[name].append(point)
     return curves
 
 
@@ -93,19 +142,22 @@ def at_error(curve: list[Point], error: float, what: Callable[[Point], float]) -
 def row_of(case: StiffCase, curves: dict[str, list[Point]], tolerances: tuple[float, ...]) -> tuple[list[str], float]:
     """A row of the table, and how many times as fast."""
     own = curves["stiff"][tolerances.index(SHOWN)]
-    amounts = {
-        word: at_error(curves["cvode"], own.error, what)
-        for word, what in (
-            ("seconds", lambda point: point.seconds),
-            ("steps", lambda point: point.steps),
-            ("evaluations", lambda point: point.evaluations),
+    peer = curves.get("c", curves["cvode"])
+    jacobians = count_jacobians(case)
+    seconds = at_error(peer, own.error, lambda point: point.seconds)
+    counts = [
+        (mine, at_error(peer, own.error, what))
+        for mine, what in (
+            (own.steps, lambda point: point.steps),
+            (own.evaluations, lambda point: point.evaluations),
+            (jacobians, lambda point: max(point.jacobians, 1)),
         )
-    }
-    ratio = amounts["seconds"] / own.seconds
+    ]
+    ratio = seconds / own.seconds
     return [
-        case.title, f"{own.error:.0e}", time_words(own.seconds), time_words(amounts["seconds"]),
-        f"{own.steps}, {amounts['steps']:.0f}", f"{own.evaluations}, {amounts['evaluations']:.0f}",
-        f"{ratio:.3g}", f"{ASKED:.0f}",
+        case.title, f"{own.error:.0e}", time_words(own.seconds), time_words(seconds), f"{ratio:.3g}", f"{ASKED:.0f}",
+        time_words(at_error(curves["cvode"], own.error, lambda point: point.seconds)),
+        *(f"{mine}, {other:.0f}" for mine, other in counts),
     ], ratio  # fmt: skip
 
 

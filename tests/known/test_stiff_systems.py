@@ -132,6 +132,7 @@ def test_a_loop_with_stiff_pins_is_closed_and_moves_as_by_short_steps():
     short = kn.simulate(four_bar(1e7), 1.0, times=times, **TIGHT)
     assert np.abs(stiff["left.q.angle"] - short["left.q.angle"]).max() < 1e-7
     assert stiff.facts["steps"] < short.facts["steps"] / 20
+    assert stiff.facts["evaluations"] < 23 * stiff.facts["steps"]  # five in each iteration
     ends = [stiff.position(f"{body}.end") for body in ("coupler", "rocker")]
     assert np.abs(ends[0] - ends[1]).max() < 1e-13
     assert kn.simulate(four_bar(1e7), 1.0, method="stiff").audit.relative < 1e-5

@@ -172,11 +172,11 @@ def test_factors_solve_what_needs_row_exchanges(n):
     a[0, 0] = 0.0 if n > 1 else a[0, 0]
     c, b, d = random.normal(size=(n, n)), random.normal(size=n), random.normal(size=n)
     pivots = np.zeros(n, dtype=np.int64)
-    matrix, x = np.ascontiguousarray(a.T).ravel(), b.copy()
+    matrix, x = a.T.flatten(), b.copy()
     assert linear_factors.factor_real(floats_of(matrix), ints_of(pivots), 0, n)
     linear_factors.solve_real(floats_of(matrix), ints_of(pivots), 0, n, floats_of(x))
     assert a @ x == pytest.approx(b, abs=1e-9)
-    re, im, x, y = np.ascontiguousarray(a.T).ravel(), np.ascontiguousarray(c.T).ravel(), b.copy(), d.copy()
+    re, im, x, y = a.T.flatten(), c.T.flatten(), b.copy(), d.copy()
     pointers = floats_of(re), floats_of(im), ints_of(pivots)
     assert linear_factors.factor_complex(*pointers, 0, n)
     linear_factors.solve_complex(*pointers, 0, n, floats_of(x), floats_of(y))

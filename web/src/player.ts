@@ -258,7 +258,7 @@ export class Player implements PlayerContext {
 }
 
 /** The styles, once in the document or shadow root of the host. */
-function addStyles(host: HTMLElement): void {
+export function addStyles(host: HTMLElement): void {
   const root = host.getRootNode();
   const target = root instanceof ShadowRoot ? root : document.head;
   if (target.querySelector("style[data-kinode]")) return;

@@ -5,7 +5,7 @@ What locked joints hold with is not among them unless it is given: the motion fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -61,15 +61,24 @@ class Loads:
         return [load for element in self.system.elements.values() for load in element.wrenches(self.scene)]
 
     @property
+    def given_loads(self) -> list[Load]:
+        """Given wrenches."""
+        return [Load(Frame(body), force, moment) for body, (force, moment) in self.given.wrenches.items()]
+
+    @property
     def outer_loads(self) -> list[Load]:
         """Loads of elements, and given wrenches."""
-        given = [Load(Frame(body), force, moment) for body, (force, moment) in self.given.wrenches.items()]
-        return self.element_loads + given
+        return self.element_loads + self.given_loads
 
     @cached_property
+    def cut_loads(self) -> list[Load]:
+        """The efforts of cut joints."""
+        return [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
+
+    @property
     def applied_loads(self) -> list[Load]:
         """Loads of elements, given wrenches, and the efforts of cut joints."""
-        return self.outer_loads + [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
+        return self.outer_loads + self.cut_loads
 
     @property
     def closing_loads(self) -> list[Load]:
@@ -81,6 +90,12 @@ class Loads:
     def link_loads(self) -> list[Spatial | None]:
         """Moment about the link's origin and force on each link, in link axes, of all loads on bodies."""
         return self.sum_on_links([*self.applied_loads, *self.closing_loads])
+
+    def link_loads_without(self, left_out: Collection[str]) -> list[Spatial | None]:
+        """The same without the loads of some elements, by name."""
+        others = [element for name, element in self.system.elements.items() if name not in left_out]
+        loads = [load for element in others for load in element.wrenches(self.scene)]
+        return self.sum_on_links([*loads, *self.given_loads, *self.cut_loads, *self.closing_loads])
 
     def sum_on_links(self, loads: Sequence[Load]) -> list[Spatial | None]:
         """Loads on bodies, summed by link: moment about the link's origin and force, in link axes."""

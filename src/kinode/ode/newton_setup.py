@@ -27,6 +27,8 @@ MOST_STATES = 6000
 """States of a run: the matrices have a dozen numbers for each pair of them."""
 HOLD = 1.2
 """A step grows only if it may be longer by this factor."""
+SLOW, SLOW_SMALL = 0.02, 0.005
+"""Contraction of an iteration from which on a Jacobian is replaced; that of few states costs less than an iteration."""
 EASE = 1.0
 """Error estimate of a step that is just accepted, at a tolerance of 1, in tolerances."""
 
@@ -42,12 +44,17 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
             f"use {DEFAULT_METHOD}"
         )
     newton.stages, newton.pairs, newton.hold = stages, pairs, HOLD
+    whole = kernel.jacobian is not None and kernel.jacobian.form == JacobianForm.WHOLE
+    newton.slow = SLOW_SMALL if whole else SLOW
     newton.ease = max(1.0, EASE * max(rtol, 1e-15) ** (-1.0 / (stages + 2)))
     newton.change, newton.change_back = floats_of(table.change), floats_of(table.change_back)
     newton.slopes, newton.eigenvalues = floats_of(table.slopes), floats_of(table.eigenvalues)
     jacobian, pattern, direct, through, factors, *vectors, scale, rounding, noise, x, before = run.provide(
         *[n * n] * 4, (1 + 2 * pairs) * n * n, *[stages * model.n] * 4, *[model.n] * 3, 3 * n, n
     )
+    inverse, squares, extension = run.provide(model.n, model.n, stages * stages)
+    newton.inverse_scale, newton.squares, newton.extension = map(floats_of, (inverse, squares, extension))
+    newton.extended_from = newton.extended_by = -1.0
     newton.jacobian, newton.pattern, newton.factors = floats_of(jacobian), floats_of(pattern), floats_of(factors)
     newton.direct, newton.through, newton.x = floats_of(direct), floats_of(through), floats_of(x)
     newton.scale, newton.rounding, newton.noise = floats_of(scale), floats_of(rounding), floats_of(noise)
@@ -56,7 +63,7 @@ def set_newton(run: LoopRun, kernel: KernelSpec, table: Tableau, rtol: float) ->
     sizes |= {"below_rows": n * n // FEW + n + 1} | dict.fromkeys(FILL, n * n // FILL_SHARE + n + 1)
     for name, array in zip(sizes, run.provide(*sizes.values()), strict=True):
         setattr(newton, name, ints_of(array.view(np.int64)))
-    newton.jacobian_time = newton.jump_time = newton.step_time = math.nan
+    newton.jacobian_time = newton.jacobian_failed = newton.jump_time = newton.step_time = math.nan
     newton.slope_before = floats_of(before)
     newton.left_over = 1.0
     _set_columns(run, kernel)

@@ -21,10 +21,9 @@ from kinode.model.elements.spring import Spring
 from kinode.model.system import System, joint_frame
 from kinode.results.pictures.frame_evaluator import make_continuous
 from kinode.results.pictures.run_frames import RunFrames
-from kinode.results.trajectory import Trajectory
 from kinode.studio.kept_records import KeptRecords
 from kinode.views.mechanism.camera import find_camera, find_common_axis, find_up
-from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, find_scene, link_frames, tips
+from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, ShownStates, find_scene, link_frames, tips
 from kinode.views.mechanism.mechanism_symbols import glyph_of
 
 Plain = dict[str, Any]
@@ -49,7 +48,7 @@ class SceneData:
     other runs of the same compiled system, which are made anew where a number that they depend on has changed.
     """
 
-    run: Trajectory
+    run: ShownStates
     known_size: float | None = None
     kept: KeptRecords = field(default_factory=KeptRecords)
 

@@ -83,7 +83,7 @@ class Mobility:
         for group in self.redundancies:
             lines.append(f"{_count(group.count, 'redundant reaction')}, carried by")
             width = max(len(joint) for joint in group.carried) + 2
-            lines += [f"  {joint:<{width}}{_words(parts)}" for joint, parts in group.carried.items()]
+            lines += [f"  {joint:<{width}}{component_words(parts)}" for joint, parts in group.carried.items()]
         return "\n".join(lines)
 
 
@@ -285,7 +285,7 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _words(components: tuple[str, ...]) -> str:
+def component_words(components: tuple[str, ...]) -> str:
     """Components in words: "force along x, y; moment about z"."""
     if components == ("multiplier",):
         return "its own force"

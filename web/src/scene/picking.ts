@@ -20,6 +20,19 @@ export interface Pick {
   arrow: DrawnArrow | null;
 }
 
+/** A point of a body's surface, in the world. */
+export interface Surface {
+  body: string;
+  point: Vec3;
+  normal: Vec3;
+}
+
+/** A line of sight. */
+export interface Sight {
+  from: Vec3;
+  along: Vec3;
+}
+
 export const NOTHING: Pick = { kind: "none", name: "", joints: [], arrow: null };
 
 /** The distance of a point from a segment in the plane. */
@@ -65,17 +78,32 @@ export class Picker {
 
   /** The body in front at a place on the screen. */
   private body(x: number, y: number, rig: CameraRig, solids: SolidSet): string {
-    this.pointer.set((2 * x) / rig.width - 1, 1 - (2 * y) / rig.heightPixels);
-    this.ray.setFromCamera(this.pointer, rig.camera);
-    let name = "";
+    return this.surface(x, y, rig, solids)?.body ?? "";
+  }
+
+  /** The surface in front at a place on the screen: of which body, where, and which way it faces, in the world. */
+  surface(x: number, y: number, rig: CameraRig, solids: SolidSet): Surface | null {
+    this.aim(x, y, rig);
+    let found: Surface | null = null;
     let nearest = Infinity;
     for (const target of solids.targets) {
       const hit = target.instances.hit(this.ray);
       if (hit === null || hit.distance >= nearest) continue;
       nearest = hit.distance;
-      name = target.name(hit.copy);
+      found = { body: target.name(hit.copy), point: hit.point, normal: hit.normal };
     }
-    return name;
+    return found;
+  }
+
+  /** The line of sight through a place on the screen. */
+  sight(x: number, y: number, rig: CameraRig): Sight {
+    this.aim(x, y, rig);
+    return { from: this.ray.ray.origin.toArray() as Vec3, along: this.ray.ray.direction.toArray() as Vec3 };
+  }
+
+  private aim(x: number, y: number, rig: CameraRig): void {
+    this.pointer.set((2 * x) / rig.width - 1, 1 - (2 * y) / rig.heightPixels);
+    this.ray.setFromCamera(this.pointer, rig.camera);
   }
 }
 

@@ -17,7 +17,7 @@ import { JointList } from "./overlay/joint_list";
 import { Labels } from "./overlay/labels";
 import { LoadCard } from "./overlay/load_card";
 import { type Shown, type Staged, makeToolbar } from "./overlay/toolbar";
-import { NOTHING, type Pick, Picker } from "./picking";
+import { NOTHING, type Pick, Picker, type Sight, type Surface } from "./picking";
 import { beginPicture, isSoftware } from "./gl/software";
 import { addHands } from "./stage_input";
 import { StageScene } from "./stage_scene";
@@ -162,6 +162,9 @@ export class StageView implements Panel, Staged {
     const { poses, solids, arrows } = this.drawing;
     return this.picker.pick(x, y, this.header, poses, this.rig, solids, arrows.drawn);
   }
+
+  surfaceAt = (x: number, y: number): Surface | null => this.picker.surface(x, y, this.rig, this.drawing.solids);
+  sightAt = (x: number, y: number): Sight => this.picker.sight(x, y, this.rig);
 
   /** Pictures in a size of their own, until it is ended; meanwhile the screen does not follow the clock. */
   painter(width: number, height: number, fine: boolean): Painter {

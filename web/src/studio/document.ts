@@ -30,6 +30,7 @@ interface Change {
 }
 
 const MOST_HANDED = 300_000; // characters of a message, which may have 1 MB
+const OF_THE_WHOLE = new Set(["text", "place", "join"]); // gestures of the text and of 3D, which show the whole model
 const EMPTY_SKETCH: Sketch = { version: 0, extent: [0, 0, 0, 0], boxes: [], links: [] };
 
 export class StudioDocument {
@@ -41,6 +42,8 @@ export class StudioDocument {
   /** The subsystems that lead to the one whose inside is shown; empty: the whole model. */
   box: readonly string[] = [];
   problems: readonly Problem[] = [];
+  /** What is worth a mark in the drawing and is no problem: joints with redundant constraints. */
+  remarks: readonly Problem[] = [];
   /** The version that the problems are of; lower than `version` while the check is under way. */
   checkedVersion = -1;
   catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
@@ -141,7 +144,7 @@ export class StudioDocument {
     return this.change(async () => {
       const now = typeof gesture === "function" ? gesture() : gesture;
       if (now === null) return { version: this.version, edits: [] };
-      const whole = box.length === 0 || now.do === "text" ? now : { do: "in", box: [...box], gesture: now };
+      const whole = box.length === 0 || OF_THE_WHOLE.has(now.do) ? now : { do: "in", box: [...box], gesture: now };
       return namesInside((await this.link.ask("gesture", { version: this.version, gesture: whole })) as unknown as GestureAnswer, prefixOf(box));
     });
   }
@@ -161,7 +164,12 @@ export class StudioDocument {
 
   /** The problems of what is shown, with the names that it has there; one inside a closed box is that box's. */
   get shownProblems(): readonly Problem[] {
-    return problemsInside(this.problems, this.box, (name) => this.shownName(name));
+    return this.shown(this.problems);
+  }
+
+  /** The same of other problems. */
+  shown(problems: readonly Problem[]): readonly Problem[] {
+    return problemsInside(problems, this.box, (name) => this.shownName(name));
   }
 
   /** Shows the inside of a subsystem; of none, the whole model. */
@@ -279,6 +287,19 @@ export class StudioDocument {
   async copy(names: readonly string[]): Promise<string> {
     await this.queue;
     return String(((await this.link.ask("copy", { names, box: [...this.box] })) as Record<string, unknown>)["text"] ?? "");
+  }
+
+  /** Marks parts with words; they stay until others come. */
+  setRemarks(words: Record<string, string>): void {
+    const plain = { field: null, port: null, line: null, span: null, cures: [] };
+    this.remarks = Object.entries(words).map(([component, message]) => ({ ...plain, message, severity: "note", component }));
+    this.tell({ kind: "problems" });
+  }
+
+  /** Any other question, asked when all changes before it are answered. */
+  async question(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
+    await this.queue;
+    return this.link.ask(kind, fields);
   }
 
   async gallery(): Promise<Gallery> {

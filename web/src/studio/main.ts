@@ -2,6 +2,7 @@
 
 import { makeCanvas } from "./canvas/canvas_view";
 import { makePalette } from "./palette/palette_panel";
+import { makeBuildPane } from "./stage/build_pane";
 import { startStudio } from "./studio_page";
 
 export { startStudio };
@@ -9,7 +10,7 @@ export { startStudio };
 if (typeof document !== "undefined") {
   const start = (): void => {
     const host = document.querySelector<HTMLElement>("[data-kinode-studio]");
-    if (host !== null) startStudio(host, { canvas: makeCanvas, palette: makePalette });
+    if (host !== null) startStudio(host, { canvas: makeBuildPane(makeCanvas), palette: makePalette });
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();

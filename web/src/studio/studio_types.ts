@@ -63,7 +63,7 @@ export type GroupName = string; // "axis", "link", "drive", "pid_loop"
 export type Gesture =
   | { do: "add"; kind: string; name?: string; fields?: Record<string, string>; at?: Point }
   | { do: "group"; what: GroupName; at?: Point; on?: string }
-  | { do: "set"; name: string; path: string[]; value: string | null }
+  | { do: "set"; name: string; path: (string | number)[]; value: string | null }
   | { do: "connect"; from: PortPlace; to: ConnectTarget }
   | { do: "disconnect"; component: string; port: string }
   | { do: "delete"; names: string[] }
@@ -74,11 +74,19 @@ export type Gesture =
   | { do: "waypoints"; link: string; points: Point[] | null }
   | { do: "tidy" }
   | { do: "text"; edits: TextEdit[] }
+  | { do: "place"; what: { frame: string } | { center: string } | { shape: string } | { joint: string }; at?: number[]; rpy?: number[]; axis?: number[]; step?: number; angle_step?: number; parameters?: boolean }
+  | { do: "join"; kind: string; name?: string; a: JointSide; b: JointSide; axis?: string | number[]; step?: number; fields?: Record<string, string> }
   | { do: "all"; gestures: Gesture[] }
   | { do: "in"; box: string[]; gesture: Gesture }
   | { do: "enclose"; names: string[]; name?: string; at?: Point }
-  | { do: "dissolve"; name: string }
-  | { do: "use"; file: string; name?: string; at?: Point };
+  | { do: "dissolve"; name: string };
+
+/** One side of a new joint: a frame, a body, or a place of a body in its axes, in SI. */
+export interface JointSide {
+  frame?: string;
+  body?: string;
+  at?: number[];
+}
 
 export interface GestureAnswer extends Partial<DocumentState> {
   version: number;

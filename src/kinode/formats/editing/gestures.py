@@ -15,7 +15,9 @@ from kinode.formats.editing.actions.added_parts import add_part
 from kinode.formats.editing.actions.connections import connect, disconnect
 from kinode.formats.editing.actions.gesture_plan import GesturePlan
 from kinode.formats.editing.actions.inherited_parts import set_inherited
+from kinode.formats.editing.actions.joining import join
 from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, paste
+from kinode.formats.editing.actions.placement import place
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
 from kinode.formats.editing.actions.taken_entries import take_entry
@@ -44,8 +46,8 @@ def plan_gesture(
     text : str
         The model.
     gesture : mapping
-        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, take, text, all,
-        in, enclose, dissolve, move, waypoints or tidy.
+        ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, take, place,
+        join, text, all, in, enclose, dissolve, move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
     checked : CheckedText, optional
@@ -170,6 +172,8 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "paste": paste,
     "group": add_group,
     "take": take_entry,
+    "place": place,
+    "join": join,
     "all": do_all,
     "in": do_inside,
     "enclose": enclose,

@@ -22,7 +22,7 @@ from kinode.kernels.rolled.passing_rows import PassingRows, carried_wrenches, en
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.row_memory import RowMemory
-from kinode.kernels.rolled.tree_loops import TreeLoops, Views
+from kinode.kernels.rolled.tree_loops import TreeLoops, Views, straight_blocks
 from kinode.kernels.rolled.tree_sweeps import Iterations
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
@@ -49,7 +49,7 @@ class ClosedBuilder(RolledBuilder):
             case _:
                 return super().program()
         sizes = {**self.count, "work": self.work.size, "out": size}
-        blocks = [*self._straight(self.prelude_stores), *blocks]
+        blocks = [*straight_blocks(self.prelude_stores), *blocks]
         return Program("kernel", sizes, constants, blocks, find_row(self.kernel).rare)
 
     @cached_property
@@ -114,13 +114,13 @@ class ClosedBuilder(RolledBuilder):
         self.loops.positions["multipliers"] = right
         views = {"joint_share": ("work", memory.joint_shares[0]), **self._row_views(memory)}
         blocks = self._lay_out(self.loops, views, passes, constants, "a")
-        expressions = self.loops.expressions(Tape())
+        expressions = [*self.loops.expression_blocks(constants)]
         kinematics = self.snapshot(Tape(), full=False).kinematics
         stores = [*self._row_wrenches(kinematics, memory)]
         biases = kinematics.constraints.chosen(loop_constraints.bias)
         stores += [("work", int(at), -bias) for at, bias in zip(right, biases, strict=True)]
         blocks = [
-            *blocks[:2], *clear, *self._straight(expressions), *self._straight(stores), blocks[2],
+            *blocks[:2], *clear, *expressions, *straight_blocks(stores), blocks[2],
             memory.shares(), memory.products(x), elimination.factorize(), elimination.solve(x),
             memory.load_joints(every, x, 0), *blocks[3:],
         ]  # fmt: skip
@@ -167,10 +167,10 @@ class ClosedBuilder(RolledBuilder):
         z, n = topology.layout.traced_point(tape).z, topology.n_q + topology.n_u
         tail = [("out", n + k, value) for k, value in enumerate([*z, whole.quadratic_form(tape, w)])]
         blocks = [
-            a[0], *clear, *self._straight(start()), a[1], memory.shares(), memory.products(), *factors,
+            a[0], *clear, *straight_blocks(start()), a[1], memory.shares(), memory.products(), *factors,
             positions.solve(x), memory.load_joints(held, x, 0), a[2],
-            *b, *self._straight(self._drift(there, drift_at)), whole.solve(y), memory.load_joints(every, y, 1), a[3],
-            whole.forward(w), *self._straight(tail),
+            *b, *straight_blocks(self._drift(there, drift_at)), whole.solve(y), memory.load_joints(every, y, 1), a[3],
+            whole.forward(w), *straight_blocks(tail),
         ]  # fmt: skip
         return blocks, constants, n + topology.n_z + 1
 
@@ -210,7 +210,7 @@ class ClosedBuilder(RolledBuilder):
         sweeper, constants = self._sweep(self.loops), dict[str, np.ndarray]()
         blocks = self._lay_out(self.loops, {}, [sweeper.kinematics(), sweeper.row_entries(1, pairs)], constants, "a")
         stores, size = self._closure_stores([])
-        return [blocks[0], *self._straight(stores), blocks[1]], constants, size
+        return [blocks[0], *straight_blocks(stores), blocks[1]], constants, size
 
     def _closure_stores(self, entries: list[tuple[int, int, int]]) -> tuple[list[Store], int]:
         """The stores of residuals, rates and loads, and the size of ``out``.
@@ -256,7 +256,7 @@ class ClosedBuilder(RolledBuilder):
         sweeper, constants = self._sweep(self.loops), dict[str, np.ndarray]()
         blocks = self._lay_out(self.loops, {}, [sweeper.kinematics(), sweeper.pose_columns(1, pairs)], constants, "a")
         stores, size = self._pose_stores(axes_at, [])
-        return [blocks[0], *self._straight(stores), blocks[1]], constants, size
+        return [blocks[0], *straight_blocks(stores), blocks[1]], constants, size
 
     def _pose_stores(self, axes_at: int, entries: list[tuple[int, int, int]]) -> tuple[list[Store], int]:
         """The stores of errors and axes, and the size of ``out``; ``entries`` as in ``_closure_stores``."""

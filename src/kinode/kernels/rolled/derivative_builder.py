@@ -16,6 +16,7 @@ from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.kernels.rolled import derivative_loop
 from kinode.kernels.rolled.derivative_sweeps import N_FIELDS, DerivativeSweeper, Freedoms, order_freedoms
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
+from kinode.kernels.rolled.tree_loops import straight_blocks
 from kinode.kernels.rolled.tree_sweeps import TreePass
 
 
@@ -46,7 +47,7 @@ class DerivativeBuilder(RolledBuilder):
         loops = self._lay_out(self.loops, views, passes, constants, "a")
         table = self._table(freedoms, fields_at, solves)
         sizes = {**self.count, "work": self.work.size, "out": count * table[derivative_loop.COLUMNS]}
-        blocks = [*self._straight(self.prelude_stores), *loops]
+        blocks = [*straight_blocks(self.prelude_stores), *loops]
         finish = Finish(derivative_loop.tree_derivatives, tuple(table))
         return Program("kernel", sizes, constants, blocks, finish=finish)
 

@@ -10,7 +10,7 @@ results        straight-line code that loads the loops' results
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ from kinode.kernels.kernel_traces import outputs_of, sizes
 from kinode.kernels.rolled.reaction_sweeps import SEEN, ReactionSweeper, reaction_numbers
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
-from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace, is_by_law
+from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace, is_by_law, straight_blocks
 from kinode.kernels.rolled.tree_sweeps import SweepLayout, TreePass
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.composition import Composition
@@ -134,7 +134,7 @@ class RolledBuilder:
         else:
             blocks += self._forward_loops(constants)
         tail, size = self._results()
-        blocks = [*self._straight(self.prelude_stores), *blocks, *self._straight(tail)]
+        blocks = [*straight_blocks(self.prelude_stores), *blocks, *straight_blocks(tail)]
         sizes = {**self.count, "work": self.work.size, "out": size}
         return Program("kernel", sizes, constants, blocks)
 
@@ -166,14 +166,9 @@ class RolledBuilder:
         constants: dict[str, np.ndarray] = {}
         first, second = self._lay_out(self.loops, views, passes, constants, "a")
         zeros = Block(n, {"column": ("out", np.arange(n))}, [[("column", r * n, 0.0) for r in range(6)]])
-        blocks = [*self._straight(self.prelude_stores), first, zeros, *self._straight(position()), second]
+        blocks = [*straight_blocks(self.prelude_stores), first, zeros, *straight_blocks(position()), second]
         sizes = {**self.count, "work": self.work.size, "out": 6 * n}
         return Program("kernel", sizes, constants, blocks)
-
-    def _straight(self, stores: list[Store]) -> Iterator[Block]:
-        """Straight-line blocks of limited size, which compile in linear time."""
-        for k in range(0, len(stores), STORES_PER_BLOCK):
-            yield Block(1, {}, [stores[k : k + STORES_PER_BLOCK]])
 
     def _find_loaded(self, loops: TreeLoops) -> None:
         """Trace expressions and results once without a layout, to learn which results of loops they load."""
@@ -243,10 +238,10 @@ class RolledBuilder:
             numbers.append(packed)
         return numbers
 
-    def _with_expressions(self, loops: TreeLoops, layout: SweepLayout, blocks: list[Block], after: int) -> list[Block]:
-        """The blocks, with the expressions behind the first ``after`` of them; adds the layout's prelude."""
+    def _with_expressions(self, loops: TreeLoops, layout: SweepLayout, constants: dict[str, np.ndarray]) -> list[Block]:
+        """The blocks, with the expressions behind the first of them; adds the layout's prelude."""
         self.prelude_stores += [("work", position, value) for position, value in layout.prelude]
-        return [*blocks[:after], *self._straight(loops.expressions(Tape())), *blocks[after:]]
+        return [layout.blocks[0], *loops.expression_blocks(constants), *layout.blocks[1:]]
 
     @property
     def is_motion(self) -> bool:
@@ -271,7 +266,7 @@ class RolledBuilder:
         passes = [sweeper.kinematics(), sweeper.required_wrenches(), sweeper.joint_wrenches()]
         layout = self.loops.lay_out(self._numbers(self.topology.tree), {}, passes, "a")
         constants["arows"] = layout.table
-        return self._with_expressions(self.loops, layout, layout.blocks, 1)
+        return self._with_expressions(self.loops, layout, constants)
 
     def _forward_loops(self, constants: dict[str, np.ndarray]) -> list[Block]:
         """Kinematics and, if accelerations are needed, forward dynamics; then the loops over the full tree."""
@@ -286,7 +281,7 @@ class RolledBuilder:
             passes.append(sweeper.momentum_sums())
         layout = self.loops.lay_out(self._numbers(self.topology.tree), {}, passes, "a")
         constants["arows"] = layout.table
-        blocks = self._with_expressions(self.loops, layout, layout.blocks, 1)
+        blocks = self._with_expressions(self.loops, layout, constants)
         if self._sweeps_full:
             blocks += self._full_loops(constants)
         return blocks
@@ -315,8 +310,8 @@ class RolledBuilder:
         layout = self.full_loops.lay_out(self._numbers(self.topology.full), views, passes, "b")
         self.full_loops.positions["f"] = at_wrench
         constants["brows"] = layout.table
-        first, *rest = self._with_expressions(self.full_loops, layout, layout.blocks, 1)
-        return [first, *self._straight(self._seen_stores(seen_at)), *rest]
+        first, *rest = self._with_expressions(self.full_loops, layout, constants)
+        return [first, *straight_blocks(self._seen_stores(seen_at)), *rest]
 
     def _results(self) -> tuple[list[Store], int]:
         """The stores of the results behind the loops, and the size of ``out``."""
@@ -336,6 +331,3 @@ class RolledBuilder:
             return [("out", k, x) for k, x in zip(places, values, strict=True)], 6 * len(options.joints)
         outputs = outputs_of(self.kernel, snapshot)
         return [("out", k, x) for k, x in enumerate(outputs)], len(outputs)
-
-
-STORES_PER_BLOCK = 48  # of straight-line code: memory operations of one block cost LLVM more than quadratic time

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache as remember
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +12,16 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import Tape
 from kinode.expressions.syntax_tree import Expression
-from kinode.jit.program import Store
+from kinode.jit.program import Block, Store
+from kinode.kernels.repeated_elements import LOAD, ElementGroup, find_groups, lay_out_groups, trace_group
 from kinode.kernels.rolled.tree_sweeps import LinkFlags, Plan, SweepLayout, TreePass, lay_out
-from kinode.structure.link_geometry import Tree
+from kinode.structure.link_geometry import WORLD, Tree, find_node_frame
 
 if TYPE_CHECKING:
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
 
 Views = Mapping[str, tuple[str, np.ndarray]]
+STORES_PER_BLOCK = 48  # of straight-line code: memory operations of one block cost LLVM more than quadratic time
 LARGEST_RESULT = 32  # numbers of a loop's result for one node, at most
 
 
@@ -77,13 +80,43 @@ class TreeLoops:
                 values = snapshot.loads.own_effort(node.joint.name)
                 stores += [("work", at + k, value) for k, value in enumerate(values)]
         if self.builder.topology.system.elements or snapshot.given.wrenches or self.builder.topology.constrained:
-            for i, load in enumerate(snapshot.loads.link_loads):
+            repeated = [name for group in self.groups for name in group.names]
+            for i, load in enumerate(snapshot.loads.link_loads_without(repeated)):
                 if load is not None:
-                    at = self.load_at.setdefault(i, -1)
-                    if at < 0:
-                        at = self.load_at[i] = work.allocate(6)
+                    at = self._allocate_load(i)
                     stores += [("work", at + k, value) for k, value in enumerate(np.concatenate(load))]
+            for group in self.groups:
+                self.loaded |= trace_group(group)[1]
+                for i in dict.fromkeys(group.nodes[group.nodes != WORLD].tolist()):
+                    self._allocate_load(i)
         return stores
+
+    def _allocate_load(self, node: int) -> int:
+        """The index in ``work`` of the load of a node."""
+        if node not in self.load_at:
+            self.load_at[node] = self.builder.work.allocate(LOAD)
+        return self.load_at[node]
+
+    @cached_property
+    def groups(self) -> list[ElementGroup]:
+        """Elements that are loops of their own."""
+        topology, resolve = self.builder.topology, self.builder.prelude.resolve
+        if not topology.system.elements:
+            return []
+        geometry = topology.geometry(self.tree, resolve)
+        return find_groups(topology.system, lambda frame: find_node_frame(self.tree, geometry, frame, resolve))
+
+    def expression_blocks(self, constants: dict[str, np.ndarray]) -> Iterator[Block]:
+        """The blocks of efforts and loads; ``constants`` gets the tables of elements."""
+        stores = self.expressions(Tape())
+        known = {position for array, position, _ in stores if array == "work"}
+        nodes = dict.fromkeys(i for group in self.groups for i in group.nodes[group.nodes != WORLD].tolist())
+        at = np.array([self.load_at[i] for i in nodes if self.load_at[i] not in known], dtype=np.int64)
+        if len(at):
+            yield Block(len(at), {"load": ("work", at)}, [[("load", k, 0.0) for k in range(LOAD)]])
+        yield from straight_blocks(stores)
+        prefix = "full" if self.tree is self.builder.topology.full else "tree"
+        yield from lay_out_groups(self.groups, prefix, self.positions, self.load_at, constants)
 
     def _has_expressions(self) -> bool:
         """Whether joints have efforts by a law, or anything but joints loads links."""
@@ -135,6 +168,12 @@ class TreeLoops:
         self.positions.update(layout.positions)
         self.is_laid_out = True
         return layout
+
+
+def straight_blocks(stores: Sequence[Store]) -> Iterator[Block]:
+    """Straight-line blocks of limited size, which compile in linear time."""
+    for k in range(0, len(stores), STORES_PER_BLOCK):
+        yield Block(1, {}, [stores[k : k + STORES_PER_BLOCK]])
 
 
 def is_by_law(joint: Any) -> bool:

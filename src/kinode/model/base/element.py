@@ -9,7 +9,7 @@ packages ``elements``, ``environment``, ``network`` and ``signals``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,13 @@ class Load:
     force: Array
     moment: Array
     at: Array | None = None  # point of application in world axes; None: the frame's origin
+
+
+class RepeatableFields(NamedTuple):
+    """The fields that tell elements of a kind apart in a loop over many of them."""
+
+    frames: tuple[str, ...]
+    numbers: tuple[str, ...]
 
 
 @record
@@ -73,6 +80,10 @@ class Element(Component):
 
     def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
         raise NotImplementedError
+
+    def repeatable(self) -> RepeatableFields | None:
+        """Its fields, if its loads depend on their values and on the motion of its frames alone; else None."""
+        return None
 
     def efforts(self, scene: VelocityScene) -> Mapping[str, Scalar]:
         """Its efforts in joints of one freedom, by their names."""

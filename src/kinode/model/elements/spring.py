@@ -8,7 +8,7 @@ from typing import ClassVar
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load
+from kinode.model.base.element import Element, Load, RepeatableFields
 from kinode.model.base.fields import Value, frame, law, number
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
@@ -76,6 +76,10 @@ class Spring(Element):
             unit, length, rate = self.stretch(scene)
             force = unit * self.pull(scene, length, rate)
         return (Load(self.a, force, ZERO3), Load(self.b, -force, ZERO3))
+
+    def repeatable(self) -> RepeatableFields | None:
+        numbers = ("stiffness", "damping", "free_length")
+        return RepeatableFields(("a", "b"), numbers) if self.tension is None else None
 
     def potential(self, scene: PositionScene) -> Scalar:
         if self.tension is not None:

@@ -52,6 +52,7 @@ from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
+from kinode.studio.placing.place_desk import add_place_answers
 from kinode.studio.subsystems.box_answers import add_box_answers
 
 TEXT_LANE = "document"
@@ -95,6 +96,7 @@ class StudioDesk:
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_box_answers(self)
         add_hand_over_answers(self)
+        add_place_answers(self)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------

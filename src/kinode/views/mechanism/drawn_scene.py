@@ -7,7 +7,7 @@ joints, springs, named frames and centers of mass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,10 +19,34 @@ from kinode.model.system import System, joint_frame
 from kinode.views.mechanism.camera import Camera, Patch, box_patches, cylinder_patches, sphere_patches
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from collections.abc import Iterable, Mapping
+
+    from kinode.dynamics.compiled_system import Dynamics
 
 AXES = ("x", "y", "z")
 TINTS = ("#e3a72f", "#5b8fb9", "#d9774a", "#5fa784", "#9c7bb0", "#6fb3b8", "#b5a16a", "#8a97a6")
+
+
+class ShownStates(Protocol):
+    """What a picture needs of a run: its system, and quantities at its rows."""
+
+    @property
+    def system(self) -> System:
+        """The model."""
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The system that was compiled."""
+
+    @property
+    def p(self) -> Any:
+        """The values of the parameters."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+    def evaluate(self, names: Iterable[str], /) -> Mapping[str, Array]:
+        """Quantities by name, one row for each stored time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +89,7 @@ class DrawnScene:
         return np.asarray(self.R[F.body][k] @ R @ given)
 
 
-def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> DrawnScene:
+def find_scene(run: ShownStates, rows: Any, seen_from: str | None = None) -> DrawnScene:
     """The poses of all bodies of a run at some of its rows, in the axes of the world or of a body or frame."""
     rows = np.asarray(rows, dtype=int)
     R = {"world": np.broadcast_to(np.eye(3), (len(rows), 3, 3))}

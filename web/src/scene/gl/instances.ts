@@ -1,6 +1,6 @@
 // Many copies of one geometry in one call, each fixed to a body or placed by hand.
 
-import { type BufferGeometry, type Color, EdgesGeometry, Group, LineSegments, Mesh, type Raycaster, type ShaderMaterial } from "three";
+import { type BufferGeometry, type Color, EdgesGeometry, Group, LineSegments, Matrix3, Mesh, type Raycaster, type ShaderMaterial } from "three";
 import type { Quat, Vec3 } from "../../data/run_document";
 import type { PoseReader } from "../math/poses";
 import { across, cross, rotate, scale, subtract, unit } from "../math/vectors";
@@ -30,6 +30,13 @@ export interface Item {
   row: number; // of the pose; -1 is the world
   local: Affine;
   color: Color;
+}
+
+export interface Hit {
+  copy: number;
+  distance: number;
+  point: Vec3;
+  normal: Vec3;
 }
 
 export interface InstancesOptions {
@@ -144,16 +151,18 @@ export class Instances {
     this.slots.texture.needsUpdate = true;
   }
 
-  /** The nearest copy that a ray hits, and how far away. */
-  hit(ray: Raycaster): { copy: number; distance: number } | null {
+  /** The nearest copy that a ray hits, how far away, where, and across which surface, in the world. */
+  hit(ray: Raycaster): Hit | null {
     const probe = new Mesh(this.geometry);
     probe.matrixAutoUpdate = false;
-    let nearest: { copy: number; distance: number } | null = null;
+    let nearest: Hit | null = null;
     for (let k = 0; k < this.shown; k++) {
       const m = this.slots.data.subarray(16 * k, 16 * k + 16);
       probe.matrixWorld.set(m[0]!, m[4]!, m[8]!, m[12]!, m[1]!, m[5]!, m[9]!, m[13]!, m[2]!, m[6]!, m[10]!, m[14]!, 0, 0, 0, 1);
       const found = ray.intersectObject(probe, false)[0];
-      if (found && found.distance < (nearest?.distance ?? Infinity)) nearest = { copy: k, distance: found.distance };
+      if (!found || found.distance >= (nearest?.distance ?? Infinity)) continue;
+      const normal = (found.face?.normal ?? probe.up).clone().applyNormalMatrix(new Matrix3().getNormalMatrix(probe.matrixWorld));
+      nearest = { copy: k, distance: found.distance, point: found.point.toArray() as Vec3, normal: normal.toArray() as Vec3 };
     }
     return nearest;
   }

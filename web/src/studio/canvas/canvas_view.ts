@@ -115,7 +115,7 @@ class CanvasView implements StudioPart, KeyHost {
   }
 
   problemsChanged(): void {
-    this.boxes.update({ problems: this.context.document.shownProblems, chosen: this.chosen });
+    this.boxes.update({ problems: this.context.document.shown([...this.context.document.problems, ...this.context.document.remarks]), chosen: this.chosen });
   }
 
   selectionChanged(from: string): void {
@@ -146,7 +146,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   // -- drawing ----------------------------------------------------------------------------------------
   private drawAll(): void {
-    this.boxes.update({ problems: this.context.document.shownProblems, chosen: this.chosen });
+    this.boxes.update({ problems: this.context.document.shown([...this.context.document.problems, ...this.context.document.remarks]), chosen: this.chosen });
     this.boxes.setTabStop(this.focused ?? this.model.readingOrder()[0] ?? null);
     this.reroute();
     this.wires.update(this.chosenLink);

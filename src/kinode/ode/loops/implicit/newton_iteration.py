@@ -18,11 +18,12 @@ from kinode.ode.loops.run_memory import RunMemory
 
 SOLVED, DIVERGED, WITHOUT_VALUE = 0, 1, 2
 MAX_ITERATIONS = 12
-LEFT = 0.003  # error of the equations' solution, as a share of the tolerance: in loops it opens them a little
+LEFT = 0.02  # error of the equations' solution, as a share of the tolerance: in loops it opens them a little
 ROUNDING = 2.0**-48  # relative: changes below it are rounding
 NOISE_SHARE = 32.0  # tolerances are at least so many times what rounding changes
 SLOWEST = 0.9  # contraction of an iteration that still counts as converging
 LEAST_LEFT_OVER = 0.01  # share of the first change that may be left after it: a law may jump where no stage was yet
+SAME_SHARE = 1e-12  # shares of a step that differ by less are the same
 FARTHEST = 4.0  # steps: so far is the path of the last step extended to begin the iteration
 
 
@@ -48,9 +49,10 @@ def _find_noise(run: RunMemory, h: float) -> None:
 def find_scale(run: RunMemory) -> None:
     """The tolerance of each entry of the state in the step."""
     n, y, atol, rtol = run.model.n_continuous, run.state.y, run.method.atol, run.method.rtol
-    scale, noise = run.newton.scale, run.newton.noise
+    scale, noise, inverse = run.newton.scale, run.newton.noise, run.newton.inverse_scale
     for i in range(n):
         scale[i] = atol[i] + rtol * abs(y[i]) + NOISE_SHARE * noise[i]
+        inverse[i] = 1.0 / (scale[i] + noise[i] / LEFT)
 
 
 def row(run: RunMemory, rows: Floats, i: int) -> Floats:
@@ -59,46 +61,49 @@ def row(run: RunMemory, rows: Floats, i: int) -> Floats:
 
 
 def _combine(run: RunMemory, matrix: Floats, rows: Floats, factor: float, out: Floats) -> None:
-    """out_i = factor * sum_j matrix_ij rows_j, for all stages."""
+    """out_i = factor * sum_j matrix_ij rows_j, for all stages, whose number is odd."""
     n, s = run.model.n_continuous, run.newton.stages
     for i in range(s):
-        target = row(run, out, i)
-        a, source = factor * matrix[i * s], row(run, rows, 0)
+        target, weights = row(run, out, i), tail(matrix, i * s)
+        a, x = factor * weights[0], row(run, rows, 0)
         for k in range(n):
-            target[k] = a * source[k]
-        for j in range(1, s):
-            a, source = factor * matrix[i * s + j], row(run, rows, j)
-            if a != 0.0:
-                for k in range(n):
-                    target[k] += a * source[k]
+            target[k] = a * x[k]
+        for j in range(1, s, 2):  # in pairs, for half the memory traffic
+            a, b = factor * weights[j], factor * weights[j + 1]
+            x, y = row(run, rows, j), row(run, rows, j + 1)
+            for k in range(n):
+                target[k] += a * x[k] + b * y[k]
 
 
 def begin_iteration(run: RunMemory, h: float) -> None:
-    """Begin with the path of the last step, extended, or with no change of the state; find the tolerances."""
-    newton, n, s, z = run.newton, run.model.n_continuous, run.newton.stages, run.newton.z
-    t, nodes = run.step.t, table_row(run, run.method.stages)
-    find_scale(run)
-    known = newton.path_span != 0.0 and abs(t + h - newton.path_time) <= FARTHEST * abs(newton.path_span)
-    for i in range(s * run.model.n):
-        z[i] = 0.0
-    if known:
-        weights = run.method.weights
-        begin = (t - newton.path_time) / newton.path_span
-        for i in range(-1, s):
-            share = begin if i < 0 else (t + nodes[i + 1] * h - newton.path_time) / newton.path_span
-            find_weights(run, share)
-            for j in range(1, s + 1):
-                a, k_j = newton.path_span * weights[j], slope(run, j)
-                if i < 0:  # the start of the step is the same in all of them
-                    for m in range(s):
-                        target = row(run, z, m)
-                        for k in range(n):
-                            target[k] -= a * k_j[k]
-                else:
-                    target = row(run, z, i)
-                    for k in range(n):
-                        target[k] += a * k_j[k]
-    _combine(run, newton.change_back, z, 1.0, newton.w)
+    """Begin with the path of the last step, extended, or with no change of the state."""
+    newton, s, t = run.newton, run.newton.stages, run.step.t
+    if newton.path_span != 0.0 and abs(t + h - newton.path_time) <= FARTHEST * abs(newton.path_span):
+        begin, ratio = (t - newton.path_time) / newton.path_span, h / newton.path_span
+        if abs(begin - newton.extended_from) > SAME_SHARE or abs(ratio - newton.extended_by) > SAME_SHARE:
+            _find_extension(run, begin, ratio)
+        _combine(run, newton.extension, slope(run, 1), newton.path_span, newton.z)
+    else:
+        for i in range(s * run.model.n):
+            newton.z[i] = 0.0
+    _combine(run, newton.change_back, newton.z, 1.0, newton.w)
+
+
+def _find_extension(run: RunMemory, begin: float, ratio: float) -> None:
+    """The weights of the slopes of the last step in the changes of the state to the stages of this one.
+
+    Shares and lengths are those of the last step; steps that follow each other often have the same length.
+    """
+    newton, s, weights, nodes = run.newton, run.newton.stages, run.method.weights, table_row(run, run.method.stages)
+    newton.extended_from, newton.extended_by = begin, ratio
+    for i in range(s):
+        find_weights(run, begin + nodes[i + 1] * ratio)
+        for j in range(s):
+            newton.extension[i * s + j] = weights[j + 1]
+    find_weights(run, begin)
+    for i in range(s):
+        for j in range(s):
+            newton.extension[i * s + j] -= weights[j + 1]
 
 
 def _find_slopes(run: RunMemory, h: float) -> bool:
@@ -140,12 +145,15 @@ def _solve(run: RunMemory, h: float) -> None:
 def _size(run: RunMemory) -> float:
     """The change of W relative to the tolerance (root mean square); what rounding changes counts as solved."""
     newton, n, total = run.newton, run.model.n_continuous, 0.0
-    scale, noise = newton.scale, newton.noise
+    inverse, squares = newton.inverse_scale, newton.squares
     for k in range(n):
-        inverse = 1.0 / (scale[k] + noise[k] / LEFT)
-        for i in range(newton.stages):
-            part = inverse * newton.change_of_w[i * run.model.n + k]
-            total += part * part
+        squares[k] = 0.0
+    for i in range(newton.stages):
+        change = row(run, newton.change_of_w, i)
+        for k in range(n):
+            squares[k] += (inverse[k] * change[k]) * (inverse[k] * change[k])
+    for k in range(n):
+        total += squares[k]
     return math.sqrt(total / (n * newton.stages))
 
 
@@ -154,6 +162,7 @@ def iterate(run: RunMemory, h: float) -> int:
     newton, n = run.newton, run.model.n
     w, d = newton.w, newton.change_of_w
     rounding = ROUNDING / run.method.rtol
+    find_scale(run)
     left_over = max(newton.left_over**0.8, LEAST_LEFT_OVER)
     before = 0.0
     newton.contraction = 0.0

@@ -43,6 +43,8 @@ class NewtonMemory(Struct):
     """Of that inverse: the real one, then real and imaginary part of one of each pair."""
     hold: float
     """A step grows only if it may be longer by this factor: a step as long as the last needs no new factors."""
+    slow: float
+    """Contraction of an iteration from which on the next step gets a new Jacobian."""
     ease: float
     """The error estimate may be so many tolerances, since the solution is more accurate than the estimate."""
     jacobian: Floats
@@ -111,12 +113,23 @@ class NewtonMemory(Struct):
     """Right side and solution of the linear equations."""
     scale: Floats
     """The tolerance of each entry of the state; not below what rounding changes."""
+    inverse_scale: Floats
+    """The inverse of the tolerance of changes in an iteration."""
+    squares: Floats
+    """Sums of squares over the stages."""
+    extension: Floats
+    """Weights of the slopes of the last step in what its path, extended, changes to the stages; row by row."""
+    extended_from: float
+    extended_by: float
+    """Start and length of the step for which they hold, as shares of the last one."""
     rounding: Floats
     """The rounding error of each rate."""
     noise: Floats
     """The rounding error of each entry of the state in a step."""
     jacobian_time: float
-    """Time of the Jacobian; nan for none."""
+    """Start of the step for which the Jacobian was found; nan for none."""
+    jacobian_failed: float
+    """Start of a step whose equations the Jacobian in its middle did not solve."""
     jacobian_wanted: int
     """1 if the next step needs a new Jacobian."""
     factored: float

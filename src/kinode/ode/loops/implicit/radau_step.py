@@ -31,7 +31,9 @@ from kinode.ode.loops.run_memory import RunMemory
 
 HALVED = 1.8  # error of a step whose equations are not solved, to the power of the order: the next is half as long
 INSIDE = 0.2  # weight of the error between the ends of a step
-SLOW = 0.02  # contraction of an iteration from which on the next step gets a new Jacobian
+WANTED = 0.2  # contraction that steps with a new Jacobian aim at, where it bounds them
+STEEP = 0.33  # power of the contraction with which the length of a step that has it changes
+ABRUPT = 2.0  # power of an error between the ends of a step that is too large: it shrinks little faster than the step
 
 
 def _begin(run: RunMemory) -> None:
@@ -65,11 +67,26 @@ def _solve_stages(run: RunMemory, h: float) -> int:
         if code == SOLVED or newton.jacobian_time == t:
             return code
     run.counts.failed = -1
-    find_jacobian(run)
+    begin_iteration(run, h)
+    _renew_jacobian(run, h)
     if not factor_matrices(run, h):
         return DIVERGED
-    begin_iteration(run, h)
     return iterate(run, h)
+
+
+def _renew_jacobian(run: RunMemory, h: float) -> None:
+    """The Jacobian in the middle of the path with which the iteration begins; its start if that did not do.
+
+    Over the step it changes from there by half as much as from the start, and the iteration contracts twice as fast.
+    """
+    newton, y, stage, middle = run.newton, run.state.y, run.state.y_stage, run.newton.stages // 2
+    t, z = run.step.t, row(run, run.newton.z, run.newton.stages // 2)
+    if newton.columns.kernel == 0 or newton.jacobian_failed == t:
+        find_jacobian(run, t, y)
+        return
+    for i in range(run.model.n_continuous):
+        stage[i] = y[i] + z[i]
+    find_jacobian(run, t + table_row(run, run.method.stages)[middle + 1] * h, stage)
 
 
 def _keep_path(run: RunMemory, h: float) -> None:
@@ -126,7 +143,8 @@ def _find_error(run: RunMemory, h: float) -> float:
         if not_finite(run, run.newton.f) == 0:
             _raw_error(run, h, run.newton.f, estimate)
             size = _error_size(run, estimate)
-    size = max(size, _find_error_inside(run, h, estimate))
+    inside = _find_error_inside(run, h, estimate)
+    size = max(size, inside if inside <= 1.0 else inside**ABRUPT)
     inverse = 1.0 / h
     for k in range(n):
         estimate[k] *= inverse
@@ -164,10 +182,13 @@ def _try_radau(run: RunMemory, h: float) -> float:
     if code == WITHOUT_VALUE:
         return math.nan
     if code == DIVERGED:
+        newton.jacobian_failed, newton.jacobian_time = step.t, math.nan
         return HALVED**run.method.order
     _keep_path(run, h)
     error = _find_error(run, h)
-    newton.jacobian_wanted = int(newton.contraction > SLOW)
+    if newton.jacobian_time == step.t:  # by its convergence a step is not rejected, but the next one is not too long
+        error = max(error, min(1.0, (newton.contraction / WANTED) ** (STEEP * run.method.order)))
+    newton.jacobian_wanted = int(newton.contraction > newton.slow)
     step.end_correction = close_end(run, step.t + h)
     last = slope(run, run.method.last)
     rate(run, step.t + h, run.state.y_new, last)

@@ -6,7 +6,7 @@ derivatives, which gives as many columns at a time as it has lanes. Else its col
 
 from __future__ import annotations
 
-from kinode.jit.pointers import call, tail
+from kinode.jit.pointers import Floats, call, tail
 from kinode.ode.loops.implicit.column_colors import agrees, other_direction
 from kinode.ode.loops.implicit.shifted_equations import gather_blocks
 from kinode.ode.loops.implicit.structure_analysis import note_pattern
@@ -18,15 +18,15 @@ DIFFERENCE = 2.0**-26  # change of a state for a difference, relative to its siz
 LEAST_SIZE = 1e-2  # of a state, in its unit: the change is not smaller than for this
 
 
-def find_jacobian(run: RunMemory) -> None:
-    """Evaluate the Jacobian at the present state; ``slopes`` begins with the rate there."""
+def find_jacobian(run: RunMemory, t: float, y: Floats) -> None:
+    """Evaluate the Jacobian at a state; for differences that is the start of the step."""
     newton = run.newton
     newton.jacobians += 1
     newton.jacobian_time, newton.jacobian_wanted, newton.factored = run.step.t, 0, 0.0
     if newton.columns.kernel == 0:
         _find_differences(run)
     else:
-        _interleave(run)
+        _interleave(run, t, y)
         if newton.columns.form == JacobianForm.WHOLE:
             _find_whole(run)
         elif newton.columns.form == JacobianForm.ACCELERATIONS:
@@ -49,11 +49,11 @@ def _find_rounding(run: RunMemory) -> None:
             rounding[i] += size * abs(column[i])
 
 
-def _interleave(run: RunMemory) -> None:
+def _interleave(run: RunMemory, t: float, y: Floats) -> None:
     """Time and state for each lane of the kernel, and no direction."""
-    columns, lanes, y = run.newton.columns, run.newton.columns.lanes, run.state.y
+    columns, lanes = run.newton.columns, run.newton.columns.lanes
     time, many, x = columns.time, columns.y, columns.x
-    now = law_time(run, run.step.t)
+    now = law_time(run, t)
     for lane in range(lanes):
         time[lane] = now
     for i in range(run.model.n):

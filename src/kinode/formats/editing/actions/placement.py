@@ -1,0 +1,245 @@
+"""The gesture ``place``: a frame, a mass center, a shape or a joint is moved or turned by hand.
+
+It changes the numbers that place it, in the units that they have, and nothing else.  ``find_place`` says which.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import quaternion_from_rotation, rotation_from_rpy
+from kinode.errors import ArgumentError
+from kinode.formats.editing.actions.gesture_plan import GesturePlan
+from kinode.formats.editing.actions.number_entries import (
+    NumberEntry,
+    format_number,
+    move_entry,
+    read_entry,
+    write_value,
+)
+from kinode.formats.editing.entry_places import Path
+from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.span_nodes import NodeKind, SpanNode
+
+TARGETS = ("frame", "center", "shape", "joint")
+DEGREE = math.pi / 180.0
+FORMS = ("quaternion", "matrix", "turns")
+ALONG = 1e-6  # an axis that is so near to a letter is written as the letter
+LETTERS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+@dataclass(frozen=True)
+class PlaceFields:
+    """The numbers that place something.
+
+    Attributes
+    ----------
+    at : tuple
+        The path of its position.
+    entries : tuple of NumberEntry
+        The position as it is written: x, y, z.
+    turn : tuple
+        The path of its rotation; empty where it has none.
+    turns : tuple of NumberEntry
+        The rotation as rpy.
+    whole : bool
+        Whether the position is the whole value, as in ``tip: [1, 0, 0]``.
+    off, turn_off : str
+        Why it cannot be moved, or turned; empty if it can.
+    """
+
+    at: Path
+    entries: tuple[NumberEntry, ...]
+    turn: Path = ()
+    turns: tuple[NumberEntry, ...] = ()
+    whole: bool = False
+    off: str = ""
+    turn_off: str = ""
+
+
+def find_place(draft: ModelDraft, kind: str, name: str) -> PlaceFields:
+    """The numbers that place a frame ``arm.tip``, the mass center or the shape of a body, or a joint.
+
+    Raises
+    ------
+    ArgumentError
+        Nothing is called so, or it comes from another file.
+    """
+    if kind == "frame":
+        return _frame(draft, name)
+    if kind == "joint":
+        return _joint(draft, name)
+    path = draft.path_of(name)
+    shape = draft.root.find(*path, "shape")
+    solid = next(iter(shape.entries), None) if shape is not None else None
+    if kind == "shape" and solid is None:
+        raise ArgumentError(f"{name} has no shape")
+    if solid is not None and (kind == "shape" or draft.root.find(*path, "com") is None):
+        return _point(draft, (*path, "shape", solid, "at"))
+    return _point(draft, (*path, "com"))
+
+
+def _point(draft: ModelDraft, at: Path, **more: Any) -> PlaceFields:
+    node = draft.root.find(*at)
+    if node is None:
+        return PlaceFields(at, (read_entry(draft, None),) * 3, **{"turn_off": "it has no axes of its own", **more})
+    if node.kind is not NodeKind.LIST or len(node.items) != 3:
+        text = draft.text[node.start : node.end]
+        off = f"it is written as {text:.40}: give it as three numbers"
+        return PlaceFields(at, (), off=off, turn_off=off)
+    return PlaceFields(at, _read_entries(draft, node), **{"turn_off": "it has no axes of its own", **more})
+
+
+def _read_entries(draft: ModelDraft, node: SpanNode) -> tuple[NumberEntry, ...]:
+    """The numbers of a list; a plain zero gets the unit of the others."""
+    entries = [read_entry(draft, item) for item in node.items]
+    unit = next((entry.unit for entry in entries if entry.unit), "")
+    return tuple(replace(entry, unit=unit) if entry.value == 0 and not entry.off else entry for entry in entries)
+
+
+def _frame(draft: ModelDraft, name: str) -> PlaceFields:
+    body, _, own = name.rpartition(".")
+    path = (*draft.path_of(body), "frames", own) if body else ()
+    node = draft.root.find(*path) if path else None
+    if node is None:
+        raise ArgumentError(f"no frame is called {name!r} in this file")
+    return _axes(draft, path)
+
+
+def _axes(draft: ModelDraft, path: Path) -> PlaceFields:
+    """A frame as a list, or as a mapping with ``at`` and a rotation."""
+    node = draft.root.find(*path)
+    assert node is not None
+    none = (read_entry(draft, None, "deg"),) * 3
+    if node.kind is not NodeKind.MAP:
+        return _point(draft, path, turn=(*path, "rpy"), turns=none, whole=True, turn_off="")
+    other = next((form for form in FORMS if form in node.entries), None)
+    if other is not None:
+        return _point(draft, (*path, "at"), turn_off=f"its axes are written as {other}: turn it in the text")
+    given = node.find("rpy")
+    turns = none if given is None else _read_entries(draft, given)
+    if len(turns) != 3:
+        return _point(draft, (*path, "at"), turn_off="its axes are written in another form")
+    return _point(draft, (*path, "at"), turn=(*path, "rpy"), turns=turns, turn_off="")
+
+
+def _joint(draft: ModelDraft, name: str) -> PlaceFields:
+    """The point of a joint: its ``at``, or a side that is a place of its own."""
+    path = draft.path_of(name)
+    if draft.root.find(*path, "at") is not None:
+        return _point(draft, (*path, "at"), turn_off="turn its axis")
+    sides = [draft.places.field_path(name, (side,)) for side in ("a", "b")]
+    nodes = [draft.root.find(*side) for side in sides]
+    for side, node in zip(sides, nodes):
+        if node is not None and node.kind is NodeKind.MAP:
+            return _axes(draft, side)
+    frames = [str(node.value) for node in nodes if node is not None and "." in str(node.value)]
+    if frames:
+        words = f"it stands at {' and '.join(frames)}: move the frame"
+        return PlaceFields((*path, "at"), (), off=words, turn_off=words)
+    return _point(draft, (*path, "at"), turn_off="turn its axis")
+
+
+# -- the gesture -----------------------------------------------------------------------------------
+def place(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """Move or turn something: ``what`` {frame: arm.tip}, ``at`` and ``rpy`` in SI, ``axis`` of a joint, ``step``."""
+    kind, name = _read_target(gesture.get("what"))
+    at, rpy, axis = (read_vector(gesture, key) for key in ("at", "rpy", "axis"))
+    if at is None and rpy is None and axis is None:
+        raise ArgumentError("the gesture 'place' needs at, rpy or axis: three numbers")
+    parameters, said = gesture.get("parameters") is True, list[str]()
+    if at is not None:
+        fields = find_place(draft, kind, name)
+        if fields.off:
+            raise ArgumentError(f"{name} cannot be moved: {fields.off}")
+        said += _move(draft, fields, at, read_step(gesture, "step", 1e-3), parameters)
+    if rpy is not None:
+        fields = find_place(draft, kind, name)
+        if fields.turn_off:
+            raise ArgumentError(f"{name} cannot be turned: {fields.turn_off}")
+        _turn(draft, fields, rpy, read_step(gesture, "angle_step", DEGREE), parameters)
+    if axis is not None:
+        if kind != "joint":
+            raise ArgumentError("a joint has an axis; other things have at and rpy")
+        draft.set(draft.places.field_path(name, ("axis",)), write_axis(axis))
+    verb = "move" if at is not None else "turn"
+    plan.words = ", ".join([f"{verb} {name}", *(words for words in said if words)])
+
+
+def _move(draft: ModelDraft, fields: PlaceFields, at: Sequence[float], step: float, parameters: bool) -> list[str]:
+    if draft.root.find(*fields.at) is None:
+        if any(abs(x) >= 0.5 * step for x in at):
+            draft.set(fields.at, "[" + ", ".join(format_number(x, step) for x in at) + "]")
+        return []
+    return [
+        move_entry(draft, (*fields.at, k), entry, value, step, parameters)
+        for k, (entry, value) in enumerate(zip(fields.entries, at, strict=True))
+    ]
+
+
+def _turn(draft: ModelDraft, fields: PlaceFields, rpy: Sequence[float], step: float, parameters: bool) -> None:
+    if draft.root.find(*fields.turn) is not None:
+        for k, (entry, value) in enumerate(zip(fields.turns, rpy, strict=True)):
+            move_entry(draft, (*fields.turn, k), entry, value, step, parameters)
+        return
+    if all(abs(x) < 0.5 * step for x in rpy):
+        return
+    angles = "[" + ", ".join("0" if abs(x) < 0.5 * step else write_value(x, step, "deg") for x in rpy) + "]"
+    node = draft.root.find(*fields.turn[:-1])
+    if fields.whole and node is not None:
+        draft.set(fields.turn[:-1], f"{{at: {draft.text[node.start : node.end]}, rpy: {angles}}}")
+    else:
+        draft.set(fields.turn, angles)
+
+
+def write_axis(axis: Sequence[float]) -> str:
+    """An axis as it is typed: a letter where it is along one, else three numbers."""
+    v = np.asarray(axis, dtype=float)
+    size = float(np.linalg.norm(v))
+    if not size > 1e-9:
+        raise ArgumentError("an axis needs a direction")
+    v = v / size
+    for letter, unit in LETTERS.items():
+        along = float(v @ np.asarray(unit))
+        if abs(abs(along) - 1.0) < ALONG:
+            return letter if along > 0 else f"-{letter}"
+    return "[" + ", ".join(format_number(x, 1e-4) for x in v) + "]"
+
+
+def rpy_quaternion(rpy: Sequence[float]) -> Array:
+    """The quaternion of rpy angles, scalar first."""
+    return np.asarray(quaternion_from_rotation(np.asarray(rotation_from_rpy(list(rpy)), dtype=float)), dtype=float)
+
+
+def _read_target(raw: Any) -> tuple[str, str]:
+    if isinstance(raw, Mapping) and len(raw) == 1:
+        kind, name = next(iter(raw.items()))
+        if kind in TARGETS and isinstance(name, str) and name:
+            return str(kind), name
+    raise ArgumentError("what: {frame: arm.tip}, {center: arm}, {shape: arm} or {joint: elbow} is expected")
+
+
+def read_vector(gesture: Mapping[str, Any], key: str) -> list[float] | None:
+    """Three numbers of a gesture; None where it has none."""
+    raw = gesture.get(key)
+    if raw is None:
+        return None
+    if isinstance(raw, list | tuple) and len(raw) == 3:
+        numbers = [float(x) for x in raw if isinstance(x, int | float) and not isinstance(x, bool)]
+        if len(numbers) == 3 and all(map(math.isfinite, numbers)):
+            return numbers
+    raise ArgumentError(f"{key}: three numbers in SI are expected, not {raw!r:.60}")
+
+
+def read_step(gesture: Mapping[str, Any], key: str, default: float) -> float:
+    """A positive number of a gesture."""
+    raw = gesture.get(key, default)
+    if not isinstance(raw, int | float) or isinstance(raw, bool) or not (math.isfinite(raw) and raw > 0):
+        raise ArgumentError(f"{key}: a positive number is expected, not {raw!r:.40}")
+    return float(raw)

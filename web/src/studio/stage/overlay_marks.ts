@@ -1,0 +1,54 @@
+// Marks over the 3D picture: loops that stay open, joints with redundant constraints, places that were picked.
+
+import { draw } from "../../live/svg";
+import { withPrefix } from "../../ui/numbers";
+import type { GapData, PickedPlace } from "./place_types";
+import type { StillStage } from "./still_stage";
+
+export class OverlayMarks {
+  readonly element = draw("svg", { class: "overlay-marks", "aria-hidden": "true" });
+  private gaps: readonly GapData[] = [];
+  private picked: readonly PickedPlace[] = [];
+  private badges: Record<string, string> = {};
+  private readonly stage: StillStage;
+
+  constructor(stage: StillStage) {
+    this.stage = stage;
+  }
+
+  setGaps(gaps: readonly GapData[]): void {
+    this.gaps = gaps;
+  }
+
+  setPicked(picked: readonly PickedPlace[]): void {
+    this.picked = picked;
+  }
+
+  setBadges(badges: Record<string, string>): void {
+    this.badges = badges;
+  }
+
+  reposition(): void {
+    const { view } = this.stage;
+    if (view === null) return this.element.replaceChildren();
+    const parts: SVGElement[] = [];
+    for (const gap of this.gaps) {
+      const [a, b] = [view.projectPoint(gap.a), view.projectPoint(gap.b)];
+      const line = draw("line", { class: "gap", x1: a.x, y1: a.y, x2: b.x, y2: b.y });
+      const words = draw("text", { class: "gap", x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 - 6 }, `${gap.joint} open ${withPrefix(gap.length, "m")}`);
+      parts.push(line, draw("circle", { class: "gap", cx: a.x, cy: a.y, r: 4 }), draw("circle", { class: "gap", cx: b.x, cy: b.y, r: 4 }), words);
+    }
+    for (const [name, words] of Object.entries(this.badges)) {
+      const point = view.drawing.jointPoint(name);
+      if (point === null) continue;
+      const { x, y } = view.projectPoint(point);
+      parts.push(draw("g", { class: "redundant", transform: `translate(${(x + 12).toFixed(1)} ${(y + 12).toFixed(1)})` }, draw("title", {}, `${name}: ${words}`),
+        draw("circle", { r: 8 }), draw("text", { y: 4 }, "R")));
+    }
+    for (const place of this.picked) {
+      const { x, y } = view.projectPoint(place.point);
+      parts.push(draw("circle", { class: "picked", cx: x, cy: y, r: 8 }), draw("circle", { class: "picked-dot", cx: x, cy: y, r: 2 }));
+    }
+    this.element.replaceChildren(...parts);
+  }
+}
