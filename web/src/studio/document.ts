@@ -6,6 +6,7 @@ import type {
   Catalogue, Completion, ConnectTarget, DocumentState, Gallery, Gesture, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch,
   StudioSettings, TextEdit,
 } from "./studio_types";
+import { stateOf } from "./document_state";
 import { headIn, namesInside, prefixOf, problemsInside } from "./subsystems/box_names";
 import { applyPoints, difference } from "./text_positions";
 
@@ -394,14 +395,4 @@ export class StudioDocument {
   private tell(news: DocumentNews): void {
     for (const listener of this.listeners) listener(news);
   }
-}
-
-function stateOf(message: object): Partial<DocumentState> {
-  const given = message as Partial<DocumentState>;
-  return {
-    ...(typeof given.dirty === "boolean" ? { dirty: given.dirty } : {}),
-    ...(typeof given.canUndo === "boolean" ? { canUndo: given.canUndo } : {}),
-    ...(typeof given.canRedo === "boolean" ? { canRedo: given.canRedo } : {}),
-    ...(given.file !== undefined ? { file: given.file } : {}),
-  };
 }
