@@ -115,8 +115,7 @@ class Flip:
     def check(self) -> None:
         """Make it, and wait for problems and sketch."""
         self.change()
-        version = self.desk.version()
-        self.desk.checker.wait_checked(version.version)
+        self.desk.checker.wait_checked()
 
     def run(self) -> None:
         """Make it, and wait for the run."""
@@ -144,7 +143,7 @@ def main() -> None:
             ):  # fmt: skip
                 unfinished = text.replace("elements:", f"elements:\n  open: {OPEN}", 1)  # is checked, and not run
                 desk = StudioDesk(Session(read_only=True), new_file(folder, unfinished), folder)
-                desk.checker.wait_checked(0)
+                desk.checker.wait_checked()
                 unit = "Ohm" if name == "network" else "kg*m^2"
                 flip = Flip(desk, set_number(*part, f"2e-5 {unit}"), set_number(*part, f"3e-5 {unit}"))
                 show(f"check of a change, {count} components, {name}", measure(flip.check, rounds), asked)
@@ -167,7 +166,7 @@ def main() -> None:
 def _open(path: Path) -> None:
     """Open a model: its text, problems, sketch and catalogue, without its run."""
     desk = StudioDesk(Session(read_only=True), open_file(path), path.parent)
-    desk.checker.wait_checked(0)
+    desk.checker.wait_checked()
     desk.opened()
     desk.close()
 

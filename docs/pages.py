@@ -10,11 +10,9 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -66,7 +64,14 @@ def run_python(page: Path) -> list[str]:
 
 
 def run_commands(text: str) -> str:
-    """The commands of a block, each with what it prints; ``echo $?`` gives the exit code of the one before."""
+    """The commands of a block, each with what it prints; ``echo $?`` gives the exit code of the one before.
+
+    They run within this process: importing kinode takes longer than most of them.
+    """
+    from typer.testing import CliRunner
+
+    from kinode.cli.commands import app
+
     shown, code = [], 0
     for line in text.splitlines():
         if not line.startswith("$ "):
@@ -77,9 +82,10 @@ def run_commands(text: str) -> str:
             continue
         words = shlex.split(line[2:])
         assert words[0] == "kinode", f"not a command of kinode: {line}"
-        command = [sys.executable, "-c", "from kinode.cli.commands import app; app(prog_name='kinode')", *words[1:]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
-        code = done.returncode
+        done = CliRunner().invoke(app, words[1:], env={"COLUMNS": "80"}, prog_name="kinode", terminal_width=78)
+        if not isinstance(done.exception, SystemExit | None):
+            raise done.exception
+        code = done.exit_code
         shown += [row.rstrip() for row in (done.stdout + done.stderr).splitlines()]
     return "\n".join(shown) + "\n"
 

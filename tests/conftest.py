@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from find_slow import is_listed
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,5 +34,5 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 def pytest_collection_modifyitems(items):
     """Mark the tests that measured durations found slow; ``support/find_slow.py`` writes the list."""
     for item in items:
-        if item.nodeid in SLOW or item.nodeid.partition("[")[0] in SLOW:
+        if is_listed(item.nodeid, SLOW):
             item.add_marker(pytest.mark.slow)

@@ -17,3 +17,15 @@ def test_the_slowest_are_left_out_until_the_rest_is_short():
     assert seconds["a.py::short"] == 1.0
     assert find_slow.find_slow(seconds, 0.1) == ["a.py::long", "b.py::cases"]
     assert find_slow.find_slow(seconds, 0.25) == ["a.py::long", "b.py::cases[two]"]
+
+
+def test_tests_are_found_in_the_list_by_case_function_and_folder():
+    listed = {"a.py::one", "b.py::two[x]", find_slow.BROWSER}
+    names = ["a.py::one", "a.py::one[case]", "b.py::two[x]", "b.py::two[y]", f"{find_slow.BROWSER}test_c.py::three"]
+    assert [find_slow.is_listed(name, listed) for name in names] == [True, True, True, False, True]
+
+
+def test_a_test_that_moved_to_another_file_is_found_again():
+    own = "tests/test_slow_list.py::test_a_test_that_moved_to_another_file_is_found_again"
+    assert find_slow.find_again(own) == find_slow.find_again(own.replace("slow_list", "records")) == own
+    assert find_slow.find_again("tests/test_records.py::test_that_there_is_not") == ""

@@ -29,7 +29,7 @@ REFUSED = [
     ("a = b", 2, "to compare write =="),
     ("a != b", 2, "1 - (a == b)"),
     ("a b", 2, "an operator is missing: write a*b"),
-    ("2 m", 2, "write 2*m (a quantity with its unit, such as '2 m', stands alone)"),
+    ("2 m", 2, "write 2*m (or 2, in SI units: a quantity such as '2 m' stands alone)"),
     ("2m", 1, "number and unit stand apart: write '2 m' for a quantity; for a product write 2*m"),
     ("4k7", 1, "'k' is no unit: write 4.7e3, or the unit with its prefix"),
     ("2(x)", 1, "an operator is missing: write 2*(...)"),

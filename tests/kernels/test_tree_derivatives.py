@@ -65,7 +65,7 @@ def test_every_joint(kind):
 
 
 def test_machine_code_runs_the_loop():
-    topology = random_tree(150, 9)  # more freedoms than a panel has columns
+    topology = random_tree(60, 9)  # more freedoms than a panel has columns
     program = rolled_programs.make_program(topology, OF_MOTION)
     assert topology.n_u > derivative_loop.WIDTH
     arrays = arguments(program, topology)

@@ -164,14 +164,15 @@ def test_stewart_platform():
     slopes = np.array([platform_lengths(x0 + 1e-30j * row).imag / 1e-30 for row in np.eye(6)])
     v0 = np.linalg.solve(slopes.T, speeds)
     x, _ = solve_freedoms(platform_poses, MASSES, TENSORS, spring_loads, x0, v0, times)
+    names = ("table", *(f"leg{j}.tube" for j in range(1, 7)), *(f"leg{j}.rod" for j in range(1, 7)))
+    found = run.evaluate([f"{name}.{what}" for name in names for what in ("com.position", "rotation")])
     for k, at in enumerate(x):
         p, R = (part.real for part in platform_poses(at))
-        for i, name in enumerate(
-            ("table", *(f"leg{j}.tube" for j in range(1, 7)), *(f"leg{j}.rod" for j in range(1, 7)))
-        ):
-            assert np.abs(run[f"{name}.com.position"][k] - p[i]).max() < 1e-8
-            assert np.abs(run[f"{name}.rotation"][k] - R[i]).max() < 1e-7
-    tops = [run.reaction(f"top{j}", on="table", expressed_in="world") for j in range(1, 7)]
+        for i, name in enumerate(names):
+            assert np.abs(found[f"{name}.com.position"][k] - p[i]).max() < 1e-8
+            assert np.abs(found[f"{name}.rotation"][k] - R[i]).max() < 1e-7
+    wrenches = run.dynamics.reactions(run.t, run.q, run.u, on="table", expressed_in="world")
+    tops = [wrenches[f"top{j}"] for j in range(1, 7)]
     assert all(top.unique for top in tops)
     total = sum(top.force for top in tops) + [0, 0, -60 * G]
     assert np.abs(total - 60 * run.acceleration("table.com")).max() < 1e-8

@@ -281,14 +281,16 @@ def test_patience_follows_what_is_usual():
     assert session.patience("set") == 15.0
 
 
-def test_durations_are_noted():
-    session = Session(least_seconds=0.0)
+def test_durations_are_noted(monkeypatch):
+    session, noted = Session(least_seconds=0.0), []
+    monkeypatch.setattr(session, "note_seconds", lambda kind, seconds: noted.append((kind, seconds)))
     session.handle("set", lambda job: time.sleep(0.02))
 
     async def scenario(wire):
         wire.ask(1, "set")
         await wire.answer()
-        assert 0.1 <= session.patience("set") < 1
+        ((kind, seconds),) = noted
+        assert kind == "set" and 0.02 <= seconds < 60.0
 
     play(scenario, session)
 

@@ -4,18 +4,21 @@
     python tests/support/find_slow.py durations.txt
 
 The slowest tests are listed until what is left takes ``FAST`` of the time of the whole suite: a share does not depend
-on how busy the machine was.  A function most of whose cases are slow is listed without them.  Without a file of
-durations it takes those tests off the list that are no longer there.
+on how busy the machine was.  A function most of whose cases are slow is listed without them; tests in a browser are
+listed as a folder, whatever they take.  Without a file of durations it takes those tests off the list that are no
+longer there, and finds those again that have another file.
 """
 
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Collection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "tests" / "slow_tests.txt"
 FAST = 0.10  # of the whole suite: 2 of 15 minutes, less the time that pytest takes to start
+BROWSER = "tests/studio/pages/"
 LINE = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(\S.*)$")
 
 
@@ -44,10 +47,27 @@ def find_slow(seconds: dict[str, float], share: float = FAST) -> list[str]:
     return sorted(most | {test for test in slow if test.partition("[")[0] not in most})
 
 
+def is_listed(test: str, listed: Collection[str]) -> bool:
+    """Whether a test is in the list: by its own name, that of its function, or that of its folder."""
+    return test in listed or test.partition("[")[0] in listed or (test.startswith(BROWSER) and BROWSER in listed)
+
+
 def exists(name: str) -> bool:
-    """Whether there is a test of that name."""
+    """Whether there is a test, or a folder, of that name."""
     file, _, function = name.partition("[")[0].partition("::")
+    if not function:
+        return (ROOT / file).is_dir()
     return (ROOT / file).exists() and f"def {function}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def find_again(name: str) -> str:
+    """The name of a listed test, which may have another file by now; empty where there is no such test."""
+    if exists(name):
+        return name
+    function = name.partition("::")[2]
+    files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    found = [other for other in files if exists(f"{other}::{function}")]
+    return f"{found[0]}::{function}" if len(found) == 1 else ""
 
 
 if __name__ == "__main__":
@@ -55,6 +75,7 @@ if __name__ == "__main__":
         names = find_slow(read_durations(Path(sys.argv[1]).read_text(encoding="utf-8")))
     else:
         names = LIST.read_text(encoding="utf-8").splitlines()
-    names = [name for name in names if exists(name)]
+    names = sorted({BROWSER, *(again for name in names if (again := find_again(name)))})
+    names = [name for name in names if name == BROWSER or not name.startswith(BROWSER)]
     LIST.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     print(f"{len(names)} entries in {LIST.name}")

@@ -13,7 +13,7 @@ class Reply(NamedTuple):
 
 
 def connect(server):
-    return socket.create_connection((server.host, server.port), timeout=5)
+    return socket.create_connection((server.host, server.port), timeout=60)
 
 
 def read_all(link):

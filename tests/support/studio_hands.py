@@ -7,7 +7,11 @@ from contextlib import contextmanager
 from kinode.studio.drawing.studio_view import StudioView
 
 READY = "() => globalThis.kinodeStudio?.text"
-STILL = "() => !kinodeStudio.document.busy && kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"
+STILL = """() => !kinodeStudio.text?.isUnsent && !kinodeStudio.document.busy
+  && kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"""
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+CHOOSING = "() => document.activeElement.getAttribute('role') === 'combobox' && document.activeElement.value === ''"
+CHOSEN = "(words) => document.activeElement.value !== words"
 DRAWN = "(name) => kinodeStudio.document.sketch.boxes.some((box) => box.name === name)"
 NAMES = "() => kinodeStudio.document.sketch.boxes.map((box) => box.owner)"
 SHOWN = """(name) => document.querySelector(".inspector .part-name")?.getAttribute("aria-label")
@@ -40,13 +44,21 @@ class StudioHands:
 
     def wait(self):
         """Until all changes are taken and checked."""
-        self.page.wait_for_timeout(200)  # what is typed into the text is sent a moment later
+        self.page.evaluate(PAINTED)  # what the hands did has been heard
         self.page.wait_for_function(STILL)
 
     def wait_for_part(self, name):
         """Until a part is drawn."""
         self.page.wait_for_function(DRAWN, arg=name)
         self.page.locator(f".studio-canvas g.part[data-name='{name}']").wait_for()
+
+    def choose_from_lists(self, *words):
+        """Choose by keyboard from the lists that open one after the other."""
+        for word in words:
+            self.page.wait_for_function(CHOOSING)
+            self.page.keyboard.type(word)
+            self.page.keyboard.press("Enter")
+            self.page.wait_for_function(CHOSEN, arg=word)
 
     def problems(self):
         """What the page says is wrong."""

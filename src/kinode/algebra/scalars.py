@@ -255,12 +255,12 @@ PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
 
 def is_number(x: object) -> bool:
     """Whether x is a plain number, which is a constant to every other scalar type."""
-    return isinstance(x, (float, int, np.floating, np.integer))
+    return type(x) is float or isinstance(x, (float, int, np.floating, np.integer))
 
 
 def is_zero(x: Scalar) -> bool:
     """Whether x is a plain zero: known to vanish, whatever the state."""
-    return is_number(x) and bool(x == 0)
+    return x == 0.0 if type(x) is float else is_number(x) and bool(x == 0)
 
 
 class Dual:
@@ -278,24 +278,30 @@ class Dual:
         self.level = level
 
     def __add__(self, other: Scalar) -> Dual:
-        if isinstance(other, Dual):
+        kind = type(other)
+        if kind is float:
+            return Dual(self.value + other, self.rate, self.level)
+        if kind is Dual:
             if other.level == self.level:
                 return Dual(self.value + other.value, self.rate + other.rate, self.level)
             if other.level > self.level:
                 return Dual(self + other.value, other.rate, other.level)
-        if isinstance(other, np.ndarray):  # NumPy applies the operation to each entry
+        elif kind is np.ndarray:  # NumPy applies the operation to each entry
             return NotImplemented
         return Dual(self.value + other, self.rate, self.level)
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Dual:
-        if isinstance(other, Dual):
+        kind = type(other)
+        if kind is float:
+            return Dual(self.value - other, self.rate, self.level)
+        if kind is Dual:
             if other.level == self.level:
                 return Dual(self.value - other.value, self.rate - other.rate, self.level)
             if other.level > self.level:
                 return Dual(self - other.value, -other.rate, other.level)
-        if isinstance(other, np.ndarray):  # NumPy applies the operation to each entry
+        elif kind is np.ndarray:
             return NotImplemented
         return Dual(self.value - other, self.rate, self.level)
 
@@ -303,12 +309,15 @@ class Dual:
         return Dual(other - self.value, -self.rate, self.level)
 
     def __mul__(self, other: Scalar) -> Dual:
-        if isinstance(other, Dual):
+        kind = type(other)
+        if kind is float:
+            return Dual(self.value * other, self.rate * other, self.level)
+        if kind is Dual:
             if other.level == self.level:
                 return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate, self.level)
             if other.level > self.level:
                 return Dual(self * other.value, self * other.rate, other.level)
-        if isinstance(other, np.ndarray):  # NumPy applies the operation to each entry
+        elif kind is np.ndarray:
             return NotImplemented
         return Dual(self.value * other, self.rate * other, self.level)
 

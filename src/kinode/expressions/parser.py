@@ -122,7 +122,7 @@ class _Parser:
         if before.kind == "number" and token.kind == "number":
             self.fail("two numbers side by side")
         if token.kind in ("number", "name", "("):
-            unit = f" (a quantity with its unit, such as '{before.text} {token.text}', stands alone)"
+            unit = f" (or {before.text}, in SI units: a quantity such as '{before.text} {token.text}' stands alone)"
             hint = unit if before.kind == "number" and token.kind == "name" else ""
             if hint and before.position + len(before.text) == token.position:
                 self.refuse_joined(before.text, token.text)

@@ -29,9 +29,11 @@ def reaction(
     return _all(run, options)[record.name]
 
 
-def reactions(run: RunQuantities, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
+def reactions(
+    run: RunQuantities, joints: list[str], part: str, hold: Any = None, axes: Any = None
+) -> dict[str, Wrench]:  # fmt: skip
     """The reactions of several joints, from one compiled function."""
-    return _all(run, read_request(run.dynamics, part, hold, None, None, None, joints, False))
+    return _all(run, read_request(run.dynamics, part, hold, None, None, axes, joints, False))
 
 
 def _all(run: RunQuantities, options: ReactionOptions) -> dict[str, Wrench]:

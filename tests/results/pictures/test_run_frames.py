@@ -11,6 +11,7 @@ import pytest
 
 import kinode as kn
 from kinode.errors import ArgumentError
+from kinode.results.joint_loads import reactions
 from kinode.results.trajectory import Trajectory
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -45,16 +46,17 @@ def check_poses(frames, run):
 
 
 def check_loads(frames, run, hold=None):
+    names = {k: name for k, name in enumerate(frames.joints) if name in run.system.joints}
+    joints = list(names.values())
     for part, loads in frames.loads.items():
-        for k, name in enumerate(frames.joints):
-            if name in run.system.joints:
-                given = {"hold": hold} if part == "static" and hold else {}
-                wrench = run.reaction(name, part, expressed_in="world", **given)
-                near(loads[k], np.hstack([wrench.force, wrench.moment]).T)
-                near(frames.points[k].T, run[f"{name}.child.position"])
-                own = run.reaction(name)
-                assert tuple(frames.unique[k]) == (own.components or (True,) * 6)
-                assert (frames.shared[k], frames.left_out[k]) == (own.shared, own.left_out)
+        wrenches = reactions(run, joints, part, hold if part == "static" else None, axes="world")
+        for k, name in names.items():
+            near(loads[k], np.hstack([wrenches[name].force, wrenches[name].moment]).T)
+    own, places = reactions(run, joints, "total"), run.evaluate([f"{name}.child.position" for name in joints])
+    for k, name in names.items():
+        near(frames.points[k].T, places[f"{name}.child.position"])
+        assert tuple(frames.unique[k]) == (own[name].components or (True,) * 6)
+        assert (frames.shared[k], frames.left_out[k]) == (own[name].shared, own[name].left_out)
 
 
 @pytest.mark.parametrize("name", [

@@ -12,6 +12,7 @@ from kinode.errors import ArgumentError, Error, ModelError
 from kinode.studio.documents.document_file import DocumentFile, find_target, new_file, open_file
 from kinode.studio.documents.model_document import ModelDocument
 from kinode.studio.documents.view_file import ModelView, view_path
+from kinode.studio.drawing.gallery import find_models
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RLC = (EXAMPLES / "rlc.yaml").read_text()
@@ -270,6 +271,8 @@ def test_a_urdf_opens_as_a_model_that_extends_it(tmp_path):
     opened = open_file(tmp_path / "arm.urdf")
     assert opened.path is None and opened.name == "arm.yaml"
     assert "j" in kn.loads(opened.saved, opened.place).joints
+    (tmp_path / "note.xml").write_text("<note/>")
+    assert find_models(tmp_path) == ["arm.urdf"]
 
 
 def test_a_new_model_needs_a_name():

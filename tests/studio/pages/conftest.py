@@ -8,6 +8,7 @@ from kinode.studio.films.chromium import find_chromium
 WIDE = {"width": 1280, "height": 800}
 LARGE = {"width": 1440, "height": 1000}
 MOST_PAGES = 2  # at a time: one takes half a gigabyte, and all of a core
+PATIENCE = 90_000  # ms: no wait lasts longer, however busy the machine is
 READY = "() => globalThis.kinodePlayer !== undefined"
 
 
@@ -52,6 +53,7 @@ def make_page(request, browser, shared_folder, pages):
         context = browser.new_context(viewport=WIDE | size, color_scheme=scheme, reduced_motion=motion)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return page
@@ -91,9 +93,7 @@ def own_state(tmp_path, monkeypatch):
 @pytest.fixture
 def large(make_page):
     """A page with room for palette, drawing, run and side."""
-    page = make_page(**LARGE)
-    page.set_default_timeout(10_000)
-    return page
+    return make_page(**LARGE)
 
 
 @pytest.fixture

@@ -88,11 +88,7 @@ def test_a_circuit_is_drawn_by_keys_alone(large, empty):
             hands.wait_for_part(kind)
         for steps in (["plus", "battery.plus"], ["minus", "gnd"]):  # of the resistor, which is selected
             keys.press("c")
-            for words in steps:
-                large.wait_for_function("() => document.activeElement.getAttribute('role') === 'combobox'")
-                keys.type(words)
-                keys.press("Enter")
-                large.wait_for_timeout(150)
+            hands.choose_from_lists(*steps)
             hands.wait()
         keys.press("ArrowLeft")
         assert large.evaluate("() => kinodeStudio.selection") == ["battery"]
@@ -102,11 +98,7 @@ def test_a_circuit_is_drawn_by_keys_alone(large, empty):
         hands.wait_for_part("supply")
         large.wait_for_function("() => document.activeElement.dataset.name === 'supply'")
         keys.press("c")
-        keys.type("minus")
-        keys.press("Enter")
-        large.wait_for_timeout(150)
-        keys.type("gnd")
-        keys.press("Enter")
+        hands.choose_from_lists("minus", "gnd")
         assert hands.problems() == []
         assert set(kn.loads(hands.text).elements) == {"supply", "resistor"}
         keys.press("Delete")

@@ -131,14 +131,14 @@ def test_a_number_that_changes_the_structure_compiles_anew_and_says_so(pendulum)
     before = shown(page)
     number.locator(".number-field").fill("3")
     number.get_by_role("button", name="Apply").click()
-    page.wait_for_function(SETTLED, arg=before, timeout=30000)
+    page.wait_for_function(SETTLED, arg=before)
     assert "compiled anew" in page.locator(".notice").text_content()
 
 
 def test_the_response_curve_sets_the_least(pendulum):
     page, _ = pendulum
     page.get_by_role("button", name="Response curve: a peak of the run over this range: L").click()
-    page.wait_for_function("() => document.querySelectorAll('.response-curve .point').length >= 33", timeout=30000)
+    page.wait_for_function("() => document.querySelectorAll('.response-curve .point').length >= 33")
     best = page.evaluate("""() => [...document.querySelectorAll('.response-curve .point')]
       .sort((a, b) => b.cy.baseVal.value - a.cy.baseVal.value)[0].querySelector('title').textContent""")
     before = shown(page)

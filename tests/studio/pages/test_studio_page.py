@@ -144,7 +144,11 @@ def test_a_number_moves_while_it_runs_and_is_kept_in_the_text(wide, axis):
 def test_a_read_only_model_is_shown_and_not_changed(wide, axis):
     with studio(wide, axis, read_only=True) as hands:
         hands.wait_for_run("elbow.q")
-        assert wide.locator(".studio-head button", has_text="Save").is_disabled()
+        for name in ("Save", "Models", "Tidy up"):
+            assert wide.locator(".studio-head button", has_text=name).is_disabled()
+        assert wide.locator("[data-addition]").count() == 0
+        tools = wide.locator(".canvas-tools button").all_inner_texts()
+        assert tools[0] == "Find" and not {"Add", "Connect", "Align"} & set(tools)
         hands.inspect("arm")
         assert wide.locator(".inspector [data-field='mass'] input[type=text]").is_disabled()
         hands.open("Text")

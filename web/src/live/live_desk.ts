@@ -177,6 +177,13 @@ export class LiveDesk implements LiveLink {
     return `Pinned: ${this.words}. Now change a number.`;
   }
 
+  /** Shows the run of another model beside this one. */
+  addRun(document: RunDocument, label: string): void {
+    if (this.compared.length >= MOST_COMPARED) throw new Error(`At most ${MOST_COMPARED} runs are compared: take one away first.`);
+    this.compared.push({ document, role: "pinned", label });
+    this.showRuns();
+  }
+
   drop(run: ShownRun): void {
     this.compared = this.compared.filter((each) => each !== run);
     this.showRuns();

@@ -205,6 +205,17 @@ export class StudioDocument {
     });
   }
 
+  /** Asks about the document as it is, after all changes on their way. */
+  async ask(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
+    await this.settled();
+    return this.link.ask(kind, fields);
+  }
+
+  /** A change that a request of its own makes, one step of undo as a gesture is. */
+  changeBy(kind: string, fields: Record<string, unknown>): Promise<GestureAnswer> {
+    return this.change(() => this.link.ask(kind, fields));
+  }
+
   undo(): Promise<GestureAnswer> {
     return this.change(() => this.link.ask("undo"));
   }

@@ -31,6 +31,7 @@ export class StudioHeader {
   readonly element: HTMLElement;
   private readonly file = make("span", { class: "file-name" });
   private readonly dot = make("span", { class: "dirty-dot", role: "img" }, "●");
+  private readonly models: HTMLButtonElement;
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
   private readonly save: HTMLButtonElement;
@@ -44,6 +45,7 @@ export class StudioHeader {
       made.addEventListener("click", act);
       return made;
     };
+    this.models = text("Models", "Examples, recent files, a new model", actions.gallery);
     this.undo = button("↶", "Undo (Ctrl+Z)", actions.undo);
     this.redo = button("↷", "Redo (Ctrl+Shift+Z)", actions.redo);
     this.save = text("Save", "Save (Ctrl+S)", actions.save);
@@ -51,7 +53,7 @@ export class StudioHeader {
     this.check = text("", "List of problems", actions.problems);
     this.check.classList.add("check-badge");
     this.element = make("header", { class: "studio-head" },
-      text("Models", "Examples, recent files, a new model", actions.gallery), make("h1", {}, this.file, this.dot), this.undo, this.redo, this.save, this.tidy,
+      this.models, make("h1", {}, this.file, this.dot), this.undo, this.redo, this.save, this.tidy,
       make("span", { class: "gap" }), this.run, this.check, iconButton("theme", "Light or dark", actions.theme), button("?", "Keys and gestures", actions.help));
   }
 
@@ -62,6 +64,7 @@ export class StudioHeader {
     this.dot.hidden = !unsaved;
     write(this.dot, null, { "aria-label": "not saved", title: "not saved" });
     document.title = `${unsaved ? "● " : ""}${name} – kinode studio`;
+    this.models.disabled = state.readOnly;
     this.undo.disabled = state.readOnly || state.lost || !state.canUndo;
     this.redo.disabled = state.readOnly || state.lost || !state.canRedo;
     this.save.disabled = state.readOnly || state.lost;

@@ -6,10 +6,14 @@ import { RunPane } from "../live/run_pane";
 import type { Theme } from "../panel";
 import { make } from "../ui/elements";
 import { openHelp } from "../ui/help";
+import { ComparePanel } from "./comparison/compare_panel";
+import type { ComparedRow } from "./comparison/compare_types";
+import compareStyles from "./comparison/comparison.css?inline";
 import { type DocumentNews, StudioDocument } from "./document";
 import { openGallery } from "./gallery/gallery_dialog";
 import { StudioHeader } from "./header";
 import { InspectorPanel } from "./inspector/inspector_panel";
+import tableStyles from "./inspector/table_form.css?inline";
 import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
@@ -43,6 +47,7 @@ export class StudioPage implements StudioContext {
   run: RunPane | null = null;
   text: TextPanel | null = null;
   inspector: InspectorPanel | null = null;
+  comparison: ComparePanel | null = null;
   private chosen: readonly string[] = [];
   private readonly host: HTMLElement;
   private readonly makers: StudioMakers;
@@ -62,7 +67,7 @@ export class StudioPage implements StudioContext {
     this.connection = connection;
     this.document = new StudioDocument(connection);
     this.trail = new BoxTrail(this, (file) => this.openOther({ model: file }));
-    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, ...(makers.styles ?? [])].join("\n")));
+    document.head.append(make("style", { "data-kinode-studio": "" }, [styles, compareStyles, tableStyles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
       tidy: () => void this.act({ do: "tidy" }), theme: () => this.setTheme(this.theme === "dark" ? "light" : "dark", true), help: () => openHelp(this.root),
@@ -163,6 +168,7 @@ export class StudioPage implements StudioContext {
   }
 
   gallery(): void {
+    if (this.readOnly) return this.say("This model is open to read only.", "error");
     openGallery(this.root, {
       load: () => this.document.gallery(), open: (what) => this.openOther(what), say: (words, kind) => this.say(words, kind),
     });
@@ -225,7 +231,8 @@ export class StudioPage implements StudioContext {
       else this.say(news.words, news.trouble ? "error" : "note");
     } else if (news.kind === "run") {
       if (news.state === "empty") this.run?.clear(sentence(news.words));
-      this.setRunWords(RUN_WORDS[news.state] ?? news.state);
+      const none = news.state === "stale" && (this.run?.player ?? null) === null; // it never ran
+      this.setRunWords(none ? "not whole yet" : (RUN_WORDS[news.state] ?? news.state));
     }
     if (news.kind !== "sketch") this.showState();
   }
@@ -288,11 +295,12 @@ export class StudioPage implements StudioContext {
     this.inspector = new InspectorPanel(this);
     this.text = new TextPanel(this, { undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save() });
     const problems = new ProblemsPanel(this, (problem) => void this.goTo(problem));
-    this.parts = [canvas, palette, this.inspector, this.text, problems, this.trail];
-    this.side = new SideTabs({ Inspector: this.inspector, Text: this.text, Problems: problems });
+    this.comparison = new ComparePanel(this, { goTo: (row) => this.goToRow(row) });
+    this.parts = [canvas, palette, this.inspector, this.text, problems, this.comparison, this.trail];
+    this.side = new SideTabs({ Inspector: this.inspector, Text: this.text, Problems: problems, Compare: this.comparison });
     const run = make("section", { class: "run-pane", "aria-label": "Run" });
     for (const [part, words] of [[canvas, "Drawing"], [palette, "Palette"]] as const) if (!part.element.hasAttribute("aria-label")) part.element.setAttribute("aria-label", words);
-    this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, ["Inspector", "Text", "Problems"], () => this.resized());
+    this.panes = new Panes({ Palette: palette.element, Canvas: canvas.element, Run: run }, this.side.element, ["Inspector", "Text", "Problems", "Compare"], () => this.resized());
     this.panes.onTab = (name): void => this.side?.show(name);
     this.waiting.remove();
     this.notices.strips.after(make("main", { class: "studio-main" }, this.panes.tabs, this.panes.element));
@@ -302,6 +310,7 @@ export class StudioPage implements StudioContext {
         if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
         this.inspector?.setDesk(desk);
+        this.comparison?.setDesk(desk);
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
       },
     });
@@ -320,6 +329,15 @@ export class StudioPage implements StudioContext {
       this.show("Text");
       this.text?.goTo(problem.line, problem.span);
     } else this.show("Canvas");
+  }
+
+  /** The part of a difference, where this model has it; the line where it has none. */
+  private goToRow({ part, change, line_after: line }: ComparedRow): void {
+    if (change !== "removed" && part !== "") this.select([part], "comparison");
+    else if (line !== null) {
+      this.show("Text");
+      this.text?.goTo(line, null);
+    } else this.say(change === "removed" ? `${part} is in the other model only.` : "");
   }
 
   private nextPane(step: 1 | -1): void {

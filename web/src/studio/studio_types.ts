@@ -254,6 +254,8 @@ export interface Inspected {
   ports: InspectedPort[];
   /** Of the whole model: the names of its parameters. */
   parameters?: string[];
+  /** Of the whole model: the names of its lookup tables. */
+  tables?: string[];
   /** Why it could not be built. */
   broken?: string | null;
   /** Whether the text describes it, so that it can be changed here. */

@@ -141,8 +141,8 @@ describe("words", () => {
   it("name parts, ports and links", () => {
     expect(boxName(motor, true)).toBe("motor, dc motor, selected");
     expect(boxName({ ...hinge, broken: "no body" })).toBe("hinge, revolute, joint, no body");
-    expect(portName(battery, battery.ports[0]!)).toBe("port plus of battery, electrical energy link");
-    expect(portName(hinge, hinge.ports[0]!)).toBe("port 1 of hinge, vector link, connected to world");
+    expect(portName(battery, battery.ports[0]!)).toBe("port plus of battery (resistor), electrical energy link");
+    expect(portName(hinge, hinge.ports[0]!)).toBe("port 1 of hinge (revolute), vector link, connected to world");
     expect(linkName(sketch.links[0]!)).toBe("electrical energy link bus: battery plus, motor plus");
   });
   it("give free names", () => {

@@ -28,9 +28,14 @@ def sweep_forward(nodes: Sequence[Traced], seeds: Mapping[int, Scalar], values: 
     """
     rates: Rates = {index: rate for index, rate in seeds.items() if not is_zero(rate)}
     for node in nodes:
-        changes = [rates.get(arg.index) if type(arg) is Traced else None for arg in node.args]
-        if all(change is None for change in changes) or node.op in PIECEWISE_CONSTANT:
+        for arg in node.args:
+            if type(arg) is Traced and arg.index in rates:
+                break
+        else:
+            continue  # it does not change, as most nodes do not
+        if node.op in PIECEWISE_CONSTANT:
             continue
+        changes = [rates.get(arg.index) if type(arg) is Traced else None for arg in node.args]
         rate = _rate(node, changes, values)
         if not is_zero(rate):
             rates[node.index] = rate
@@ -53,10 +58,6 @@ def _rate(node: Traced, changes: Sequence[Scalar | None], values: Mapping[int, S
         case "where":
             test, yes, no = _values(node, values)[0], *(0.0 if x is None else x for x in changes[1:])
             return yes if yes is no else apply("where", test, yes, no)
-        case "pack":
-            return node.tape.pack([0.0 if x is None else x for x in changes])
-        case "lane":
-            return node.tape.lanes(changes[0], node.args[2])[node.args[1]]
     rate: Scalar = 0.0
     for partial, change in zip(PARTIALS[node.op](*_values(node, values)), changes, strict=True):
         if change is not None and not is_zero(partial):

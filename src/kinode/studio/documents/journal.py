@@ -98,12 +98,16 @@ class KeptText:
         The file of the document.
     saved : str
         Its text on the disk.
+    looks : bool, default True
+        Whether something is looked for; else nothing was left, and no file is touched.
     """
 
-    def __init__(self, file: Path | None, saved: str) -> None:
+    def __init__(self, file: Path | None, saved: str, looks: bool = True) -> None:
         self.path = journal_path(file)
         self._aside = self.path.with_name(f"{self.path.name}.old")
         self.entry: JournalEntry | None = None
+        if not looks:
+            return
         left = read_journal(self.path)
         if left is not None and is_alive(left.process):  # another studio has this file open
             self.path = self.path.with_name(f"{self.path.name}-{os.getpid()}")

@@ -119,6 +119,10 @@ class ModelChecker:
         """Wait until all is checked and run."""
         return self._checks.wait(seconds) and self._runs.wait(seconds)
 
+    def wait_checked(self, seconds: float = 60.0) -> bool:
+        """Wait until all is checked; a run may be under way."""
+        return self._checks.wait(seconds)
+
     def reread(self) -> None:
         """A file that the text names was changed: check it anew."""
         with self._lock:

@@ -22,6 +22,7 @@ from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 from kinode.studio.drawing.drawn_parts import KINDLESS
 from kinode.studio.drawing.kind_boxes import Plain, describe_class, fields_of, find_class
+from kinode.studio.drawing.nested_completion import is_frame, list_words, nested_fields
 
 MOST = 200  # options of one answer
 LAWS = ("law", "laws", "laws_per_coordinate", "input_laws")
@@ -242,8 +243,18 @@ def _of_entry(section: str, spot: Spot, system: System) -> Iterator[Plain]:
             yield _option("between", "the two bodies or frames that it joins", "between: [")
         for name in FIELDS.get(section, ()) if not rows else ():
             yield _option(name, "field", f"{name}: ")
-    if len(spot.path) == 2:
+    kind = found.group(1) if found else KINDLESS.get(section, "")
+    known = any(row["name"] == spot.key for row in rows)
+    if len(spot.path) == 2 and (spot.key is None or known or spot.key == "between"):
         yield from _of_fields(rows, spot.key, system)
+    elif spot.key is None:
+        yield from nested_fields(spot.path, kind)
+    elif is_frame((*spot.path, spot.key), kind):
+        yield from _frames(system)
+    else:
+        yield from (_option(word, "choice") for word in list_words((*spot.path, spot.key), kind))
+        if len(spot.path) > 2:
+            yield from (_option(name, "parameter") for name in system.parameters)
 
 
 def _rows_of(spot: Spot, system: System) -> list[Plain]:

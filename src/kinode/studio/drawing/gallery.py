@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kinode.errors import ArgumentError, Error
 from kinode.formats.load import load
+from kinode.importers import URDF
 from kinode.model.circuit_links.circuit_topology import find_circuit_topology
 from kinode.studio.diagram_data import MOST_NARROW, NARROW, WIDE
 from kinode.studio.documents.document_file import MODELS
@@ -23,6 +24,7 @@ _DRAWING = threading.Lock()
 LARGEST = 1_000_000  # bytes of a file that is looked into
 _STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
 _MODEL = re.compile(rb"^[\"{\s]*kinode[\"']?\s*:", re.MULTILINE)
+_ROBOT = re.compile(rb"<robot\b")
 
 
 def list_examples(goes_on: Callable[..., bool] = lambda: True) -> list[Plain]:
@@ -66,9 +68,9 @@ def find_example(name: object) -> Path:
 
 
 def find_models(folder: Path) -> list[str]:
-    """The names of the models that lie in a folder, hidden ones and views left out."""
+    """The names of the models that lie in a folder, URDF too; hidden ones and views left out."""
     try:
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in MODELS)
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (*MODELS, *URDF))
     except OSError:
         return []
     shown = (path for path in files if not path.name.startswith(".") and not path.name.lower().endswith(ENDING))
@@ -77,6 +79,7 @@ def find_models(folder: Path) -> list[str]:
 
 def _is_model(path: Path) -> bool:
     try:
-        return path.is_file() and path.stat().st_size <= LARGEST and _MODEL.search(path.read_bytes()) is not None
+        sign = _ROBOT if path.suffix.lower() in URDF else _MODEL
+        return path.is_file() and path.stat().st_size <= LARGEST and sign.search(path.read_bytes()) is not None
     except OSError:
         return False

@@ -243,6 +243,7 @@ def _inspect_whole(found: CheckedVersion, places: EntryPlaces) -> Plain:
     fields += [_field(found, places, "", row, None, ("run",)) for row in fields_of(RunDefaults)]
     return {
         "name": "", "section": "", "kind": "", "words": WHOLE, "fields": fields, "ports": [],
-        "parameters": [name for name, path in places.paths.items() if path[0] == "parameters"], "broken": None,
+        "parameters": [name for name, path in places.paths.items() if path[0] == "parameters"],
+        "tables": [name for name, path in places.paths.items() if path[0] == "tables"], "broken": None,
         "editable": True,
     }  # fmt: skip

@@ -37,6 +37,7 @@ from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.box_places import read_box
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft, read_places
+from kinode.studio.comparison.comparison_answers import add_comparison_answers
 from kinode.studio.documents.document_file import DocumentFile, FileThere, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.journal import Journal, JournalEntry, KeptText
 from kinode.studio.documents.model_document import DocumentChange, ModelDocument
@@ -47,8 +48,10 @@ from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
 from kinode.studio.drawing.gallery import find_example, find_models, list_examples
 from kinode.studio.drawing.hand_over import add_hand_over_answers, source_of
+from kinode.studio.drawing.inspected_tables import add_table_answers
 from kinode.studio.drawing.inspection import inspect_component
 from kinode.studio.drawing.kind_boxes import Plain
+from kinode.studio.drawing.law_problems import find_law_problem
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
@@ -96,6 +99,8 @@ class StudioDesk:
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_box_answers(self)
         add_hand_over_answers(self)
+        add_comparison_answers(self, TEXT_LANE)
+        add_table_answers(self)
         add_place_answers(self)
         self._begin(file)
 
@@ -114,10 +119,9 @@ class StudioDesk:
         if self._watch is not None:
             self._watch.close()
         self._journal = self._watch = None
-        self.kept = KeptText(None, file.saved)
+        self.kept = KeptText(file.path, file.saved, looks=not self.session.read_only)
         if self.session.read_only:
             return
-        self.kept = KeptText(file.path, file.saved)
         self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
         if file.path is not None:
             self._others = self._named_files()
@@ -345,7 +349,8 @@ class StudioDesk:
             raise ArgumentError(f"position: a whole number is expected, not {position!r:.40}")
         found = self.checked(job if law is not None else None)
         if law is not None:
-            return complete_law(found.system, str(law), position)
+            answer = complete_law(found.system, str(law), position)
+            return {**answer, "problem": find_law_problem(found, job.fields.get("field"), str(law), answer)}
         return complete_text(found.of.text, position, found.system)
 
     def can_connect(self, job: Job) -> Answer:

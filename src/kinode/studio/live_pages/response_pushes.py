@@ -71,6 +71,7 @@ class ResponseBoard:
             with self._changed:
                 self._busy -= 1
                 self._quiet_from = time.monotonic() + QUIET
+                self._changed.notify_all()
                 if self._thread is None and self._paused:
                     self._thread = threading.Thread(target=self._resume_later, name="kinode curves", daemon=True)
                     self._thread.start()

@@ -2,6 +2,7 @@
 
 import { draw } from "../../live/svg";
 import { write } from "../../ui/elements";
+import { type RowChange, SIGNS } from "../comparison/compare_types";
 import type { Problem, SketchBox, SketchPort } from "../studio_types";
 import { placeWords } from "./box_words";
 import type { CanvasModel } from "./canvas_model";
@@ -22,6 +23,8 @@ export interface BoxMarks {
 
 export class BoxLayer {
   readonly element = draw("g", { class: "boxes" });
+  /** How parts differ from another model, by their components. */
+  compared: ReadonlyMap<string, RowChange> = new Map();
   private readonly drawn = new Map<string, DrawnBox>();
   private readonly model: CanvasModel;
 
@@ -46,7 +49,7 @@ export class BoxLayer {
       const { at, ports, pinned: _, ...look } = box;
       const relative = ports.map((port) => ({ ...port, at: [port.at[0] - at[0], port.at[1] - at[1]] }));
       const words = box.words === undefined ? undefined : placeWords(box);
-      const key = JSON.stringify([{ ...look, words }, relative, own.map((problem) => [problem.message, problem.port, problem.severity])]);
+      const key = JSON.stringify([{ ...look, words }, relative, own.map((problem) => [problem.message, problem.port, problem.severity]), this.compared.get(box.owner)]);
       const known = this.drawn.get(box.name);
       if (known?.key !== key) this.build(box, own, key, known?.element);
     }
@@ -115,7 +118,7 @@ export class BoxLayer {
     const glow = draw("rect", { class: "glow", x: -width / 2 - 5, y: -height / 2 - 5, width: width + 10, height: height + 10, rx: 5 });
     const ports = box.ports.map((port) => handle(box, port, problems.filter((problem) => problem.port === port.name)));
     const edges = box.ports.filter((port) => (port.edge ?? "") !== "").map((port) => edgeMark(box, port));
-    element.replaceChildren(room, ...rooms, ...references, ...edges, symbol, ...words, glow, ...ports, ...badge(box, problems));
+    element.replaceChildren(room, ...rooms, ...references, ...edges, symbol, ...words, glow, ...ports, ...badge(box, problems), ...compareMark(box, this.compared.get(box.owner)));
     if (old === undefined) this.element.append(element);
     this.drawn.set(box.name, { element, key, at: old?.getAttribute("transform") ?? "" });
   }
@@ -156,4 +159,13 @@ function badge(box: SketchBox, problems: Problem[]): SVGGElement[] {
   const [x, y] = [box.size[0] / 2, -box.size[1] / 2];
   return [draw("g", { class: `badge ${bad ? "error" : "warning"}`, transform: `translate(${x} ${y})`, role: "img", "aria-label": words.join(" ") },
     draw("title", {}, words.join("\n")), draw("circle", { r: 8 }), draw("text", { y: 4, "text-anchor": "middle", "font-size": 11 }, words.length > 1 ? String(words.length) : "!"))];
+}
+
+/** A frame and a sign of a part that differs from another model. */
+function compareMark(box: SketchBox, change: RowChange | undefined): SVGGElement[] {
+  if (change === undefined) return [];
+  const [width, height] = box.size;
+  return [draw("g", { class: `compare-mark ${change}`, role: "img", "aria-label": change }, draw("title", {}, change),
+    draw("rect", { class: `compare-room ${change}`, x: -width / 2 - 3, y: -height / 2 - 3, width: width + 6, height: height + 6, rx: 5 }),
+    draw("circle", { cx: -width / 2 - 5, cy: -height / 2 - 5, r: 8 }), draw("text", { x: -width / 2 - 5, y: -height / 2 - 1, "text-anchor": "middle", "font-size": 12 }, SIGNS[change]))];
 }

@@ -6,6 +6,8 @@ import { button, make } from "../../ui/elements";
 import { menuButton } from "../../ui/menu";
 import { ChoiceBox } from "../palette/choice_box";
 import { ADD_EVENT, DRAG_TYPE, findAddition, type Addition } from "../palette/kind_choices";
+import { COMPARED_EVENT, type ComparedMarks } from "../comparison/compare_types";
+import { GhostLayer } from "../comparison/ghost_layer";
 import type { Gesture, GestureAnswer, StudioContext, StudioPart } from "../studio_types";
 import { boxMenu } from "../subsystems/box_commands";
 import { ALIGN_WORDS, type AlignWay } from "./alignment";
@@ -41,7 +43,8 @@ class CanvasView implements StudioPart, KeyHost {
   chosenLink: string | null = null;
   focused: string | null = null;
   private readonly svg = draw("svg", { class: "circuit" });
-  private readonly world = draw("g", {}, this.wires.element, this.boxes.element, this.overlay);
+  private readonly ghosts = new GhostLayer();
+  private readonly world = draw("g", {}, this.ghosts.element, this.wires.element, this.boxes.element, this.overlay);
   // What is dragged is drawn in a picture of its own, so that all else need not be painted again.
   private readonly lifted = draw("g");
   private readonly liftedSvg = draw("svg", { class: "circuit lifted" }, this.lifted);
@@ -69,20 +72,23 @@ class CanvasView implements StudioPart, KeyHost {
     this.sheet.addEventListener("dragover", (event) => event.dataTransfer?.types.includes(DRAG_TYPE) && !context.readOnly && event.preventDefault());
     this.sheet.addEventListener("drop", this.dropped);
     context.root.addEventListener(ADD_EVENT, this.asked);
+    context.root.addEventListener(COMPARED_EVENT, this.compared);
     addHelp(CANVAS_HELP);
     this.sketchChanged();
   }
 
   private tools(): HTMLElement {
     const command = (text: string, words: string, act: () => unknown): HTMLElement => button(text, words, () => void act());
-    const change = (act: () => unknown) => (): unknown => (this.context.readOnly ? this.context.say("The model is read-only.") : act());
     const ways = menuButton("Align", "Align the selected parts", () => (Object.keys(ALIGN_WORDS) as AlignWay[]).map((way) => ({
-      kind: "action", text: ALIGN_WORDS[way], act: () => change(() => alignChosen(this, way))(),
+      kind: "action", text: ALIGN_WORDS[way], act: () => alignChosen(this, way),
     })));
-    return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" },
-      command("Add", "Add a part: /", change(() => searchParts(this, this.window.middle, true))),
-      command("Connect", "Connect the selected part: c", change(() => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused)))),
-      ways.element, boxMenu(this).element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
+    const changing = [
+      command("Add", "Add a part: /", () => searchParts(this, this.window.middle, true)),
+      command("Connect", "Connect the selected part: c", () => (this.focused === null ? this.context.say("Select a part to connect.") : connectByKeys(this, this.focused))),
+      ways.element,
+    ];
+    return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" }, ...(this.context.readOnly ? [] : changing),
+      boxMenu(this).element, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
         command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }
@@ -141,6 +147,7 @@ class CanvasView implements StudioPart, KeyHost {
     this.routes.destroy();
     this.input.destroy();
     this.context.root.removeEventListener(ADD_EVENT, this.asked);
+    this.context.root.removeEventListener(COMPARED_EVENT, this.compared);
     this.element.remove();
   }
 
@@ -366,6 +373,13 @@ class CanvasView implements StudioPart, KeyHost {
     event.preventDefault();
     this.sheet.focus({ preventScroll: true });
     void this.add(addition, this.window.placeOf(event), false);
+  };
+
+  private readonly compared = (event: Event): void => {
+    const { detail } = event as CustomEvent<ComparedMarks | null>;
+    this.boxes.compared = detail?.changes ?? new Map();
+    this.ghosts.show(detail?.ghosts ?? []);
+    this.drawAll();
   };
 
   private readonly asked = (event: Event): void => {

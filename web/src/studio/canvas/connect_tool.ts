@@ -58,12 +58,13 @@ export class ConnectTool implements PointerTool {
 
   move(event: PointerEvent): void {
     this.dragged ||= Math.hypot(event.clientX - this.pressed[0], event.clientY - this.pressed[1]) >= CLICK;
+    const field = this.fieldAt(event);
     const { goal, at } = this.goalAt(event);
     const [x, y] = at;
     this.line.setAttribute("d", `M${this.start[0]},${this.start[1]}L${x},${y}`);
     const why = goal.kind === "port" ? (this.reasons.get(`${goal.place.component}:${goal.place.port}`) ?? "") : "";
     this.line.classList.toggle("refused", why !== "");
-    this.host.hint(this.words(goal, why));
+    this.host.hint(field === null ? this.words(goal, why) : `Write it into ${field.component}.${field.port}`);
   }
 
   private words(goal: ConnectGoal, why: string): string {
@@ -80,7 +81,12 @@ export class ConnectTool implements PointerTool {
       return true;
     }
     const { goal } = this.goalAt(event);
+    const field = this.fieldAt(event);
     this.cancel();
+    if (field !== null) {
+      void this.host.act({ do: "connect", from: this.from.place, to: field });
+      return false;
+    }
     const why = goal.kind === "port" ? this.reasons.get(`${goal.place.component}:${goal.place.port}`) : "";
     if (why) this.host.context.say(why, "error");
     else void connectTo(this.host, this.from, goal, this.reasons);
@@ -94,6 +100,13 @@ export class ConnectTool implements PointerTool {
     this.host.boxes.markPorts(null);
     this.host.wires.markTargets(null);
     this.host.hint(null);
+  }
+
+  /** A field of the inspector below the pointer, which takes the quantity as its law. */
+  private fieldAt(event: PointerEvent): PortPlace | null {
+    const root = this.host.sheet.getRootNode() as Document | ShadowRoot;
+    const row = root.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>(".field-row[data-owner]") ?? null;
+    return row === null || row.dataset["owner"] === "" ? null : { component: row.dataset["owner"]!, port: row.dataset["field"]! };
   }
 
   /** What is below the pointer: the nearest port, a wire, a box, or nothing. */

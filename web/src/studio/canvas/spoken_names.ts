@@ -26,7 +26,9 @@ export function portName(box: SketchBox, port: SketchPort): string {
   const outside = port.edge ? `, connected outside to ${port.edge}` : "";
   const what = port.kind === "information" ? (port.out ? "gives a signal" : "reads a signal") : [port.domain, KINDS[port.kind]].filter((word) => word !== "").join(" ");
   const where = port.reference !== "" ? `, connected to ${port.reference}` : port.open ? ", open" : "";
-  return `port ${port.name} of ${box.name}, ${what}${outside || where}`;
+  const kind = box.kind.replaceAll("_", " "); // so that a list of ports finds a part by what it is
+  const of = kind === "" || kind === box.name || box.role === "SB" ? box.name : `${box.name} (${kind})`;
+  return `port ${port.name} of ${of}, ${what}${outside || where}`;
 }
 
 export function linkName(link: SketchLink): string {

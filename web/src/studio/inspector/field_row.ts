@@ -38,7 +38,7 @@ export class FieldRow {
     const label = make("label", { for: id, title: docWords(field) }, title, ...(field.required ? [make("span", { class: "required", title: "must be given", "aria-hidden": "true" }, " *")] : []));
     const unit = make("span", { class: "field-unit" }, prettyUnit(field.unit ?? ""));
     const box = this.input instanceof HTMLInputElement ? this.lawBox(this.input) : this.input;
-    this.element = make("div", { class: "field-row", "data-field": field.path.join(".") }, label, box, unit, this.removeButton(), this.doc, this.wrong);
+    this.element = make("div", { class: "field-row", "data-field": field.path.join("."), "data-owner": owner }, label, box, unit, this.removeButton(), this.doc, this.wrong);
   }
 
   /** The slider of a number that the run knows by this name. */

@@ -6,6 +6,7 @@ import type { DocumentNews } from "../document";
 import type { GestureAnswer, Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
 import { FieldRow } from "./field_row";
 import { PortRows } from "./port_rows";
+import { TableForm } from "./table_form";
 
 export class InspectorPanel implements StudioPart {
   readonly element = make("div", { class: "inspector" });
@@ -15,13 +16,23 @@ export class InspectorPanel implements StudioPart {
   private desk: LiveDesk | null = null;
   private asked = 0;
   private moreOpen = new Set<string>();
+  private tablesOpen = new Set<string>();
+  private cell: { table: string; at: string } | null = null; // of a table, where the person types: the panel is drawn anew after each change
   private readonly end: () => void;
 
   constructor(context: StudioContext) {
     this.context = context;
     this.end = context.document.listen((news) => this.hear(news));
+    document.addEventListener("focusin", this.noteCell);
     void this.show();
   }
+
+  private readonly noteCell = (event: FocusEvent): void => {
+    const target = event.target as HTMLElement;
+    const table = target.closest?.<HTMLElement>("[data-table]")?.dataset["table"];
+    const at = target.dataset?.["cell"];
+    this.cell = table === undefined || at === undefined ? null : { table, at };
+  };
 
   selectionChanged(): void {
     void this.show();
@@ -49,6 +60,7 @@ export class InspectorPanel implements StudioPart {
 
   destroy(): void {
     this.end();
+    document.removeEventListener("focusin", this.noteCell);
     for (const row of this.rows) row.destroy();
   }
 
@@ -100,7 +112,7 @@ export class InspectorPanel implements StudioPart {
     for (const [title, members] of sections) parts.push(...(title === "" ? [] : [make("h3", {}, title)]), ...members.map((row) => row.element));
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
-    if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter());
+    if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter(), ...this.tables(inspected.tables ?? []));
     else if (inspected.editable !== false && inspected.origin === undefined) parts.push(this.actions([owner], inspected.section === "systems"));
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
@@ -145,6 +157,15 @@ export class InspectorPanel implements StudioPart {
       void this.context.act({ do: "set", name: "", path: ["parameters", name.value.trim()], value: value.value.trim() });
     });
     return form;
+  }
+
+  /** The lookup tables of the model, each a fold with its cells and its plot. */
+  private tables(names: readonly string[]): HTMLElement[] {
+    const forms = names.map((name) => new TableForm(this.context, name, this.tablesOpen.has(name), name === this.cell?.table ? this.cell.at : "", (open) => (open ? this.tablesOpen.add(name) : this.tablesOpen.delete(name))).element);
+    const add = make("button", { type: "button" }, "Add table");
+    add.disabled = this.context.readOnly;
+    add.addEventListener("click", () => void this.context.act({ do: "add", kind: "table" }).then((done) => done?.made?.forEach((name) => this.tablesOpen.add(name))));
+    return [make("h3", {}, "Tables"), ...forms, make("div", { class: "part-actions" }, add)];
   }
 
   private several(): HTMLElement {

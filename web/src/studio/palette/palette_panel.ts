@@ -40,6 +40,8 @@ class PalettePanel implements StudioPart {
 
   // -- the list ---------------------------------------------------------------------------------------
   private fill(): void {
+    this.input.hidden = this.context.readOnly;
+    if (this.context.readOnly) return this.list.replaceChildren(make("p", { class: "muted" }, "This model is open to read only."));
     const query = this.input.value.trim();
     this.list.replaceChildren(...(query === "" ? this.byDomain() : this.answers(query)));
   }
@@ -74,8 +76,7 @@ class PalettePanel implements StudioPart {
 
   private item(choice: Choice<Addition>): HTMLElement {
     const button = make("button", {
-      type: "button", draggable: this.context.readOnly ? "false" : "true", "data-addition": additionName(choice.value), title: choice.detail ?? "",
-      ...(this.context.readOnly ? { "aria-disabled": "true" } : {}),
+      type: "button", draggable: "true", "data-addition": additionName(choice.value), title: choice.detail ?? "",
     }, ...(choice.symbol === undefined ? [] : [symbolPicture(choice.symbol)]),
     make("span", { class: "palette-words" }, make("b", {}, choice.label), make("span", { class: "muted" }, choice.detail ?? "")));
     return make("li", {}, button);

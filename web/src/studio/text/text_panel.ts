@@ -82,6 +82,11 @@ export class TextPanel implements StudioPart {
     this.mark();
   }
 
+  /** Whether something was typed that is not sent yet. */
+  get isUnsent(): boolean {
+    return this.timer !== null;
+  }
+
   /** Sends what was typed at once. */
   flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);

@@ -30,6 +30,7 @@ SPECIAL = {
     ("state_space", "A"): "[[-1]]",
     ("sampled_state_space", "A"): "[[0.5]]",
     ("worm_gear", "efficiency"): "40 %",
+    ("worm_gear", "ratio"): "20",
     ("coupled_inductors", "coupling"): "0.5",
     ("relay", "on"): "1",
     ("relay", "off"): "0",
@@ -37,7 +38,8 @@ SPECIAL = {
     ("lugre", "static"): "1.5 N*m",
     ("slide_lugre", "static"): "1.5 N",
 }
-ALSO: Mapping[str, Mapping[str, str]] = {  # fields that may be left out one by one, but not all of them
+ALSO: Mapping[str, Mapping[str, str]] = {  # fields that may be left out one by one, but not all; a rotor that can stick
+    "dc_motor": {"inertia": "1e-4 kg*m^2"},
     "pid": {"target": "0", "measured": "0", "proportional": "1"},
     "sampled_pid": {"target": "0", "measured": "0", "proportional": "1"},
     "spring": {"stiffness": "100 N/m", "free_length": "0.1 m"},

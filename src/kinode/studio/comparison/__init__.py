@@ -1,0 +1,1 @@
+"""The studio compares its document with other models."""

@@ -1,0 +1,40 @@
+"""A model compared with another file in the studio, in a real browser: rows, marks, ghost, peaks, taking over."""
+
+from studio_hands import studio
+
+FILES = "() => [...document.querySelectorAll('.comparison option')].map((option) => option.textContent)"
+MARKS = """() => Object.fromEntries([...document.querySelectorAll('.part')].flatMap((part) =>
+  [...part.querySelectorAll('.compare-mark')].map((mark) => [part.dataset.name, mark.getAttribute('aria-label')])))"""
+GHOSTS = "() => [...document.querySelectorAll('.ghost')].map((ghost) => ghost.dataset.name)"
+ROWS = (
+    "() => [...document.querySelectorAll('.compare-rows li')].map((row) => `${row.dataset.change} ${row.dataset.part}`)"
+)
+LAMP = "  lamp: {kind: resistor, plus: bus, minus: gnd, resistance: 40 Ohm}\n"
+
+
+def test_a_person_compares_two_models(large, axis):
+    text = axis.read_text()
+    (axis.parent / "before.yaml").write_text(text.replace("run:", f"{LAMP}run:"))
+    axis.write_text(text.replace("ratio: 60", "ratio: 80").replace("  battery:", "  supply: "))
+    with studio(large, axis) as hands:
+        large.get_by_role("tab", name="Compare").click()
+        large.wait_for_function(f"(name) => ({FILES})().includes(name)", arg="before.yaml")
+        large.get_by_label("Compare with", exact=True).select_option(label="before.yaml")
+        large.wait_for_selector(".compare-rows li")
+        assert large.evaluate(ROWS) == ["changed ratio", "renamed supply", "removed lamp"]
+        assert large.evaluate(MARKS) == {"supply": "renamed"} and large.evaluate(GHOSTS) == ["lamp"]
+        large.get_by_role("button", name="renamed supply").click()
+        assert large.evaluate("() => kinodeStudio.selection") == ["supply"]
+        large.wait_for_function("() => kinodeStudio.run?.player", timeout=60_000)
+        large.get_by_role("button", name="Peaks side by side").click()
+        large.wait_for_selector(".peak-table tr.differs", timeout=60_000)
+        assert "%" in large.inner_text(".peak-table tr[data-name='rotor.speed'] td:last-child")
+        assert large.evaluate("() => kinodeStudio.run.player.runs.length") == 2  # the other one is a ghost in 3D
+        large.locator("li[data-part=ratio]").get_by_role("button", name="Take over").click()
+        large.wait_for_function(f"() => !({ROWS})().includes('changed ratio')")
+        assert "ratio: 60" in hands.text
+        large.get_by_role("button", name="Take over all").click()
+        large.wait_for_function(f"() => ({ROWS})().length === 0")
+        assert "  lamp:" in hands.text and "battery:" in hands.text and large.evaluate(GHOSTS) == []
+        large.get_by_role("button", name="Stop comparing").click()
+        assert large.evaluate(MARKS) == {}
