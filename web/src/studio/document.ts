@@ -6,23 +6,14 @@ import type {
   Catalogue, Completion, ConnectTarget, DocumentState, Gallery, Gesture, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch,
   StudioSettings, TextEdit,
 } from "./studio_types";
-import { stateOf } from "./document_state";
+import { type DocumentNews, stateOf } from "./document_state";
 import { headIn, namesInside, prefixOf, problemsInside } from "./subsystems/box_names";
 import { applyPoints, difference } from "./text_positions";
 
 /** What is used of the connection to the server. */
 export type StudioLink = Pick<LiveConnection, "ask" | "onPush">;
 
-/** What listeners are told. Edits are code points of `before`. */
-export type DocumentNews =
-  | { kind: "text"; before: string; edits: readonly TextEdit[]; own: boolean }
-  | { kind: "opened"; mine: string | null } // mine: the text this page had, where the server has another
-  | { kind: "state" }
-  | { kind: "sketch" }
-  | { kind: "box" } // another subsystem was opened, or closed
-  | { kind: "problems" }
-  | { kind: "disk"; words: string; conflict: boolean; trouble: boolean }
-  | { kind: "run"; state: string; words: string };
+export type { DocumentNews };
 
 interface Change {
   edits: readonly TextEdit[];
