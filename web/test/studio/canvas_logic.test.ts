@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import stored from "../../fixtures/routes.json";
 import { align } from "../../src/studio/canvas/alignment";
-import { deletion, freePlace } from "../../src/studio/canvas/canvas_commands";
+import { deletion, freePlace, placeOfDrop } from "../../src/studio/canvas/canvas_commands";
 import { canvasKeyName } from "../../src/studio/canvas/canvas_keys";
 import { CanvasModel, snapToGrid } from "../../src/studio/canvas/canvas_model";
 import { bentPoints, inOrder } from "../../src/studio/canvas/canvas_tools";
@@ -42,6 +42,16 @@ function model(): CanvasModel {
   return made;
 }
 const end = (of: SketchBox, k = 0): LooseEnd => looseEnd(of, of.ports[k]!);
+
+describe("a dropped part", () => {
+  it("stands where it was dropped, or beside the part that stands there", () => {
+    expect(placeOfDrop(model(), [98, 99])).toEqual([100, 100]);
+    const [x, y] = placeOfDrop(model(), [205, 5]);
+    expect(Math.abs(x - 200) >= 60 || Math.abs(y) >= 60).toBe(true);
+    expect(Math.hypot(x - 200, y)).toBeLessThan(160);
+    expect(placeOfDrop(model(), [205, 5], [40, 40], new Set(["motor"]))).toEqual([200, 0]); // it is the part itself
+  });
+});
 
 describe("ports", () => {
   it("fit by kind and domain", () => {

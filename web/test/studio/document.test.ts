@@ -123,4 +123,26 @@ describe("the document of the page", () => {
     await back;
     expect(document.text).toBe("saved and more");
   });
+
+  it("hands over what it has to a server that comes back, and asks where both have changed the same", async () => {
+    const { socket, document, news } = await openDocument("saved");
+    document.settings = { readOnly: false, server: "one", source: { model: "arm.yaml" } };
+    socket.answer({ kind: "document", version: 2, edits: [[5, 5, " and more"]], dirty: true });
+    const back = document.comeBack("saved and more and typed");
+    await tick();
+    expect(socket.sent[1]).toEqual({
+      seq: 2, kind: "hand_over", server: "one", version: 2, text: "saved and more and typed", known: "saved and more", saved: "saved", source: { model: "arm.yaml" }, places: {}, waypoints: {},
+    });
+    socket.answer({ ...openedAnswer(2, "saved and more and typed", 1), handed: "merged" });
+    await back;
+    expect(document).toMatchObject({ text: "saved and more and typed", version: 1 });
+    expect(news.at(-1)).toEqual({ kind: "opened", mine: null });
+    document.settings = { readOnly: false, server: "two", source: {} };
+    const clash = document.comeBack(document.text);
+    await tick();
+    expect(socket.sent[2]).toMatchObject({ kind: "hand_over", known: null });
+    socket.answer({ ...openedAnswer(3, "another", 1), handed: "conflict" });
+    await clash;
+    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more and typed" });
+  });
 });

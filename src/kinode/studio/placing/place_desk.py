@@ -6,6 +6,8 @@ kind         fields                       answer
 place_scene  gesture                      the model at its start as a packet; after a gesture that is not done
 place_pull   body, at, goal, anew         poses while a body is pulled, as a packet; coordinates, words
 place_start                               gesture: what writes the pulled position into the text; words
+place_frames                              frames: the named frames of bodies
+shape        name                         the shape of a body as a form; mass and inertia as numbers
 mobility                                  freedoms, loops, redundant constraints, in words and by joint
 ===========  ===========================  =====================================================================
 
@@ -30,6 +32,7 @@ from kinode.formats.editing.text_edits import apply_edits
 from kinode.studio.live_pages.session import Answer, Job
 from kinode.studio.placing.mobility_words import explain_mobility
 from kinode.studio.placing.pulling import Pull
+from kinode.studio.placing.shape_fields import describe_shape
 from kinode.studio.placing.start_here import start_gesture
 from kinode.studio.placing.still_model import StillModel, pose_array
 from kinode.studio.placing.still_scene import gap_records, still_document
@@ -119,6 +122,18 @@ class PlaceDesk:
             gesture, words = start_gesture(before[0].model, before[1], draft)
         return {"gesture": gesture, "words": "; ".join(words)}
 
+    def frames(self, job: Job) -> Answer:
+        """The named frames of bodies, where a part can stand."""
+        bodies = self.desk.checked().system.bodies
+        return {"frames": [{"name": str(x), "body": name} for name, b in bodies.items() for x in b.frames if x.name]}
+
+    def shape(self, job: Job) -> Answer:
+        """The shape of a body, and what it gives."""
+        found, name = self.desk.checked(), job.fields.get("name")
+        if not isinstance(name, str):
+            raise ArgumentError(f"name: the name of a body is expected, not {name!r:.40}")
+        return describe_shape(found.system, ModelDraft(found.of.text, found.of.place, found.checked), name)
+
     def mobility(self, job: Job) -> Answer:
         """Freedoms and redundant constraints."""
         found = self.desk.checked()
@@ -137,6 +152,8 @@ def add_place_answers(desk: StudioDesk) -> PlaceDesk:
         "place_scene": place.scene, "place_pull": place.pull, "place_start": place.start, "mobility": place.mobility,
     }.items():  # fmt: skip
         desk.session.handle(kind, answer)
+    for kind, answer in {"shape": place.shape, "place_frames": place.frames}.items():
+        desk.session.handle(kind, answer, lane=kind)
     return place
 
 

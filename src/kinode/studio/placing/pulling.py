@@ -18,11 +18,11 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.structure.loop_closure import CLOSED_ENOUGH, RANK
 from kinode.studio.placing.still_model import StillModel
 
-STEPS = 12
+STEPS = 20
 HALVINGS = 6
 NEAR_ENOUGH = 1e-6  # of the characteristic length
 DAMPING = 3e-3  # of the largest slope: freedoms that hardly move the point stay
-LEAST_GAIN = 1e-3  # of the distance: less is not worth another step
+LEAST_GAIN = 1e-4  # of the distance: less is not worth another step
 LONGEST = 0.6  # rad, or characteristic lengths, of one step
 
 

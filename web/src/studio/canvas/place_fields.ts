@@ -23,6 +23,7 @@ export interface GivenPlaces {
   before: Gesture[]; // bodies that are made along
 }
 
+const MOST_FRAMES = 6; // that have a button beside the question; the list has all
 const NEW_BODY = "\u0000new body";
 
 /** Asks for the places of a kind; null: it was ended. The two sides of a joint are its field `between`. */
@@ -57,9 +58,21 @@ async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, ta
     if (!used.has("world")) choices.unshift({ value: "world", label: "world", detail: "the base: it does not move" });
     choices.push({ value: NEW_BODY, label: "a new body", detail: "is drawn along" });
   }
+  const frames = ask.shape === "frame" ? await knownFrames(host, used) : [];
   const title = `${kind.title}: ${ask.words || ask.field}`;
-  const list = (): Promise<string | null> => host.choices.ask({ title, choices, typed: (name) => name, ...(ask.shape === "frame" ? { hint: "a body, or a frame: arm.tip" } : {}), none: "Nothing has this name; frames can be typed." });
-  const answer = byKeys ? await list() : await pickOnCanvas(host, title, role, choices, list);
+  const list = (): Promise<string | null> => host.choices.ask({ title, choices: [...choices, ...frames], typed: (name) => name, ...(ask.shape === "frame" ? { hint: "a body, or a frame: arm.tip" } : {}), none: "Nothing has this name; frames can be typed." });
+  const answer = byKeys ? await list() : await pickOnCanvas(host, title, role, [...choices, ...frames.slice(0, MOST_FRAMES)], list);
   host.focusSheet();
   return answer;
+}
+
+/** The named frames of all bodies but those that are chosen already. */
+async function knownFrames(host: CanvasHost, used: ReadonlySet<string>): Promise<Choice<string>[]> {
+  try {
+    const { frames } = (await host.context.document.question("place_frames")) as { frames?: { name: string; body: string }[] };
+    const bodies = new Set([...used].map((name) => (name.includes(".") ? name.slice(0, name.lastIndexOf(".")) : name)));
+    return (frames ?? []).filter(({ body }) => !bodies.has(body)).map(({ name, body }) => ({ value: name, label: name, detail: `a frame of ${body}` }));
+  } catch {
+    return []; // they can be typed
+  }
 }

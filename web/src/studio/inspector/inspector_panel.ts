@@ -3,6 +3,7 @@
 import { errorWords, type LiveDesk } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { DocumentNews } from "../document";
+import { ShapeForm } from "../stage/shape_form";
 import type { GestureAnswer, Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
 import { FieldRow } from "./field_row";
 import { PortRows } from "./port_rows";
@@ -111,6 +112,7 @@ export class InspectorPanel implements StudioPart {
     const sections = groups(first);
     for (const [title, members] of sections) parts.push(...(title === "" ? [] : [make("h3", {}, title)]), ...members.map((row) => row.element));
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
+    if (inspected.section === "bodies" && inspected.editable !== false && inspected.origin === undefined) parts.push(new ShapeForm(this.context, owner).element);
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
     if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter(), ...this.tables(inspected.tables ?? []));
     else if (inspected.editable !== false && inspected.origin === undefined) parts.push(this.actions([owner], inspected.section === "systems"));
