@@ -152,6 +152,7 @@ class Tape:
     def __init__(self) -> None:
         self.nodes: list[Traced] = []
         self._known: dict[tuple[Any, ...], Traced] = {}
+        self.keys: dict[int, int] = {}  # what tells the nodes of different tapes apart, by index (fused_products.py)
 
     def node(self, op: str, *args: Any) -> Traced:
         """The node of this operation; a new one if there is none yet."""

@@ -21,6 +21,7 @@ from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
 from kinode.dynamics.stepped_system import SteppedSystem
 from kinode.errors import ArgumentError
+from kinode.jit.python_calls.builtin_function import prepare_wrapper
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.fast_method import Fast, fast, forget_builtins, make_builtin
@@ -387,5 +388,6 @@ class Dynamics(DerivativeMethods, SteppedSystem):
         kernel = Kernel(row.name)
         if size == 0 or needs_modes(topology, kernel) or (row.square and is_large(topology)):
             return method  # type: ignore[no-any-return]
+        prepare_wrapper()
         defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.start.initial_values.z, "u": np.zeros(size)}
         return make_builtin(row, self.kernels.machine(kernel), defaults, size, method)

@@ -16,6 +16,7 @@ from kinode.errors import ModelError, unreadable
 from kinode.hooks import hook
 from kinode.importers import URDF
 from kinode.model.system import System
+from kinode.paused_collection import paused_collection
 
 YAML = (".yaml", ".yml", ".json")
 VIEW = ".view.yaml"  # beside a model: where the studio draws its parts
@@ -84,12 +85,14 @@ def load(
     if suffix in URDF or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         from kinode.importers import urdf
 
-        return urdf.load(file, base, mimic=mimic, name=name)
+        with paused_collection():
+            return urdf.load(file, base, mimic=mimic, name=name)
     if base != "fixed":
         raise ModelError(f'base="{base}" is for URDF; this file says itself how its bodies are joined', file=str(file))
     from kinode.formats import yaml_files
 
-    system = yaml_files.load(file, trust=trust)
+    with paused_collection():
+        system = yaml_files.load(file, trust=trust)
     if name is not None:
         system.name = name
     return system

@@ -72,7 +72,7 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     known = [None if entry is None else code_cache.load(entry) for entry in entries]
     drafts: list[_Draft | None] = []
     if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
-        PendingCode(lambda: provide_shared("batch", requests[0].lanes), at_once=False)
+        PendingCode(lambda: _provide_usual(requests[0].lanes), at_once=False)
     with paused_collection():
         for k, (request, found) in enumerate(zip(requests, known, strict=True)):
             with waiting_words("" if found is not None else request.words):
@@ -88,13 +88,21 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     return machines
 
 
+def _provide_usual(lanes: int) -> None:
+    """Compile or load what most kernels call."""
+    from kinode.jit.llvm_code import choose_lanes
+
+    provide_shared("batch", lanes)
+    if lanes == 1 and choose_lanes() > 1:
+        provide_shared("sincos", 2 * choose_lanes())
+
+
 def _draft(request: BuildRequest, at_once: bool) -> _Draft:
     """The text of a kernel; its code is made at once, or while the caller goes on."""
     from kinode.jit import program_ir
     from kinode.jit.llvm_code import choose_lanes, choose_level, compile_text, host
     from kinode.jit.program import find_entries, find_named
     from kinode.jit.shared_routines import find_used
-    from kinode.jit.tiers import better_code
 
     program = request.make_program()
     sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
@@ -105,9 +113,16 @@ def _draft(request: BuildRequest, at_once: bool) -> _Draft:
         "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
         "data": find_named(program) if request.data else [], "routine": routine, "shared": shared,
     }  # fmt: skip
-    tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and better_code.is_wanted()
+    tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and _is_improved()
     level = 0 if tiered else choose_level(text, program.rare)
     return _Draft(about, text, tiered, PendingCode(lambda: compile_text(text, level), at_once))
+
+
+def _is_improved() -> bool:
+    """Whether another process makes better code of long text."""
+    from kinode.jit.tiers import better_code
+
+    return better_code.is_wanted()
 
 
 def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:

@@ -46,8 +46,9 @@ class IrText:
     def put(self, text: str) -> str:
         """Write an instruction that has a result, and return the name of the result."""
         self.count += 1
-        self.text.append(f"  %r{self.count} = {text}")
-        return f"%r{self.count}"
+        name = f"%r{self.count}"
+        self.text.append(f"  {name} = {text}")
+        return name
 
     def operation(self, name: str, a: str, b: str, flags: str = "contract ") -> str:
         """A binary operation in all lanes."""
@@ -57,6 +58,11 @@ class IrText:
         """An LLVM intrinsic in all lanes."""
         operands = ", ".join(f"{self.type} {arg}" for arg in args)
         return self.put(f"call {self.type} @llvm.{name}.{self.suffix}({operands})")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c in all lanes, rounded once."""
+        kind = self.type
+        return self.put(f"call {kind} @llvm.fma.{self.suffix}({kind} {a}, {kind} {b}, {kind} {c})")
 
     def number(self, x: float) -> str:
         """A constant in all lanes."""

@@ -13,13 +13,14 @@ import numpy as np
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.jit import compiler, kernel_call
+from kinode.jit import code_cache, compiler, kernel_call
 from kinode.jit.compiler import BuildRequest
 from kinode.jit.llvm_code import choose_lanes
 from kinode.jit.loading.loaded_kernel import Machine
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.model_fingerprint import find_fingerprint
+from kinode.kernels.tree_size import is_large
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -126,9 +127,11 @@ class Kernels:
             self._check_forward()
         with self._building, paused_collection(), self.tracing() as find_traced:
             missing = [kernel for kernel in kernels if (kernel, lanes) not in self._machines]
+            is_kept = code_cache.directory() is not None
             requests = [
                 BuildRequest(
-                    f"{kernel}\n{self.fingerprint}", lanes, partial(self._make_program, kernel, find_traced),
+                    f"{kernel}\n{self.fingerprint}" if is_kept else None, lanes,
+                    partial(self._make_program, kernel, find_traced),
                     self._exchangeable_data, f"{kernel.name} of {self.topology.system.name}",
                 )
                 for kernel in missing
@@ -137,8 +140,10 @@ class Kernels:
                 self._machines[kernel, lanes] = code
 
     def _make_program(self, kernel: Kernel, find_traced: Callable[[], TracedModel]) -> Program:
-        from kinode.kernels.rolled.rolled_programs import make_program
-
+        if is_large(self.topology):
+            from kinode.kernels.rolled.rolled_programs import make_program
+        else:
+            from kinode.kernels.kernel_programs import make_program
         return make_program(self.topology, kernel, self._find_composition(), find_traced())
 
     def call(self, kernel: Kernel, point: EvaluationPoint, x: Array | None = None) -> Array:

@@ -9,6 +9,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.loop_poses import LoopPoses, PoseLayout
 from kinode.errors import AssemblyError
+from kinode.jit import code_cache
+from kinode.jit.loading.object_code import keep
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.constraints.constraint import POSITIONS
@@ -49,8 +51,13 @@ class LoopEquations:
     @cached_property
     def pattern(self) -> tuple[Array, Array]:
         """Row and column of each entry of the Jacobian that the kernel gives."""
-        with self.kernels.tracing() as find_traced:
-            rows, columns = np.array(find_traced().snapshot.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
+
+        def make() -> bytes:
+            with self.kernels.tracing() as find_traced:
+                return np.array(find_traced().snapshot.constraints.pattern, dtype=np.int64).tobytes()
+
+        key = f"pattern of closure\n{self.kernels.fingerprint}" if code_cache.directory() is not None else None
+        rows, columns = np.frombuffer(keep(key, make), dtype=np.int64).reshape(-1, 2).T
         return rows, columns
 
     def _at_rest(self, point: EvaluationPoint) -> EvaluationPoint:

@@ -114,13 +114,17 @@ class CaseWriter:
         early = {} if longest_block is None else self.find_early_stores(stores, nodes)
         if self.writer.packs:
             self.call_early(nodes)
-        size = 0  # of the basic block
+        size, most = 0, len(nodes) + 1 if longest_block is None else longest_block  # of the basic block
         for node in nodes:
             self.evaluate(node)
-            for store in early.get(node.index, ()):
-                self.store(store)
-                size += STORE_WEIGHT
-            size = self.end_block(size + 1, longest_block)
+            if node.index in early:
+                for store in early[node.index]:
+                    self.store(store)
+                    size += STORE_WEIGHT
+            size += 1
+            if size >= most:
+                self.writer.begin_block()
+                size = 0
         done = {id(store) for several in early.values() for store in several}
         late = [store for store in stores if id(store) not in done]
         for _, _, value in late:
@@ -195,14 +199,16 @@ class CaseWriter:
 
     def operation(self, node: Traced) -> str:
         """Write one operation, and return the name of its result; that of a vector is in ``wide_values``."""
-        op, line = node.op, self.line
+        op, line, is_fused = node.op, self.line, node.index in self.fused
         if self.wide_values or op == "pack":
             if op == "lane":
                 return self.wide.entry(self.wide_values[node.args[0].index], node.args[1])
             if op == "pack" or self.is_wide(node):
                 self.wide_values[node.index] = self.wide_operation(node)
                 return ""
-        if op in BINARY and node.index not in self.fused:
+        if is_fused:
+            return line.fma(*[self.signed(*factor) for factor in self.terms(node)])
+        if op in BINARY:
             a, b = node.args
             return line.operation(BINARY[op], self.operand(a), self.operand(b), flags="")
         if op in TABLES:
@@ -213,8 +219,6 @@ class CaseWriter:
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":
             return self.choose(*node.args)
-        if node.index in self.fused:
-            return line.call("fma", *(self.signed(*factor) for factor in self.terms(node)))
         args = [self.operand(arg) for arg in node.args]
         if op in SHARED:
             return self.call(SHARED[op], args[0])[op == "cos"]
@@ -229,8 +233,13 @@ class CaseWriter:
 
     def is_wide(self, node: Traced) -> bool:
         """Whether an operand is a vector; of a fused sum, one of its three."""
-        args = [value for value, _ in self.terms(node)] if node.index in self.fused else node.args
-        return any(type(arg) is Traced and arg.index in self.wide_values for arg in args)
+        args, known = node.args, self.wide_values
+        if node.index in self.fused:
+            args = tuple(value for value, _ in self.terms(node))
+        for arg in args:  # noqa: SIM110 - asked of every operation, where a generator takes twice as long
+            if type(arg) is Traced and arg.index in known:
+                return True
+        return False
 
     def terms(self, node: Traced) -> tuple[tuple[Any, bool], tuple[Any, bool], tuple[Any, bool]]:
         """Of a sum with a product its two factors and the other term, each with whether its sign is turned."""
@@ -344,13 +353,15 @@ class CaseWriter:
         early: set[int] = set()
         arguments: dict[str, dict[int, Traced]] = {routine: {} for routine in SHARED.values()}
         for node in nodes:
-            operands = [arg for arg in node.args if type(arg) is Traced]
-            if any(arg.index not in early for arg in operands):
-                continue
-            if node.op in SHARED:
-                arguments[SHARED[node.op]] |= {arg.index: arg for arg in operands}
-            elif node.op not in CALLS:
-                early.add(node.index)
+            for arg in node.args:
+                if type(arg) is Traced and arg.index not in early:
+                    break
+            else:
+                if node.op in SHARED:
+                    operands = (arg for arg in node.args if type(arg) is Traced)
+                    arguments[SHARED[node.op]] |= {arg.index: arg for arg in operands}
+                elif node.op not in CALLS:
+                    early.add(node.index)
         for routine, nodes_by_index in arguments.items():
             waiting, (narrow, wide) = list(nodes_by_index.values()), self.writer.packs
             while len(waiting) > 1:

@@ -95,8 +95,10 @@ def find_keys(nodes: Sequence[Traced]) -> dict[int, int]:
     Nodes of different tapes have the same number if they compute the same from the same inputs, whatever the order of
     operands and the place of signs: ``a - b`` and ``-(b - a)`` are alike.
     """
-    keys: dict[int, int] = {}
+    keys = nodes[0].tape.keys if nodes else {}  # kernels of one tape share most of their nodes
     for node in nodes:
+        if node.index in keys:
+            continue
         op, args = node.op, node.args
         if op == "input":
             keys[node.index] = (hash((_number_of(args[0]), args[1])) & MASK) | 1

@@ -56,6 +56,12 @@ def find_entry(key: str | None) -> str | None:
     return None if key is None else code_cache.digest(key, identify_host(_ask_llvm))
 
 
+def is_kept(key: str) -> bool:
+    """Whether there may be bytes in the cache for a key; whether they are whole is seen when they are read."""
+    entry, place = find_entry(key), code_cache.directory()
+    return entry is not None and place is not None and (place / entry).is_file()
+
+
 def keep(key: str | None, make: Callable[[], bytes], words: str = "") -> bytes:
     """The bytes that are cached for a key, this package's source, the host and LLVM; else those of ``make()``.
 

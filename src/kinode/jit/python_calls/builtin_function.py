@@ -27,7 +27,7 @@ import numpy as np
 
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.loading.loaded_kernel import Machine
-from kinode.jit.loading.object_code import keep, load_object
+from kinode.jit.loading.object_code import is_kept, keep, load_object
 from kinode.jit.python_calls.builtin_ir import (
     DATA,
     DESCRIPTION,
@@ -41,7 +41,9 @@ from kinode.jit.python_calls.builtin_ir import (
     PLAIN,
 )
 from kinode.jit.python_calls.builtin_ir import wrapper_text as write_wrapper
+from kinode.jit.tiers.pending_code import PendingCode, once
 
+WRAPPER = "native call"  # the key of the wrapper in the cache
 OUT = sys.intern("out")  # the keyword, as Python passes it
 
 
@@ -108,17 +110,23 @@ def _layout_matches() -> bool:
         return False
 
 
-@remember
+@once
 def _wrapper() -> tuple[int, Any]:
-    """Address of the wrapper, and the LLVM engine that owns its code."""
+    """Address of the wrapper, and what owns its code."""
 
     def make() -> bytes:
         from kinode.jit.llvm_code import compile_text
 
         return compile_text(write_wrapper())
 
-    engine = load_object(keep("native call", make))
+    engine = load_object(keep(WRAPPER, make))
     return engine.get_function_address("kinode_call"), engine
+
+
+def prepare_wrapper() -> None:
+    """Compile the wrapper while the caller goes on, if it is in no cache."""
+    if supported() and not is_kept(WRAPPER):
+        PendingCode(_wrapper, at_once=False)
 
 
 @remember

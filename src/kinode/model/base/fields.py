@@ -108,7 +108,8 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
-_FIELDS: dict[type[Any], tuple[dict[str, Any], list[str]]] = {}
+Fields = tuple[dict[str, Any], list[str], list[str]]
+_FIELDS: dict[type[Any], Fields] = {}
 _REQUIRED: dict[type[Component], tuple[str, ...]] = {}
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
@@ -124,13 +125,14 @@ def record(cls: type[T]) -> type[T]:
     return cls
 
 
-def _fields_of(cls: type[Any]) -> tuple[dict[str, Any], list[str]]:
-    """The names of a class's fields with their defaults, and the names of the positional ones; they do not change."""
+def _fields_of(cls: type[Any]) -> Fields:
+    """Names of fields with their defaults, names of the positional ones and of the needed ones; they do not change."""
     known = _FIELDS.get(cls)
     if known is None:
         fields = dataclasses.fields(cls)
         defaults = {field.name: field.default for field in fields}
-        known = _FIELDS[cls] = defaults, [field.name for field in fields if not field.kw_only]
+        needed = [name for name, default in defaults.items() if default is dataclasses.MISSING]
+        known = _FIELDS[cls] = defaults, [field.name for field in fields if not field.kw_only], needed
     return known
 
 
@@ -151,16 +153,17 @@ class Component:
     name: str
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        defaults, positional = _fields_of(type(self))
+        defaults, positional, needed = _fields_of(type(self))
         named.update(zip(positional, values, strict=False))
         fields = defaults | named
         if len(fields) > len(defaults):
             wrong = next(name for name in named if name not in defaults)
             raise TypeError(f"{type(self).__name__} has no field {wrong!r}")
+        for name in needed:
+            if name not in named:
+                raise TypeError(f"{type(self).__name__} needs {name}")
         put = object.__setattr__
         for name, value in fields.items():
-            if value is dataclasses.MISSING:
-                raise TypeError(f"{type(self).__name__} needs {name}")
             put(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -324,12 +327,13 @@ class Component:
         """Every expression in the component, with the name of its field."""
         known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
         if known is None:  # they are asked for many times, and a record is not changed
-            values = ((name, getattr(self, field.name)) for name, (field, _) in self.specs().items())
+            values = self.__dict__
+            odd = {k for k, v in values.items() if type(v) not in PLAIN_TYPES and not is_plain_tuple(v)}
             known = tuple(
-                (name, e)
-                for name, value in values
-                if type(value) not in PLAIN_TYPES and not is_plain_tuple(value)
-                for e in find_expressions(value)
+                (name, expression)
+                for name, (field, _) in self.specs().items()
+                if field.name in odd
+                for expression in find_expressions(values[field.name])
             )
             object.__setattr__(self, EXPRESSIONS, known)
         return known

@@ -106,5 +106,7 @@ def find_curves(table: Table) -> list[Plain]:
             y = [float(table.evaluate(*at, float(value))) for value in x]
         except (Error, ArithmeticError):
             return []
-        curves.append({"at": list(at), "x": x.tolist(), "y": [v if math.isfinite(v) else None for v in y]})
+        small = 1e-12 * max((abs(v) for v in y if math.isfinite(v)), default=0.0)  # rounding of splines
+        shown = [None if not math.isfinite(v) else 0.0 if abs(v) <= small else v for v in y]
+        curves.append({"at": list(at), "x": x.tolist(), "y": shown})
     return curves

@@ -17,6 +17,7 @@ export class TableForm {
   private readonly wrong = make("p", { class: "field-error", role: "alert", hidden: "" });
   private data: TableData | null = null;
   private grid: Grid = [];
+  private asked = false; // a fold that is made open tells so once more
 
   /** `focused` is the cell that had the focus before the panel was drawn anew. */
   constructor(context: StudioContext, name: string, open: boolean, focused: string, toggled: (open: boolean) => void) {
@@ -26,12 +27,13 @@ export class TableForm {
     this.element.open = open;
     this.element.addEventListener("toggle", () => {
       toggled(this.element.open);
-      if (this.element.open && this.data === null) void this.load();
+      if (this.element.open && !this.asked) void this.load();
     });
     if (open) void this.load().then(() => focused !== "" && this.body.querySelector<HTMLElement>(`[data-cell="${focused}"]`)?.focus());
   }
 
   private async load(): Promise<void> {
+    this.asked = true;
     try {
       const { table } = (await this.context.document.ask("inspect_table", { name: this.name })) as unknown as { table: TableData };
       this.data = table;
