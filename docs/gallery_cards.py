@@ -10,6 +10,7 @@ from picture_files import PICTURES, ROOT, save
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
+from kinode.tasks.studies.study import Study
 from kinode.views.mechanism.mechanism_drawing import draw
 
 CARD = (4.8, 3.0)  # inches, of a drawing in the gallery
@@ -31,19 +32,22 @@ PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
 SEEN_FROM = {"asymmetric_shell": "aero", "ship_gimbal": "course", "ship_at_sea": "course"}
 
 
-def run_example(example: Path) -> Trajectory:
-    """The run of a model as its file says; or the run that a script makes."""
+def run_example(example: Path) -> Trajectory | Study:
+    """The run of a model as its file says; or the run, or the study, that a script makes."""
     if example.suffix == ".yaml":
         return kn.simulate(example)
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place), contextlib.redirect_stdout(None):
-        return runpy.run_path(str(example))["run"]
+        made = runpy.run_path(str(example))
+        return made["run"] if "run" in made else made["study"]
 
 
 def make_card(example: Path) -> Path:
     """The picture of an example in the gallery: the mechanism, or what is plotted of it."""
     run = run_example(example)
     path = PICTURES / "gallery" / f"{example.stem}.png"
-    if example.stem in PLOTTED:
+    if isinstance(run, Study):
+        figure, dpi = run.plot(run.scalars[0], size=PLOT, shown=False), 80
+    elif example.stem in PLOTTED:
         names, between = PLOTTED[example.stem]
         figure, dpi = run.plot(*names, between=between, size=PLOT), 80
     else:

@@ -48,7 +48,7 @@ TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "circuit", "run", "not
 class ModelLoader:
     """Builds the system of one file; all files it names must be in the folder ``root``.
 
-    A subsystem is not ``whole``: it may have nodes that its user connects.
+    A subsystem is not ``whole``: it may have nodes that its user connects, and bodies that joints outside hold.
     """
 
     def __init__(

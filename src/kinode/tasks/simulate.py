@@ -176,13 +176,20 @@ def compute_run(
         arguments = {"times": output_times, "options": task.options, "p": p, "inputs": inputs}
         more_arguments = {"stop_when": task.stop_when, "on_progress": bar}
         motion, more = _integrated(dynamics, state, end, {**arguments, **more_arguments})
-    dynamics = motion.dynamics or dynamics
+    run = finish_run(task, begin, motion)
+    run.facts = {**run.facts, **more, "seconds": time.perf_counter() - clock_start}
+    return run
+
+
+def finish_run(task: RunTask, begin: RunStart, motion: StateHistory) -> Trajectory:
+    """The run of a motion, after all checks."""
+    dynamics = motion.dynamics or begin.dynamics
     motion = check_run(dynamics, motion)
     run = Trajectory.from_motion(dynamics, motion)
-    run.begin = state
+    run.begin = begin.state
     if begin.notices:
         run.events = (*begin.notices, *run.events)
-    run.facts = {**_facts(task.options, motion), **more, **run.facts, "seconds": time.perf_counter() - clock_start}
+    run.facts = {**_facts(task.options, motion), **run.facts}
     return run
 
 

@@ -167,7 +167,7 @@ def test_orders_and_life_of_a_rotor():
     ({}, {}, "nothing varies"),
     ({"elbow.q": [1.0]}, {"sampels": 3}, "sampels is no argument"),
     ({"elbow.q": [1.0]}, {"keep": []}, "what of each run"),
-    ({"elbow.q": [1.0]}, {"keep": "elbow.q|pek"}, "did you mean 'peak'"),
+    ({"elbow.q": [1.0]}, {"keep": "elbow.q|pek"}, "did you mean peak"),
     ({"elbow.q": [1.0]}, {"keep": "elbow.q|quantile(2)"}, "share of the time"),
     ({"elbow.q": [1.0]}, {"keep": ["elbow.q|peak", "elbow.q|peak"]}, "stands twice"),
     ({"until": [1.0, 2.0]}, {"keep": "elbow.q"}, "until varies"),

@@ -6,20 +6,14 @@ import type {
   Catalogue, Completion, ConnectTarget, DocumentState, Gallery, Gesture, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch,
   StudioSettings, TextEdit,
 } from "./studio_types";
+import { type DocumentNews, stateOf } from "./document_state";
+import { headIn, namesInside, prefixOf, problemsInside } from "./subsystems/box_names";
 import { applyPoints, difference } from "./text_positions";
 
 /** What is used of the connection to the server. */
 export type StudioLink = Pick<LiveConnection, "ask" | "onPush">;
 
-/** What listeners are told. Edits are code points of `before`. */
-export type DocumentNews =
-  | { kind: "text"; before: string; edits: readonly TextEdit[]; own: boolean }
-  | { kind: "opened"; mine: string | null } // mine: the text this page had, where the server has another
-  | { kind: "state" }
-  | { kind: "sketch" }
-  | { kind: "problems" }
-  | { kind: "disk"; words: string; conflict: boolean; trouble: boolean }
-  | { kind: "run"; state: string; words: string };
+export type { DocumentNews };
 
 interface Change {
   edits: readonly TextEdit[];
@@ -28,6 +22,7 @@ interface Change {
 }
 
 const MOST_HANDED = 300_000; // characters of a message, which may have 1 MB
+const OF_THE_WHOLE = new Set(["text", "place", "join"]); // gestures of the text and of 3D, which show the whole model
 const EMPTY_SKETCH: Sketch = { version: 0, extent: [0, 0, 0, 0], boxes: [], links: [] };
 
 export class StudioDocument {
@@ -36,6 +31,8 @@ export class StudioDocument {
   state: DocumentState = { version: -1, dirty: false, canUndo: false, canRedo: false, file: null };
   recovered: { when: string; words: string } | null = null;
   sketch: Sketch = EMPTY_SKETCH;
+  /** The subsystems that lead to the one whose inside is shown; empty: the whole model. */
+  box: readonly string[] = [];
   problems: readonly Problem[] = [];
   /** What is worth a mark in the drawing and is no problem: joints with redundant constraints. */
   remarks: readonly Problem[] = [];
@@ -104,7 +101,10 @@ export class StudioDocument {
     this.version = state.version;
     this.state = { ...state };
     this.held.clear();
-    this.sketch = opened.sketch ?? EMPTY_SKETCH;
+    const inside = compare && this.box.length > 0;
+    if (!inside) this.box = [];
+    this.sketch = (inside ? this.sketch : opened.sketch) ?? EMPTY_SKETCH;
+    if (inside) void this.sketchInside();
     this.problems = opened.problems ?? [];
     this.checkedVersion = state.version;
     if (opened.catalogue !== undefined) this.catalogue = opened.catalogue;
@@ -130,13 +130,62 @@ export class StudioDocument {
   }
 
   // -- changes ------------------------------------------------------------------------------------------------------
-  /** Sends a gesture. A function is called when its turn comes, with the text in force; null means there is nothing to do. */
-  gesture(gesture: Gesture | (() => Gesture | null)): Promise<GestureAnswer> {
+  /** Sends a gesture. A function is called when its turn comes, with the text in force; null means there is nothing to do.
+   * It is done in the subsystem that is open unless `box` says another; the names of the answer are those in there. */
+  gesture(gesture: Gesture | (() => Gesture | null), box: readonly string[] = this.box): Promise<GestureAnswer> {
     return this.change(async () => {
       const now = typeof gesture === "function" ? gesture() : gesture;
       if (now === null) return { version: this.version, edits: [] };
-      return this.link.ask("gesture", { version: this.version, gesture: now });
+      const whole = box.length === 0 || OF_THE_WHOLE.has(now.do) ? now : { do: "in", box: [...box], gesture: now };
+      return namesInside((await this.link.ask("gesture", { version: this.version, gesture: whole })) as unknown as GestureAnswer, prefixOf(box));
     });
+  }
+
+  // -- subsystems ------------------------------------------------------------------------------------------------------
+  /** What stands before the names of the shown components in the whole system. */
+  get prefix(): string {
+    return prefixOf(this.box);
+  }
+
+  /** The shown component that a component of the whole system is, or is inside of; null where it is elsewhere. */
+  shownName(full: string): string | null {
+    if (!full.startsWith(this.prefix)) return null;
+    const name = full.slice(this.prefix.length);
+    return headIn(name, new Set(this.sketch.boxes.flatMap((box) => [box.name, box.owner])));
+  }
+
+  /** The problems of what is shown, with the names that it has there; one inside a closed box is that box's. */
+  get shownProblems(): readonly Problem[] {
+    return this.shown(this.problems);
+  }
+
+  /** The same of other problems. */
+  shown(problems: readonly Problem[]): readonly Problem[] {
+    return problemsInside(problems, this.box, (name) => this.shownName(name));
+  }
+
+  /** Shows the inside of a subsystem; of none, the whole model. */
+  async enter(box: readonly string[]): Promise<void> {
+    await this.queue;
+    const answer = await this.link.ask("box_sketch", { box: [...box] });
+    const sketch = (answer as { sketch?: Sketch | null }).sketch;
+    this.box = [...box];
+    if (sketch != null) this.sketch = sketch;
+    this.tell({ kind: "box" });
+    this.tell({ kind: "sketch" });
+  }
+
+  /** Asks for the drawing of the inside anew; where that is gone, the next one outwards is shown. */
+  private async sketchInside(): Promise<void> {
+    const { box } = this;
+    try {
+      const answer = (await this.link.ask("box_sketch", { box: [...box] })) as unknown as { sketch: Sketch | null };
+      if (box !== this.box || answer.sketch === null || answer.sketch.version < this.sketch.version) return;
+      this.sketch = answer.sketch;
+      this.tell({ kind: "sketch" });
+    } catch {
+      if (box === this.box) await this.enter(box.slice(0, -1)).catch(() => undefined);
+    }
   }
 
   /** Makes the text what is given, by one edit. */
@@ -214,7 +263,7 @@ export class StudioDocument {
   inspect(name: string): Promise<Inspected> {
     const asked = this.asking.then(async () => {
       await this.queue;
-      const answer = (await this.link.ask("inspect", { name })) as unknown as { inspected: Inspected };
+      const answer = (await this.link.ask("inspect", { name, box: [...this.box] })) as unknown as { inspected: Inspected };
       return answer.inspected;
     });
     this.asking = asked.catch(() => undefined);
@@ -229,18 +278,18 @@ export class StudioDocument {
 
   /** In a law that is typed into a field. */
   async completeLaw(law: string, position: number, name: string, path: string[]): Promise<Completion> {
-    return (await this.link.ask("complete", { law, position, field: { name, path } })) as unknown as Completion;
+    return (await this.link.ask("complete", { law, position, field: { name, path }, box: [...this.box] })) as unknown as Completion;
   }
 
   async canConnect(from: PortPlace): Promise<Record<string, string>> {
     await this.queue;
-    const answer = (await this.link.ask("can_connect", { from })) as { targets?: Record<string, string> };
+    const answer = (await this.link.ask("can_connect", { from, box: [...this.box] })) as { targets?: Record<string, string> };
     return answer.targets ?? {};
   }
 
   async copy(names: readonly string[]): Promise<string> {
     await this.queue;
-    return String(((await this.link.ask("copy", { names })) as Record<string, unknown>)["text"] ?? "");
+    return String(((await this.link.ask("copy", { names, box: [...this.box] })) as Record<string, unknown>)["text"] ?? "");
   }
 
   /** Marks parts with words; they stay until others come. */
@@ -295,6 +344,7 @@ export class StudioDocument {
       this.hold(Number(message["version"]), { edits: (message["edits"] as TextEdit[] | undefined) ?? [], state: stateOf(message), own: false });
       if (!this.sent) this.flush();
     } else if (message["kind"] === "sketch") {
+      if (this.box.length > 0) return void this.sketchInside();
       this.sketch = message["sketch"] as Sketch;
       this.tell({ kind: "sketch" });
     } else if (message["kind"] === "problems") {
@@ -347,14 +397,4 @@ export class StudioDocument {
   private tell(news: DocumentNews): void {
     for (const listener of this.listeners) listener(news);
   }
-}
-
-function stateOf(message: object): Partial<DocumentState> {
-  const given = message as Partial<DocumentState>;
-  return {
-    ...(typeof given.dirty === "boolean" ? { dirty: given.dirty } : {}),
-    ...(typeof given.canUndo === "boolean" ? { canUndo: given.canUndo } : {}),
-    ...(typeof given.canRedo === "boolean" ? { canRedo: given.canRedo } : {}),
-    ...(given.file !== undefined ? { file: given.file } : {}),
-  };
 }

@@ -20,6 +20,7 @@ import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
 import { RunLink } from "./run_link";
 import { askFileName, askOverwrite, askUnsaved } from "./save_dialog";
+import { BoxTrail } from "./subsystems/box_trail";
 import { SideTabs } from "./side_tabs";
 import { addPageKeys } from "./studio_keys";
 import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
@@ -35,7 +36,7 @@ export interface StudioMakers {
 
 const THEME = "kinode-studio-theme";
 const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run", stale: "last good run", empty: "nothing to run yet" };
-const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect"]);
+const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect", "enclose", "dissolve"]);
 
 /** What tests and programs that drive the page find as window.kinodeStudio. */
 export class StudioPage implements StudioContext {
@@ -59,13 +60,15 @@ export class StudioPage implements StudioContext {
   private panes: Panes | null = null;
   private side: SideTabs | null = null;
   private runWords = "";
-  private readonly runLink = new RunLink((name) => this.select(name === "" ? [] : [name], "run"));
+  private readonly runLink = new RunLink((name) => this.selectFromRun(name));
+  private readonly trail: BoxTrail;
 
   constructor(host: HTMLElement, connection: LiveConnection, makers: StudioMakers) {
     this.host = host;
     this.makers = makers;
     this.connection = connection;
     this.document = new StudioDocument(connection);
+    this.trail = new BoxTrail(this, (file) => this.openOther({ model: file }));
     document.head.append(make("style", { "data-kinode-studio": "" }, [styles, compareStyles, tableStyles, ...(makers.styles ?? [])].join("\n")));
     this.header = new StudioHeader({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), gallery: () => this.gallery(), problems: () => this.show("Problems"),
@@ -101,7 +104,12 @@ export class StudioPage implements StudioContext {
     if (names.length === this.chosen.length && names.every((name, k) => name === this.chosen[k])) return;
     this.chosen = [...names];
     for (const part of this.parts) part.selectionChanged?.(from);
-    if (from !== "run") this.runLink.tell(this.chosen);
+    if (from !== "run") this.runLink.tell(this.chosen.map((name) => this.document.prefix + name));
+  }
+
+  private selectFromRun(name: string): void {
+    const shown = name === "" ? null : this.document.shownName(name);
+    this.select(shown === null ? [] : [shown], "run");
   }
 
   hover(name: string | null, all: readonly string[] = name === null ? [] : [name]): void {
@@ -109,22 +117,26 @@ export class StudioPage implements StudioContext {
     this.hovered = name;
     this.lit = all;
     for (const part of this.parts) part.hoverChanged?.();
-    this.runLink.light(all);
+    this.runLink.light(all.flatMap((each) => [this.document.prefix + each, each]));
   }
 
   say(words: string, kind: SayKind = "note"): void {
     if (words !== "") this.notices.say(words, kind);
   }
 
-  async act(gesture: Gesture): Promise<GestureAnswer | null> {
+  async act(gesture: Gesture, box?: readonly string[]): Promise<GestureAnswer | null> {
     this.text?.flush();
     return this.try(async () => {
-      const answer = await this.document.gesture(gesture);
+      const answer = await this.document.gesture(gesture, box);
       const { renamed } = answer;
       if (renamed !== undefined && this.chosen.some((name) => name in renamed)) this.select(this.chosen.map((name) => renamed[name] ?? name), "page");
       if (SAID.has(gesture.do) && answer.words) this.say(answer.words);
       return answer;
     });
+  }
+
+  openBox(name: string | null): void {
+    void this.try(() => this.trail.open(name));
   }
 
   show(part: string): void {
@@ -210,6 +222,7 @@ export class StudioPage implements StudioContext {
 
   private hear(news: DocumentNews): void {
     if (news.kind === "opened") this.opened(news.mine);
+    else if (news.kind === "box") this.select([], "page");
     else if (news.kind === "sketch") {
       const names = new Set(this.document.sketch.boxes.flatMap((box) => [box.name, box.owner]));
       // While a text is being typed parts come and go: what is chosen is dropped where the text is whole without it.
@@ -286,14 +299,15 @@ export class StudioPage implements StudioContext {
   // -- the parts -----------------------------------------------------------------------------------------------------------
   private build(): void {
     const canvas = this.makers.canvas(this);
+    canvas.element.prepend(this.trail.element);
     const palette = this.makers.palette(this);
     this.inspector = new InspectorPanel(this);
     this.text = new TextPanel(this, { undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save() });
-    const problems = new ProblemsPanel(this, (problem) => this.goTo(problem));
+    const problems = new ProblemsPanel(this, (problem) => void this.goTo(problem));
     this.comparison = new ComparePanel(this, { goTo: (row) => this.goToRow(row) });
     const derived = makeDerivationPanes(this, this.connection);
     const side = { Inspector: this.inspector, Text: this.text, Problems: problems, ...derived.parts, Compare: this.comparison };
-    this.parts = [canvas, palette, ...Object.values(side)];
+    this.parts = [canvas, palette, ...Object.values(side), this.trail];
     this.side = new SideTabs(side);
     this.header.add(derived.badge);
     const run = make("section", { class: "run-pane", "aria-label": "Run" });
@@ -316,8 +330,11 @@ export class StudioPage implements StudioContext {
     performance.mark("kinode-studio-open");
   }
 
-  private goTo(problem: Problem): void {
-    if (problem.component !== null) this.select([problem.component], "problems");
+  private async goTo(problem: Problem): Promise<void> {
+    const { box = [], component } = problem;
+    if (box.join() !== this.document.box.join() && component !== null) await this.try(() => this.document.enter(box));
+    const name = component === null ? null : this.document.shownName(component);
+    if (name !== null) this.select([name], "problems");
     if (problem.field !== null && problem.component !== null) {
       this.show("Inspector");
       setTimeout(() => this.inspector?.focusField(problem.field!), 150);

@@ -77,7 +77,10 @@ export type Gesture =
   | { do: "text"; edits: TextEdit[] }
   | { do: "place"; what: { frame: string } | { center: string } | { shape: string } | { joint: string }; at?: number[]; rpy?: number[]; axis?: number[]; step?: number; angle_step?: number; parameters?: boolean }
   | { do: "join"; kind: string; name?: string; a: JointSide; b: JointSide; axis?: string | number[]; step?: number; fields?: Record<string, string> }
-  | { do: "all"; gestures: Gesture[] };
+  | { do: "all"; gestures: Gesture[] }
+  | { do: "in"; box: string[]; gesture: Gesture }
+  | { do: "enclose"; names: string[]; name?: string; at?: Point }
+  | { do: "dissolve"; name: string };
 
 /** One side of a new joint: a frame, a body, or a place of a body in its axes, in SI. */
 export interface JointSide {
@@ -110,6 +113,7 @@ export interface Problem {
   line: number | null; // from 1
   span: [start: number, end: number] | null;
   cures: Cure[];
+  box?: string[]; // the subsystem in whose text it stands
 }
 
 // -- the drawing ------------------------------------------------------------------------------------------
@@ -127,6 +131,7 @@ export interface SketchPort {
   out: boolean;
   open: boolean; // nothing is connected
   field?: string[] | null; // of the model file
+  edge?: string; // of a subsystem that is open: what the port is connected to outside
 }
 
 export interface SketchBox {
@@ -141,6 +146,8 @@ export interface SketchBox {
   svg: string; // around the middle
   pinned: boolean;
   broken: string | null;
+  /** Of a closed subsystem: its file, empty if it is written out, and how many components it holds. */
+  inside?: { file: string; count: number } | null;
   spine?: boolean; // the router keeps a channel beside it
   upright?: boolean;
   words?: { text: string; role: "label" | "value"; room: [left: number, top: number, right: number, bottom: number] }[];
@@ -152,6 +159,7 @@ export interface SketchLink {
   kind: LinkKind;
   domain: string;
   label: string;
+  edge?: string; // of a subsystem that is open: what the node is connected to outside
   ends: PortPlace[];
   path: Point[][] | null;
   dots: Point[];
@@ -226,6 +234,7 @@ export interface InspectedField {
   line: number | null;
   required: boolean;
   reads?: string[]; // what a law reads
+  live?: string; // what the run calls the number, where that is not the component with the path
 }
 
 export interface InspectedPort {
@@ -252,6 +261,8 @@ export interface Inspected {
   broken?: string | null;
   /** Whether the text describes it, so that it can be changed here. */
   editable?: boolean;
+  /** The file that it comes from by `extends`: its fields can be changed here, its name and being cannot. */
+  origin?: string;
 }
 
 export interface CompletionOption {
@@ -291,8 +302,10 @@ export interface StudioContext {
   readonly lit: readonly string[];
   /** Says something for a moment, to screen readers too. */
   say(words: string, kind?: SayKind): void;
-  /** Does a gesture; what is refused is said, and null returned. */
-  act(gesture: Gesture): Promise<GestureAnswer | null>;
+  /** Does a gesture in the subsystem that is open, or in the one given; what is refused is said, and null returned. */
+  act(gesture: Gesture, box?: readonly string[]): Promise<GestureAnswer | null>;
+  /** Shows the inside of a closed box by its name, or the file that it is from; null closes the one that is open. */
+  openBox(name: string | null): void;
   /** Opens a part of the page by its name ("Inspector", "Text", "Problems", "Equations", "Explain", "Verify", "Export", "Canvas", "Palette", "Run"). */
   show(part: string): void;
 }

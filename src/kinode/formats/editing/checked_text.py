@@ -10,13 +10,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinode.errors import LawError, ModelError
+from kinode.formats.editing.box_places import Box, box_prefix, find_box, split_box
 from kinode.formats.editing.cures import Cure, find_cures
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.formats.editing.spans.chunked_spans import reread_spans
-from kinode.formats.model_loader import SECTIONS, ModelLoader
+from kinode.formats.model_loader import DEEPEST_FILES, SECTIONS, ModelLoader
 from kinode.formats.span_nodes import SpanNode
 from kinode.formats.yaml_text import Map, plain_value
 from kinode.model.base.fields import unknown
@@ -48,6 +49,8 @@ class Problem(NamedTuple):
         The characters of the text, from start to end.
     cures : tuple of Cure
         Changes that may mend it.
+    box : tuple of str
+        The subsystems in whose text it stands; the name of ``component`` begins with them.
     """
 
     message: str
@@ -58,6 +61,7 @@ class Problem(NamedTuple):
     line: int | None = None
     span: tuple[int, int] | None = None
     cures: tuple[Cure, ...] = ()
+    box: Box = ()
 
 
 class CheckedText(NamedTuple):
@@ -84,7 +88,9 @@ class CheckedText(NamedTuple):
     readable: bool = True
 
 
-def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: bool = False) -> CheckedText:
+def check_text(
+    text: str, file: str | os.PathLike[str] | None = None, trust: bool = False, box: Box = ()
+) -> CheckedText:  # fmt: skip
     """Read a model as far as that is possible, with all its problems.
 
     Parameters
@@ -95,6 +101,8 @@ def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: boo
         The file that it is from: for the files that it names.
     trust : bool, default False
         Whether it may name files outside the folder of ``file``.
+    box : tuple of str
+        The subsystem whose inside is read by itself: its nodes may be open, and names are those in it.
 
     Returns
     -------
@@ -110,17 +118,33 @@ def check_text(text: str, file: str | os.PathLike[str] | None = None, trust: boo
     ['b']
     """
     where = None if file is None else Path(file)
-    loader = TolerantLoader(where, None if where is None else where.parent, trust, ())
+    loader = TolerantLoader(where, None if where is None else where.parent, trust, (), whole=not box)
     try:
         root = reread_spans(text)
     except ModelError as error:
         system = System("system" if where is None else where.stem or "system")
         return CheckedText(system, (_unreadable(text, error),), False, {}, readable=False)
-    system = loader.build_tree(root)
-    places = EntryPlaces(text, root)
+    inside = find_box(root, box)
+    system = loader.build_tree(inside, box[-1] if box else "")
+    problems = tuple(_problems(loader, text, inside, system, ()))
     broken = {name: error.message for name, error in loader.failed.items()}
-    problems = tuple(_problem(error, places, system, broken, follows) for error, follows in loader.errors)
     return CheckedText(system, problems, not problems, broken)
+
+
+def _problems(loader: TolerantLoader, text: str, root: SpanNode, system: System, box: Box) -> Iterator[Problem]:
+    """The problems of a model, and those of its subsystems that are written out, each where it stands."""
+    for name, (inner, built) in loader.inner.items():
+        yield from _problems(inner, text, find_box(root, (name,)), built, (*box, name))
+    for error, follows in loader.errors:
+        deeper, name = split_box(root, error.component or "")
+        places = EntryPlaces(text, find_box(root, deeper))
+        problem = _problem(error, places, system, name, follows)
+        whole = (*box, *deeper)
+        if whole:
+            cures = () if deeper else tuple(cure.inside(whole) for cure in problem.cures)
+            named = f"{box_prefix(whole)}{name}" if name else ".".join(whole)
+            problem = problem._replace(component=named, box=whole, cures=cures)
+        yield problem
 
 
 class TolerantLoader(ModelLoader):
@@ -133,15 +157,33 @@ class TolerantLoader(ModelLoader):
         self.errors: list[tuple[ModelError, bool]] = []  # whether it only follows from another
         self.failed: dict[str, ModelError] = {}
         self.mentioned: set[str] = set()  # names in entries that failed
+        self.inner: dict[str, tuple[TolerantLoader, System]] = {}  # subsystems that are written out
 
-    def build_tree(self, root: SpanNode) -> System:
-        """The system of a text that was read."""
+    def build_tree(self, root: SpanNode, box: str = "") -> System:
+        """The system of a text that was read, or of a box of that name in it."""
         data = plain_value(root)
         if not isinstance(data, Map):
             self.refuse(ModelError("a model is a mapping that starts with 'kinode: 1'", line=1))
             return System("system")
+        if box:
+            return self.build(data, box)
         self.check_version(data)
         return self.build(data, self.file.stem if self.file is not None else "system")
+
+    def build_inner(self, data: Any, name: str) -> System:
+        """A subsystem that is written out, as far as it can be built."""
+        here = Path(f"{self.file_name}#{name}")
+        if not isinstance(data, Map) or len(self.outer) > DEEPEST_FILES:
+            return super().build_inner(data, name)
+        inner = TolerantLoader(self.file, self.root, self.trust, (*self.outer, here), whole=False)
+        system = inner.build(data, name)
+        self.inner[name] = (inner, system)
+        return system
+
+    def has_wrong_inside(self, name: str) -> bool:
+        """Whether a name is, or belongs to, a subsystem with errors of its own."""
+        inner = self.inner.get(name.partition(".")[0])
+        return inner is not None and bool(inner[0].errors)
 
     def refuse(self, error: ModelError) -> None:
         """Keep an error, and the name of the entry that is left out."""
@@ -157,6 +199,8 @@ class TolerantLoader(ModelLoader):
 
     def follows(self, error: ModelError) -> bool:
         """Whether an error is only about something that has an error of its own."""
+        if self.has_wrong_inside(error.component or ""):
+            return True
         named = [word for quoted in QUOTED.findall(error.message) for word in (quoted, quoted.partition(".")[0])]
         return any(word in self.failed and word != error.component for word in named)
 
@@ -168,6 +212,8 @@ class TolerantLoader(ModelLoader):
         missing, failed = self.mentioned & known, dict(self.failed)
         for error in find_errors(system, self.whole):
             names = _names_in(error, system)
+            if any(map(self.has_wrong_inside, names)):
+                continue
             if missing & names or any(name.partition(".")[0] in failed for name in names):
                 continue
             self.fault(error)
@@ -219,9 +265,9 @@ def _words_in(value: object) -> Iterator[str]:
 
 
 def _problem(
-    error: ModelError, places: EntryPlaces, system: System, broken: dict[str, str], follows: bool
+    error: ModelError, places: EntryPlaces, system: System, component: str, follows: bool
 ) -> Problem:  # fmt: skip
-    component, field = error.component or "", error.field or ""
+    field = error.field or ""
     span, line = places.find(component, field)
     line = error.line if error.line is not None else line
     own = system.declared.get(component)

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from kinode.errors import ModelError
+from kinode.formats.editing.box_places import Box
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.model.network.part import Part
 from kinode.model.system import System
@@ -16,6 +17,12 @@ class Cure(NamedTuple):
 
     words: str
     gesture: dict[str, Any]
+
+    def inside(self, box: Box) -> Cure:
+        """The same in a subsystem; edits of a text are those of the whole anyway."""
+        if self.gesture["do"] == "text":
+            return self
+        return Cure(self.words, {"do": "in", "box": list(box), "gesture": self.gesture})
 
 
 def find_cures(

@@ -14,12 +14,17 @@ from kinode.errors import ArgumentError, ModelError, find_close, suggest
 from kinode.formats.editing.actions.added_parts import add_part
 from kinode.formats.editing.actions.connections import connect, disconnect
 from kinode.formats.editing.actions.gesture_plan import GesturePlan
+from kinode.formats.editing.actions.inherited_parts import set_inherited
 from kinode.formats.editing.actions.joining import join
 from kinode.formats.editing.actions.pasted_parts import add_group, duplicate, paste
 from kinode.formats.editing.actions.placement import place
 from kinode.formats.editing.actions.removal import delete
 from kinode.formats.editing.actions.renaming import rename
 from kinode.formats.editing.actions.taken_entries import take_entry
+from kinode.formats.editing.box_places import box_prefix, read_box
+from kinode.formats.editing.boxing.dissolving import dissolve
+from kinode.formats.editing.boxing.enclosing import enclose
+from kinode.formats.editing.boxing.outer_references import EdgeNames, follow_inside
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.text_edits import in_order, read_edits
@@ -42,7 +47,7 @@ def plan_gesture(
         The model.
     gesture : mapping
         ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, take, place,
-        join, text, all, move, waypoints or tidy.
+        join, text, all, in, enclose, dissolve, move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
     checked : CheckedText, optional
@@ -105,6 +110,11 @@ def set_field(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
         raise ArgumentError("the path of a field is made of names, and of numbers in lists")
     if value is not None and not isinstance(value, str):
         raise ArgumentError("the value is given as text, as it would be typed; null takes the field out")
+    shown = ".".join(str(step) for step in (*((name,) if name else ()), *path))
+    plan.words = f"take out {shown}" if value is None else f"set {shown}"
+    if name and draft.find_origin(name):
+        set_inherited(draft, name, tuple(path), value)
+        return
     if name and name not in TOP:
         draft.path_of(name)
     elif not name and path[0] not in TOP:
@@ -115,8 +125,6 @@ def set_field(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
     if value is None and draft.places.class_of(name, draft.system.kinds) is not None and path == ["kind"]:
         raise ArgumentError(f"{name} needs its kind")
     draft.set(where, value)
-    shown = ".".join(str(step) for step in (*((name,) if name else ()), *path))
-    plan.words = f"take out {shown}" if value is None else f"set {shown}"
 
 
 def do_all(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
@@ -136,6 +144,23 @@ def do_all(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> 
     plan.words = str(gesture.get("words") or ", ".join(dict.fromkeys(words)))
 
 
+def do_inside(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
+    """A gesture inside a subsystem; the names that it made, removed and renamed are those of the whole."""
+    box, inner = (*draft.box, *read_box(gesture.get("box"))), gesture.get("gesture")
+    if not isinstance(inner, Mapping) or inner.get("do") in ("text", "in"):
+        raise ArgumentError("the gesture 'in' needs the gesture that is done in its box")
+    inside = ModelDraft(draft.text, draft.file, box=box)
+    one, edge = GesturePlan(), EdgeNames.of(inside)
+    do_gesture(inside, inner, one)
+    draft.apply(inside.edited.edits())
+    follow_inside(draft, box, edge, one.renamed)
+    prefix = box_prefix(box)
+    plan.made += [prefix + name for name in one.made]
+    plan.removed += [prefix + name for name in one.removed]
+    plan.renamed |= {prefix + old: prefix + new for old, new in one.renamed.items()}
+    plan.words = f"{one.words} in {'.'.join(box)}"
+
+
 DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]] = {
     "add": add_part,
     "set": set_field,
@@ -150,6 +175,9 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "place": place,
     "join": join,
     "all": do_all,
+    "in": do_inside,
+    "enclose": enclose,
+    "dissolve": dissolve,
 }
 
 __all__ = ["GesturePlan", "ModelError", "plan_gesture"]

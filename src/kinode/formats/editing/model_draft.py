@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from kinode.errors import ArgumentError, ModelError
+from kinode.formats.editing.box_places import Box, find_box, find_box_entry
 from kinode.formats.editing.checked_text import CheckedText, check_text
 from kinode.formats.editing.entry_places import SHORT, EntryPlaces, Path
 from kinode.formats.editing.name_sites import NameSite, find_sites
@@ -37,7 +38,8 @@ from kinode.formats.editing.spans.value_text import format_key, format_value
 from kinode.formats.editing.text_edits import Edit, EditedText
 from kinode.formats.model_loader import SECTIONS
 from kinode.formats.span_nodes import NodeKind, SpanNode
-from kinode.formats.yaml_writer import WIDTH
+from kinode.formats.yaml_text import plain_value, read_spans
+from kinode.formats.yaml_writer import WIDTH, write_flow
 from kinode.model.system import System
 
 ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "parameters", "inputs", "tables", "bodies",
@@ -46,19 +48,24 @@ ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "param
 
 
 @lru_cache(maxsize=8)
-def read_places(text: str) -> EntryPlaces:
-    """The entries of a text; the last few are kept, since most gestures begin where the one before ended."""
-    return EntryPlaces(text, reread_spans(text))
+def read_places(text: str, box: Box = ()) -> EntryPlaces:
+    """The entries of a text or of a box in it; the last few are kept, since most gestures begin where one ended."""
+    return EntryPlaces(text, find_box(reread_spans(text), box))
 
 
 class ModelDraft:
-    """The text of a model and what has been changed in it."""
+    """The text of a model and what has been changed in it; with a ``box`` the inside of that subsystem.
 
-    def __init__(self, text: str, file: str | os.PathLike[str] | None = None, checked: CheckedText | None = None):
+    The edits are those of the whole text in any case, and paths begin at the top of the box.
+    """
+
+    def __init__(
+        self, text: str, file: str | os.PathLike[str] | None = None, checked: CheckedText | None = None, box: Box = ()
+    ) -> None:
         self.edited = EditedText(text)
-        self.file = file
+        self.file, self.box = file, box
         self._checked, self._checked_text = checked, text
-        self.places = read_places(text)
+        self.places = read_places(text, box)
         self._sites: list[NameSite] | None = None
         if self.places.root.kind is not NodeKind.MAP:
             raise ArgumentError("the text is no model yet: a model is a mapping that starts with 'kinode: 1'")
@@ -69,11 +76,16 @@ class ModelDraft:
         return self.edited.text
 
     @property
+    def checked(self) -> CheckedText:
+        """What the text meant at the beginning."""
+        if self._checked is None:
+            self._checked = check_text(self._checked_text, self.file, box=self.box)
+        return self._checked
+
+    @property
     def system(self) -> System:
         """The system of the text as it was at the beginning, as far as it could be built."""
-        if self._checked is None:
-            self._checked = check_text(self._checked_text, self.file)
-        return self._checked.system
+        return self.checked.system
 
     def beside(self, text: str) -> ModelDraft:
         """Another text whose names are understood as in this system."""
@@ -99,14 +111,14 @@ class ModelDraft:
     @property
     def as_json(self) -> bool:
         """Whether the text is JSON."""
-        return is_json(self.root)
+        return is_json(reread_spans(self.text))
 
     def apply(self, edits: Iterable[Edit]) -> None:
         """Make edits of the present text, which must be a text that can be read again."""
         self.edited.apply(edits)
         self._sites = None
         try:
-            self.places = read_places(self.text)
+            self.places = read_places(self.text, self.box)
         except ModelError as error:
             raise ArgumentError(f"this cannot be written into the file: {error.message}") from None
 
@@ -124,11 +136,23 @@ class ModelDraft:
                 raise ArgumentError(f"{name} belongs to {what or 'the component'} {owner}, and is changed there")
         if name == "world":
             raise ArgumentError("the world has no entry: it cannot be changed")
-        if "extends" in self.root.entries and name in self.system.declared:
-            file = self.root.entries["extends"].node
-            shown = file.value if isinstance(file.value, str) else "another file"
-            raise ArgumentError(f"{name} comes from {shown}, which this model extends; change it there")
+        origin = self.find_origin(name)
+        if origin:
+            raise ArgumentError(
+                f"{name} comes from {origin}, which this model extends: its fields can be set here, all else there"
+            )
         raise ArgumentError(f"there is nothing called {name!r} in this model")
+
+    def find_origin(self, name: str) -> str:
+        """The file that a component comes from by ``extends``; empty where it does not."""
+        heads = [name[:k] for k, letter in enumerate(name) if letter == "."]
+        if name in self.places.paths or any(head in self.places.paths for head in heads):
+            return ""
+        extended = self.root.find("extends")
+        if extended is None or name not in self.system.declared:
+            return ""
+        file = extended.find("file") or extended
+        return file.value if isinstance(file.value, str) else "another file"
 
     def guard(self, path: Path, inside: bool = False) -> None:
         """Refuse to touch a value that is an alias or that aliases repeat; with ``inside`` also what is in it."""
@@ -222,7 +246,29 @@ class ModelDraft:
                 self.insert_section(section, [f"{section}:", *lines])
             else:  # the key of the section stands alone
                 at = line_end(self.text, self.root.entries[section].end)
-                self.apply([Edit(at, at, "".join(f"{line_break(self.text)}{line}" for line in lines))])
+                start = line_break(self.text) + " " * self._column
+                self.apply([Edit(at, at, "".join(f"{start}{line}" for line in lines))])
+
+    def add_entry(self, section: str, name: str, block: list[str]) -> None:
+        """A new entry as it is written on lines, its key included; in brackets where the section is."""
+        node = self.root.find(section)
+        self.guard((section,))
+        if self.root.in_flow or (node is not None and node.in_flow):
+            value = plain_value(read_spans("\n".join(block)))[name]
+            fields = value if isinstance(value, Mapping) else {SHORT.get(section, "at"): value}
+            self.add(section, name, {key: write_flow(item) for key, item in fields.items()})
+            return
+        if node is not None and node.kind is NodeKind.MAP:
+            self.apply(insert_line(self.text, list(node.entries.values())[-1], "\n".join(block)))
+        else:
+            if node is not None:
+                self.remove((section,))
+            self.insert_section(section, [f"{section}:", *(f"{' ' * INDENT}{line}".rstrip() for line in block)])
+
+    @property
+    def _column(self) -> int:
+        """Where the sections stand."""
+        return next((entry.column for entry in self.root.entries.values()), 0)
 
     def _flow(self, fields: Mapping[str, str], whole: str | None) -> str:
         """The fields of an entry in braces."""
@@ -240,7 +286,7 @@ class ModelDraft:
     def _lines(self, label: str, fields: Mapping[str, str], whole: str | None, parent: SpanNode | None) -> list[str]:
         """The lines of an entry, without their common indentation: one if it fits."""
         line = f"{label}: {self._one_line(fields, whole)}"
-        column = INDENT if parent is None else next(iter(parent.entries.values())).column
+        column = self._column + INDENT if parent is None else next(iter(parent.entries.values())).column
         if whole is not None or column + len(line) <= WIDTH:
             return [line]
         inner = (f"{' ' * INDENT}{format_key(k)}: {format_value(v, in_flow=False)}" for k, v in fields.items())
@@ -257,7 +303,8 @@ class ModelDraft:
         new = line_break(self.text)
         apart = last is not present[0] and self._stands_apart(last.start)
         at = line_end(self.text, max(last.end, value_end(self.text, last.node)))
-        self.apply([Edit(at, at, new * apart + "".join(f"{new}{line}" for line in lines))])
+        start = new + " " * self._column
+        self.apply([Edit(at, at, new * apart + "".join(f"{start}{line}" for line in lines))])
 
     def _stands_apart(self, position: int) -> bool:
         """Whether the line before that of a position is empty."""
@@ -282,6 +329,10 @@ class ModelDraft:
             self._remove_item(parent, key)
         elif several or parent.in_flow:
             self.apply(remove_entry(self.text, parent, str(key)))
+        elif self.box and not parent_path:
+            entry = find_box_entry(reread_spans(self.text), self.box)
+            assert entry is not None
+            self.apply(replace_value(self.text, entry, "{}"))
         else:
             raise ArgumentError(f"{key} is all that is there, and cannot be taken out")
 

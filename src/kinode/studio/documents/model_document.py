@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from kinode.errors import ArgumentError, Error
+from kinode.formats.editing.box_places import Box, box_prefix, read_box
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import Edit, EditedText, apply_edits, invert_edits, read_edits, rebase_edits
@@ -49,7 +50,8 @@ class DocumentChange:
     made: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
-    tidied: bool = False
+    tidied: str | None = None
+    """What stands before the names whose places are forgotten: empty for all, ``leg.`` for those in a subsystem."""
 
 
 class ModelDocument:
@@ -136,7 +138,7 @@ class ModelDocument:
 
     def _step(
         self, edits: list[Edit], view: ModelView, words: str, made: tuple[str, ...] = (), removed: Iterable[str] = (),
-        renamed: Mapping[str, str] | None = None, tidied: bool = False,
+        renamed: Mapping[str, str] | None = None, tidied: str | None = None,
     ) -> DocumentChange:  # fmt: skip
         if edits or view != self.view:
             step = DocumentStep(edits, invert_edits(self.text, edits), self.view, view, words)
@@ -251,55 +253,67 @@ class _GesturePlan:
         self.made: list[str] = []
         self.removed: list[str] = []
         self.renamed: dict[str, str] = {}
-        self.words, self.tidied = "", False
+        self.words = ""
+        self.tidied: str | None = None
 
-    def take(self, gesture: Any) -> None:
-        """Add a gesture."""
+    def take(self, gesture: Any, box: Box = ()) -> None:
+        """Add a gesture, which may be one in a subsystem."""
         if not isinstance(gesture, Mapping) or not isinstance(gesture.get("do"), str):
             raise ArgumentError(f"gesture: an object with 'do' is expected, not {gesture!r:.60}")
         what = gesture["do"]
         if what == "all":
-            self._take_all(gesture.get("gestures"))
+            self._take_all(gesture.get("gestures"), box)
+        elif what == "in":
+            self.take(gesture.get("gesture"), (*box, *read_box(gesture.get("box"))))
         elif what == "text":
             first = self.text.text == self.document.text
             edits = read_edits(gesture.get("edits"))
             self.text.apply(self.document.rebased(edits, self.version) if first else edits)
             self.words = "typed"
         elif what in VIEW_GESTURES:
-            self._take_view(what, gesture)
+            self._take_view(what, gesture, box_prefix(box))
         else:
             text = self.text.text
-            plan = plan_gesture(text, dict(gesture), self.document.file.place, self.document.check(text))
+            whole = {"do": "in", "box": list(box), "gesture": dict(gesture)} if box else dict(gesture)
+            plan = plan_gesture(text, whole, self.document.file.place, self.document.check(text))
             self.text.apply(plan.edits)
             self.made += plan.made
             self.removed += plan.removed
             self.renamed |= plan.renamed
             self.view = self.view.renamed(plan.renamed) if plan.renamed else self.view
-            places = self.document.places_of(self.text.text, plan.made, gesture)
+            places = self.document.places_of(self.text.text, plan.made, _named_from_top(gesture, box))
             self.view = self.view.moved(places) if places else self.view
             self.words = plan.words
 
-    def _take_all(self, gestures: Any) -> None:
+    def _take_all(self, gestures: Any, box: Box) -> None:
         if not isinstance(gestures, list) or len(gestures) > MOST_TOGETHER:
             raise ArgumentError(f"gestures: a list of at most {MOST_TOGETHER} gestures is expected")
         for each in gestures:
-            self.take(each)
+            self.take(each, box)
 
-    def _take_view(self, what: str, gesture: Mapping[str, Any]) -> None:
+    def _take_view(self, what: str, gesture: Mapping[str, Any], prefix: str) -> None:
         if what == "tidy":
-            self.view, self.words, self.tidied = ModelView(), "tidied up", True
+            self.view, self.words, self.tidied = self.view.without(prefix), "tidied up", prefix
         elif what == "move":
             places = gesture.get("places")
             if not isinstance(places, Mapping):
                 raise ArgumentError("places: positions [x, y] by name are expected")
-            self.view = self.view.moved({str(name): _point(at, name) for name, at in places.items()})
+            self.view = self.view.moved({f"{prefix}{name}": _point(at, name) for name, at in places.items()})
             self.words = "moved"
         else:
             link, points = gesture.get("link"), gesture.get("points")
             if not isinstance(link, str):
                 raise ArgumentError(f"link: the name of a link is expected, not {link!r:.40}")
-            self.view = self.view.routed(link, None if points is None else _points(points, link))
+            self.view = self.view.routed(f"{prefix}{link}", None if points is None else _points(points, link))
             self.words = "led the link"
+
+
+def _named_from_top(gesture: Mapping[str, Any], box: Box) -> Mapping[str, Any]:
+    """A gesture in a subsystem with the names that its components have in the whole."""
+    names = gesture.get("names")
+    if not box or not isinstance(names, list):
+        return gesture
+    return {**gesture, "names": [f"{box_prefix(box)}{name}" for name in names]}
 
 
 def _point(raw: Any, where: object) -> Point:

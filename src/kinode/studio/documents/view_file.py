@@ -41,10 +41,34 @@ class ModelView:
         return replace(self, waypoints=others if not points else {**others, link: points})
 
     def renamed(self, names: Mapping[str, str]) -> ModelView:
-        """With other names."""
+        """With other names; those of what is in a subsystem begin with the name of that."""
+
+        def new(name: str) -> str:
+            head = name
+            while head not in names and "." in head:
+                head = head.rpartition(".")[0]
+            return names[head] + name[len(head) :] if head in names else name
+
         return ModelView(
-            {names.get(name, name): at for name, at in self.places.items()},
-            {names.get(name, name): points for name, points in self.waypoints.items()},
+            {new(name): at for name, at in self.places.items()},
+            {new(name): points for name, points in self.waypoints.items()},
+        )
+
+    def without(self, prefix: str) -> ModelView:
+        """Without the places and waypoints of a subsystem; an empty prefix is that of the whole."""
+        return ModelView(
+            {name: at for name, at in self.places.items() if not name.startswith(prefix)},
+            {name: points for name, points in self.waypoints.items() if not name.startswith(prefix)},
+        )
+
+    def inside(self, prefix: str) -> ModelView:
+        """The places and waypoints of a subsystem, by the names in it."""
+        if not prefix:
+            return self
+        cut = len(prefix)
+        return ModelView(
+            {name[cut:]: at for name, at in self.places.items() if name.startswith(prefix)},
+            {name[cut:]: points for name, points in self.waypoints.items() if name.startswith(prefix)},
         )
 
     def __bool__(self) -> bool:

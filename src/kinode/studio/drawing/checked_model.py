@@ -7,13 +7,14 @@ as on live pages; of one that is not, the last run stays.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
+from kinode.formats.editing.box_places import Box, box_prefix, find_box
 from kinode.formats.editing.checked_text import CheckedText, Problem, check_text
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.formats.yaml_text import plain_value, read_spans
@@ -26,8 +27,9 @@ from kinode.studio.drawing.newest_work import GoesOn, NewestWork
 from kinode.studio.drawing.sketch import Sketcher
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
+from kinode.studio.subsystems.closed_boxes import read_entries
 
-DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs")
+DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs", "systems")
 REST = 1.0  # s without a change before the circuit and the equations of the player are made
 SPACING = 100.0  # between parts that came together and have no places in the layout
 NOTHING = "there is nothing to run yet: draw a body or a part"
@@ -35,12 +37,13 @@ NOTHING = "there is nothing to run yet: draw a body or a part"
 
 @dataclass(frozen=True)
 class ModelVersion:
-    """A version of a document: its text, its view, and the place of its file."""
+    """A version of a document: its text, its view, the place of its file, and the subsystem that is meant of it."""
 
     version: int
     text: str
     view: ModelView
     place: Path
+    box: Box = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class ModelChecker:
         """Who hears of every version that was checked."""
         self._lock = threading.RLock()
         self._newest: CheckedVersion | None = None
+        self._inside: CheckedVersion | None = None  # of a subsystem, the last that was asked for
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
         self._ran: System | None = None
@@ -88,15 +92,22 @@ class ModelChecker:
     def now(self, version: ModelVersion) -> CheckedVersion:
         """What a version means, found now if the background has not yet."""
         with self._lock:
-            known = self._newest
-        if known is not None and known.of.text == version.text and known.of.place == version.place:
+            known = self._inside if version.box else self._newest
+        same = known is not None and (known.of.text, known.of.place, known.of.box) == (
+            version.text, version.place, version.box,
+        )  # fmt: skip
+        if known is not None and same:
             return known if known.of == version else replace(known, of=version)
-        return CheckedVersion(version, check_text(version.text, version.place))
+        found = CheckedVersion(version, check_text(version.text, version.place, box=version.box))
+        if version.box:
+            with self._lock:
+                self._inside = found
+        return found
 
     def sketch(self, version: ModelVersion) -> Plain:
         """The sketch of a version."""
         with self._lock:
-            if self._sketch.get("version") == version.version:
+            if self._sketch.get("version") == version.version and not version.box:
                 return self._sketch
         return self._draw(self.now(version))
 
@@ -117,12 +128,13 @@ class ModelChecker:
     def reread(self) -> None:
         """A file that the text names was changed: check it anew."""
         with self._lock:
-            self._newest, self._ran = None, None
+            self._newest = self._inside = self._ran = None
 
     def forget(self) -> None:
         """Another document comes."""
         with self._lock:
             self._newest, self._sketch, self._run_problem, self._ran, self._told = None, {}, None, None, -1
+            self._inside = None
             self.standing = {}
         self.live.forget()
 
@@ -162,14 +174,33 @@ class ModelChecker:
             self.live.fail(describe_problem(found.checked.problems[0]))
 
     def _draw(self, found: CheckedVersion) -> Plain:
-        view = found.of.view
+        prefix = box_prefix(found.of.box)
+        view = found.of.view.inside(prefix)
         with self._lock:
-            places = {**self.standing, **view.places}
-        sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places)
+            places = {**ModelView(self.standing).inside(prefix).places, **view.places}
+        boxes = read_entries(places_in(found.of.text, found.of.box)) if found.checked.readable else []
+        edges = find_edges(found.of) if found.checked.readable else {}
+        sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places, boxes, edges)
         with self._lock:
-            own = {name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
+            own = {prefix + name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
             self.standing |= own
         return sketcher.draw(found.of.version)
+
+    def kept_places(self, drawn: Collection[str], view: ModelView) -> dict[str, Point]:
+        """Where parts stand that are to be saved: those that are drawn, and those of subsystems with a part moved."""
+        boxes = {name.rpartition(".")[0] for name in view.places} - {""}
+        with self._lock:
+            return {n: at for n, at in self.standing.items() if n in drawn or n.rpartition(".")[0] in boxes}
+
+    def forget_places(self, prefix: str) -> None:
+        """Let the layout place what stands in a subsystem, or all."""
+        with self._lock:
+            self.standing = dict(ModelView(self.standing).without(prefix).places)
+
+    def follow_names(self, renamed: Mapping[str, str]) -> None:
+        """Keep the places of what has another name now."""
+        with self._lock:
+            self.standing |= ModelView(self.standing).renamed(renamed).places if renamed else {}
 
     def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:
         """Where parts stand that came by a gesture: where they were dropped, in the order of the automatic layout."""
@@ -237,16 +268,24 @@ class ModelChecker:
 
 
 @lru_cache(maxsize=4)
-def places_in(text: str) -> EntryPlaces:
-    """Where the components stand in a text; that of the last texts is kept."""
-    return EntryPlaces(text, read_spans(text))
+def places_in(text: str, box: Box = ()) -> EntryPlaces:
+    """Where the components stand in a text, or in a subsystem of it; that of the last texts is kept."""
+    return EntryPlaces(text, find_box(read_spans(text), box))
+
+
+def find_edges(of: ModelVersion) -> Mapping[str, str]:
+    """The nodes of a subsystem that are connected outside, with what they are there."""
+    if not of.box:
+        return {}
+    entries = read_entries(places_in(of.text, of.box[:-1]))
+    return next((entry.connect for entry in entries if entry.name == of.box[-1]), {})
 
 
 def find_broken(found: CheckedVersion) -> list[BrokenPart]:
     """The components of a text that could not be built, as they are drawn."""
     if not found.checked.broken:
         return []
-    places = places_in(found.of.text)
+    places = places_in(found.of.text, found.of.box)
     parts = []
     for name, words in found.checked.broken.items():
         section, node = places.section_of(name), places.node(name)
@@ -268,6 +307,7 @@ def write_problem(problem: Problem) -> Plain:
         "line": problem.line,
         "span": None if problem.span is None else list(problem.span),
         "cures": [{"words": cure.words, "gesture": cure.gesture} for cure in problem.cures],
+        "box": list(problem.box),
     }
 
 

@@ -15,6 +15,7 @@ from kinode.model.network.part import Part
 from kinode.model.system import System
 from kinode.records import dataclass
 from kinode.studio.drawing.kind_boxes import find_class, make_box, ports_of
+from kinode.studio.subsystems.closed_boxes import BoxEntry, close_boxes
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port
 
 REFERENCES = ("world", "gnd")
@@ -36,9 +37,12 @@ class BrokenPart:
 class DrawnCircuit:
     """The boxes and links of a system, whole or not, as an editor needs them."""
 
-    def __init__(self, system: System, broken: Iterable[BrokenPart] = ()) -> None:
+    def __init__(
+        self, system: System, broken: Iterable[BrokenPart] = (), boxes: Iterable[BoxEntry] = ()
+    ) -> None:  # fmt: skip
         self.system = system
         self.graph = CircuitGraph(system)
+        self.closed = close_boxes(self.graph, boxes)
         self.broken = {part.name: part for part in broken if part.name not in self.graph.boxes}
         for box in self.graph.boxes.values():
             self._open_ports(box)
@@ -71,6 +75,8 @@ class DrawnCircuit:
 
     def field_of(self, box: Box, port: Port) -> str:
         """The field of the model file that a port stands for: ``between.0``, ``plus``; empty where there is none."""
+        if box.name in self.closed:
+            return self.closed[box.name].field_of(port)
         model = self.model_of(box)
         if isinstance(model, Joint):
             return {"1": "between.0", "2": "between.1"}.get(port.name, "")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kinode.errors import ArgumentError, Error
 from kinode.expressions.syntax_tree import Expression
 from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.editing.model_draft import ModelDraft
+from kinode.formats.editing.spans.span_edits import value_end
+from kinode.formats.span_nodes import NodeKind
 from kinode.formats.yaml_fields import FIELDS
+from kinode.formats.yaml_writer import PlainRecords, write_flow
 from kinode.model.base.fields import Component, find_expressions
 from kinode.model.base.parameters import Input, Parameter, RunDefaults, Signal
 from kinode.model.system import System
 from kinode.studio.drawing.checked_model import CheckedVersion, places_in
 from kinode.studio.drawing.drawn_parts import KINDLESS
 from kinode.studio.drawing.kind_boxes import Plain, describe_class, fields_of, find_class
+from kinode.studio.subsystems.box_fields import box_rows, describe_box
 
 WHOLE = "The whole: its name, gravity and how it is run."
 OTHER_FIELDS = {
@@ -43,14 +48,16 @@ def inspect_component(found: CheckedVersion, sketch: Plain, name: str) -> Plain:
     ArgumentError
         If nothing is called so.
     """
-    places = places_in(found.of.text)
+    places = places_in(found.of.text, found.of.box)
     if not name:
         return _inspect_whole(found, places)
     name = _owner(sketch, name) if name not in places.paths else name
     system = found.system
     section = places.section_of(name)
     if not section:
-        return _inspect_inner(system, sketch, name)
+        return _inspect_inner(found, places, sketch, name)
+    if section == "systems":
+        return _inspect_box(found, places, sketch, name)
     kind = places.kind_of(name)
     model = system.components.get(name)
     rows = [_field(found, places, name, row, model) for row in _rows(section, kind, system)]
@@ -156,6 +163,24 @@ def _ports(sketch: Plain, name: str) -> Iterator[Plain]:
             }  # fmt: skip
 
 
+def _inspect_box(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name: str) -> Plain:
+    """A subsystem from outside: where it stands, what its nodes, inputs and parameters are given."""
+    fields = []
+    for path, row in box_rows(found.of, places, name):
+        shown = _field(found, places, name, row, None, path)
+        if path == ("parameters",):
+            own = found.system.parameters.get(f"{name}.{row['name']}")
+            shown |= {
+                "live": f"{name}.{row['name']}",
+                "value": None if own is None else _number(found.system, own.value),
+            }
+        fields.append(shown)
+    return {
+        "name": name, "section": "systems", "kind": "subsystem", "words": describe_box(places, name), "fields": fields,
+        "ports": list(_ports(sketch, name)), "broken": found.checked.broken.get(name), "editable": True,
+    }  # fmt: skip
+
+
 def _link_name(link: Plain | None, others: str) -> str | None:
     """What a port is connected to, for a reader: a node by its name, other links by the components at their ends."""
     if link is None:
@@ -163,15 +188,46 @@ def _link_name(link: Plain | None, others: str) -> str | None:
     return str(link["name"] if link["kind"] == "energy" or not others else others)
 
 
-def _inspect_inner(system: System, sketch: Plain, name: str) -> Plain:
+def _inspect_inner(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name: str) -> Plain:
     """A component that the text does not describe itself: of a subsystem, a file that is extended, a drive."""
-    model = system.components.get(name)
+    model = found.system.components.get(name)
     if model is None:
         raise ArgumentError(f"nothing is called {name!r:.60}")
+    origin = ModelDraft(found.of.text, found.of.place, found.checked, found.of.box).find_origin(name)
+    if origin:
+        return _inspect_inherited(found, places, sketch, model, origin)
     return {
         "name": name, "section": model.section, "kind": model.kind or KINDLESS.get(model.section, ""),
         "words": f"{name} comes from another file or a subsystem: it is changed there.", "fields": [],
         "ports": list(_ports(sketch, name)), "broken": None, "editable": False,
+    }  # fmt: skip
+
+
+def _inspect_inherited(
+    found: CheckedVersion, places: EntryPlaces, sketch: Plain, model: Component, origin: str
+) -> Plain:  # fmt: skip
+    """A component of the file that the model extends: what it is there, and what is changed here."""
+    name, section, kind = model.name, model.section, model.kind
+    changed = places.root.find("changes", name)
+    own = PlainRecords(found.system).sections().get(section, {}).get(name)
+    given = own if isinstance(own, Mapping) else {"law" if section == "signals" else "value": own}
+    fields = []
+    for row in _rows(section, kind, found.system):
+        node = None if changed is None else changed.find(row["name"])
+        if changed is not None and changed.kind is not NodeKind.MAP and row["name"] in ("value", "law"):
+            node = changed
+        text = None if node is None else found.of.text[node.start : value_end(found.of.text, node)]
+        shown = write_flow(given[row["name"]]) if given.get(row["name"]) is not None else row["default"]
+        value = _value_of(model, row["name"])
+        fields.append({
+            **row, "path": [row["name"]], "given": text, "default": shown, "line": None if node is None else node.line,
+            "required": False, "value": _number(found.system, value),
+            "reads": sorted({word for law in _laws(value) for word in law.names()}),
+        })  # fmt: skip
+    return {
+        "name": name, "section": section, "kind": kind or KINDLESS.get(section, ""), "fields": fields,
+        "words": f"From {origin}. What is typed here is written into the changes of this file.", "origin": origin,
+        "ports": list(_ports(sketch, name)), "broken": None, "editable": True,
     }  # fmt: skip
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
+from kinode.model.base.fields import Component
+from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, VECTOR
+from kinode.model.network.part import Part
 from kinode.model.system import System
 from kinode.studio.drawing.drawn_parts import BrokenPart, DrawnCircuit, is_connected
 from kinode.studio.drawing.kind_boxes import Plain, port_domain
+from kinode.studio.subsystems.closed_boxes import BoxEntry
 from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.box_extents import words_at
 from kinode.views.diagram.circuit_graph import GRID, Box, Connection, Port
@@ -40,6 +43,10 @@ class Sketcher:
         Those among them that were placed by hand; all if left out.
     waypoints : mapping
         Points of links by name through which they are to run.
+    boxes : iterable of BoxEntry
+        Subsystems that are drawn as closed boxes.
+    edges : mapping
+        Of a subsystem that is drawn: its nodes that are connected outside, with what they are there.
 
     Examples
     --------
@@ -52,10 +59,12 @@ class Sketcher:
     def __init__(
         self, system: System, broken: Iterable[BrokenPart] = (), places: Places | None = None,
         waypoints: Mapping[str, Sequence[Sequence[float]]] | None = None, pinned: Collection[str] | None = None,
+        boxes: Iterable[BoxEntry] = (), edges: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        self.drawn = DrawnCircuit(system, broken)
+        self.drawn = DrawnCircuit(system, broken, boxes)
         self.circuit = self.drawn.graph
         self.places, self.waypoints = places or {}, waypoints or {}
+        self.edges = edges or {}
         self.pinned = self.places if pinned is None else pinned
         if self.circuit.boxes:
             layout = Layout(self.circuit, WIDTH)
@@ -141,8 +150,14 @@ class Sketcher:
             "broken": None if broken is None else broken.words,
             "spine": box.spine,
             "upright": box.upright,
+            "inside": self._inside(box),
             "ports": [self._port(box, port, (box.name, port.name) in joined) for port in box.ports.values()],
         }
+
+    def _inside(self, box: Box) -> Plain | None:
+        """What a closed box holds: the file that it is from, empty if it is written out, and how many components."""
+        closed = self.drawn.closed.get(box.name)
+        return None if closed is None else {"file": closed.entry.file, "count": len(closed.hidden)}
 
     def _port(self, box: Box, port: Port, joined: bool) -> Plain:
         model = self.drawn.model_of(box)
@@ -158,11 +173,19 @@ class Sketcher:
             "out": port.out,
             "open": not joined and not is_connected(model, port),
             "field": field.split(".") if field else [],
+            "edge": "" if joined else self._edge(model, port),
         }
+
+    def _edge(self, model: Component | None, port: Port) -> str:
+        """What a port at the edge of a subsystem is connected to outside."""
+        node = getattr(model, port.name, None) if isinstance(model, Part) and port.kind == ENERGY else None
+        return self.edges.get(node, "") if isinstance(node, str) else ""
 
     def _domain(self, box: Box, port: Port) -> str:
         if port.kind == INFORMATION:
             return ""
+        if box.name in self.drawn.closed:
+            return self.drawn.closed[box.name].domains.get(port.name, "")
         links = links_at(self.circuit, box, port) if box.name in self.circuit.topology.components else []
         kinds = dict.fromkeys(link.domain.kind for link in links if link.domain is not None)
         model = self.drawn.model_of(box)
@@ -185,6 +208,7 @@ class Sketcher:
             "kind": link.kind,
             "domain": self._domain(box, port),
             "label": link.label,
+            "edge": self.edges.get(link.name.removesuffix(".3"), ""),
             "ends": [{"component": box.name, "port": port.name} for box, port in link.ends],
             "path": [[list(point) for point in line] for line in link.path] if routed else None,
             "dots": [list(point) for point in link.dots],

@@ -18,6 +18,7 @@ gallery                                        examples, models of the folder
 open_example   file; open_model file           as studio_open; new_model likewise
 =============  ==============================  ==================================================================
 
+inspect, complete with a law, can_connect and copy take ``box``: the subsystem that is open (subsystems/box_answers.py).
 Pages that come back hand over what they have (hand_over.py).  Those of LiveDesk, which shows the runs, come on top.
 Pushed to all pages are ``document``, ``sketch``, ``problems``, ``run_state``, ``disk``, ``reopen`` (another document),
 and what LiveDesk pushes.  Changes of the text are answered in the order in which they came.
@@ -33,6 +34,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.formats.editing.actions.copied_text import copy_components
+from kinode.formats.editing.box_places import read_box
 from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.model_draft import ModelDraft, read_places
 from kinode.studio.comparison.comparison_answers import add_comparison_answers
@@ -54,6 +56,7 @@ from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
 from kinode.studio.placing.place_desk import add_place_answers
+from kinode.studio.subsystems.box_answers import add_box_answers
 
 TEXT_LANE = "document"
 
@@ -94,6 +97,7 @@ class StudioDesk:
         session.handle("studio_open", self.open, lane=TEXT_LANE)
         for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
+        add_box_answers(self)
         add_hand_over_answers(self)
         add_comparison_answers(self, TEXT_LANE)
         add_table_answers(self)
@@ -141,15 +145,16 @@ class StudioDesk:
         self._trouble = words
         self.session.push({"kind": "disk", "words": words or "unsaved changes are kept again", "trouble": bool(words)})
 
-    def version(self) -> ModelVersion:
-        """The document as it is now."""
+    def version(self, job: Job | None = None) -> ModelVersion:
+        """The document as it is now; of a request that names its ``box``, that subsystem."""
         document = self.document
+        box = () if job is None else read_box(job.fields.get("box") or ())
         with document.lock:
-            return ModelVersion(document.version, document.text, document.view, document.file.place)
+            return ModelVersion(document.version, document.text, document.view, document.file.place, box)
 
-    def checked(self) -> CheckedVersion:
-        """What the document means now."""
-        return self.checker.now(self.version())
+    def checked(self, job: Job | None = None) -> CheckedVersion:
+        """What the document, or a subsystem of it, means now."""
+        return self.checker.now(self.version(job))
 
     def close(self) -> None:
         """End; what is not saved stays in the journal."""
@@ -174,10 +179,9 @@ class StudioDesk:
 
     def changed(self, change: DocumentChange, origin: int = -1) -> Plain:
         """Tell all pages of a change, and check what it led to."""
-        standing = self.checker.standing
-        if change.tidied:
-            standing.clear()
-        standing.update({new: standing[old] for old, new in change.renamed.items() if old in standing})
+        if change.tidied is not None:
+            self.checker.forget_places(change.tidied)
+        self.checker.follow_names(change.renamed)
         told = {**self.document.state(), "version": change.version, "edits": [list(edit) for edit in change.edits]}
         self.session.push({"kind": "document", **told, "origin": origin, "words": change.words})
         if self._journal is not None:
@@ -257,7 +261,7 @@ class StudioDesk:
             target = None if path is None else find_target(self.folder, path, own, job.fields.get("overwrite") is True)
         except FileThere as there:
             return {"exists": there.name, **document.state()}
-        places = {name: at for name, at in self.checker.standing.items() if name in self._drawn()}
+        places = self.checker.kept_places(self._drawn(), document.view)
         change = document.save(places, target)
         if self._journal is not None:
             self._journal.write_now()
@@ -333,7 +337,7 @@ class StudioDesk:
     # -- answers: questions ------------------------------------------------------------------------
     def inspect(self, job: Job) -> Answer:
         """A component in full."""
-        name, version = job.fields.get("name"), self.version()
+        name, version = job.fields.get("name"), self.version(job)
         if not isinstance(name, str):
             raise ArgumentError(f"name: the name of a component is expected, not {name!r:.40}")
         return {"inspected": inspect_component(self.checker.now(version), self.checker.sketch(version), name)}
@@ -343,7 +347,7 @@ class StudioDesk:
         position, law = job.fields.get("position"), job.fields.get("law")
         if type(position) is not int or position < 0:
             raise ArgumentError(f"position: a whole number is expected, not {position!r:.40}")
-        found = self.checked()
+        found = self.checked(job if law is not None else None)
         if law is not None:
             answer = complete_law(found.system, str(law), position)
             return {**answer, "problem": find_law_problem(found, job.fields.get("field"), str(law), answer)}
@@ -354,8 +358,8 @@ class StudioDesk:
         origin = job.fields.get("from")
         if not isinstance(origin, Mapping):
             raise ArgumentError("from: a port is expected, {component, port}")
-        version = self.version()
-        draft = ModelDraft(version.text, version.place, self.checker.now(version).checked)
+        version = self.version(job)
+        draft = ModelDraft(version.text, version.place, self.checker.now(version).checked, version.box)
         component, port = str(origin.get("component")), str(origin.get("port"))
         return {"targets": find_fits(draft, self.checker.sketch(version), component, port)}
 
@@ -364,7 +368,8 @@ class StudioDesk:
         names = job.fields.get("names")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ArgumentError("names: a list of names is expected")
-        return {"text": copy_components(read_places(self.version().text), names)}
+        version = self.version(job)
+        return {"text": copy_components(read_places(version.text, version.box), names)}
 
     def gallery(self, job: Job) -> Answer:
         """The examples with their pictures, and the models of the folder."""

@@ -95,15 +95,22 @@ class RowMaker:
 
     def _run(self, split: SplitValues, progress: Callable[[float], Any] | None) -> tuple[Trajectory, tuple[str, ...]]:
         """The whole run of some values, and what is to be said of its start."""
+        begin, p, inputs = self._find_start(split)
+        run = compute_run(self.task, begin, p, inputs, False if progress is None else progress)
+        return run, tuple(notice.message for notice in begin.notices)
+
+    def find_start(self, values: Values) -> tuple[RunStart, Array, Array]:
+        """The start of a run, with its parameters and inputs."""
+        return self._find_start(split_values(self.task.dynamics, values))
+
+    def _find_start(self, split: SplitValues) -> tuple[RunStart, Array, Array]:
         dynamics = self.task.dynamics
         p, inputs = (
             read_row(dynamics, "p", split.parameters or None),
             read_row(dynamics, "inputs", split.inputs or None),
         )
         start = {**(self.start or {}), **split.start} if split.start else self.start
-        begin = self._begin(start, p, inputs)
-        run = compute_run(self.task, begin, p, inputs, False if progress is None else progress)
-        return run, tuple(notice.message for notice in begin.notices)
+        return self._begin(start, p, inputs), p, inputs
 
     def _begin(self, start: Any, p: Array, inputs: Array) -> RunStart:
         """The start of a run; what it found about constraint rows is kept from the other runs."""

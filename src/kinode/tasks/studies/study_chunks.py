@@ -52,8 +52,13 @@ def make_chunk(
     After Ctrl-C ``KeyboardInterrupt`` is raised.
     """
     sets = worker.plan.design.rows(first, last)
-    batch = Batch(worker, sets, range(len(sets)), threads)
     rows = []
+    for row in worker.make_together(0, sets, threads):
+        rows.append(row)
+        if goes_on is not None and not goes_on(len(rows)):
+            return None
+    made = {row.index for row in rows}
+    batch = Batch(worker, sets, [k for k in range(len(sets)) if k not in made], threads)
     try:
         for row in batch:
             rows.append(row)

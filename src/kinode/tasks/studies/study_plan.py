@@ -10,7 +10,7 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kinode.dynamics.compile import find_compiled
@@ -25,6 +25,7 @@ from kinode.tasks.batches.value_sets import Values
 from kinode.tasks.simulate import RunTask, read_task
 from kinode.tasks.studies.kept_results import read_all_kept
 from kinode.tasks.studies.study_design import Design
+from kinode.tasks.studies.study_lanes import LEAST_RUNS, fits_lanes, make_in_lanes
 
 MOST_OPEN = 4
 """Plans that a worker keeps open."""
@@ -124,6 +125,26 @@ class StudyWorker:
         except Error as error:  # of the fields
             return fail_row(index, values, self.kept, str(error))
         return None if row is None else RunRow(index, values, row.status, row.message, row.results, row.notes)
+
+    def make_together(self, first: int, sets: Sequence[Values], threads: int) -> Iterator[RunRow]:
+        """The rows of runs that can share their steps; the others are left for ``make``."""
+        maker = self._shared_maker(len(sets))
+        if maker is None:
+            return
+        own = [(index, {**self.plan.common, **values}) for index, values in enumerate(sets, first)]
+        for row in make_in_lanes(maker, own, threads):
+            if row is not None:
+                yield RunRow(row.index, sets[row.index - first], row.status, row.message, row.results, row.notes)
+
+    def _shared_maker(self, count: int) -> RowMaker | None:
+        """The maker of all runs, where they can share their steps."""
+        if count < LEAST_RUNS or set(self.plan.design.roles.values()) != {"value"}:
+            return None
+        try:
+            maker = self._maker(0, {})
+        except Error:  # each run says it
+            return None
+        return maker if fits_lanes(maker) else None
 
     def _task(self, model: int, fields: Mapping[str, Any]) -> RunTask:
         arguments = {"until": self.plan.until, **self.plan.fields, **fields}

@@ -122,6 +122,7 @@ class CircuitGraph:
         self.system = system = system.as_declared()
         self.boxes: dict[str, Box] = {}
         self.links: dict[str, Connection] = {}
+        self.inside: dict[str, str] = {}  # components that are drawn as part of a box, and that box
         self.topology = find_circuit_topology(system)
         for component in self.topology.components.values():
             if component.name != WORLD:
@@ -130,6 +131,10 @@ class CircuitGraph:
             self._link(self.topology.components[link.component], link)
         # a link with a single end needs no line
         self.links = {name: link for name, link in self.links.items() if len(link.ends) > 1}
+
+    def shown(self, name: str) -> str:
+        """The box that a component is drawn as, or is inside of."""
+        return self.inside.get(name, name)
 
     # -- boxes -------------------------------------------------------------------------------------
     def _box(self, component: CircuitComponent) -> None:

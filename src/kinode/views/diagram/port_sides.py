@@ -56,8 +56,8 @@ class Sides:
         carrier = self.carrier
         if box.role == "KN":
             joint = self.circuit.system.joints[box.name]
-            first = joint.a.body if port.name == "1" else joint.b.body
-            both = joint.a.body == joint.b.body
+            first = self.circuit.shown(joint.a.body if port.name == "1" else joint.b.body)
+            both = self.circuit.shown(joint.a.body) == self.circuit.shown(joint.b.body)
             return "left" if first == carrier[box.name] and not both else "right"
         if port.joint not in carrier:
             return "bottom"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from kinode.model.system import System
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph
 
 MOST_CHAINS = 2000  # searched for the length of a branch; the longest of these counts
@@ -30,8 +29,8 @@ class _SpineStep(NamedTuple):
 
 def find_spine(circuit: CircuitGraph) -> Spine:
     """Rows of kinematic nodes and bodies; a branch begins a row of its own, after the row that it leaves."""
-    boxes, system = circuit.boxes, circuit.system
-    joints_at = _joints_at(system)
+    boxes = circuit.boxes
+    joints_at = _joints_at(circuit)
     spine, seen = Spine([], {}), set[str]()
     for root in joints_at.get("world", ()):
         stack = [_SpineStep(root, "world", 0, [])]
@@ -44,13 +43,13 @@ def find_spine(circuit: CircuitGraph) -> Spine:
                 spine.rows.append(row)
             spine.carrier[joint] = origin
             row.append((column, boxes[joint]))
-            body = _other_side(system, joint, origin)
+            body = _other_side(circuit, joint, origin)
             if body == "world" or body in seen:
                 continue
             seen.add(body)
             row.append((column + 1, boxes[body]))
             branches = [name for name in joints_at[body] if name not in seen]
-            branches.sort(key=lambda name: -_chain_length(system, joints_at, name, body, seen))
+            branches.sort(key=lambda name: -_chain_length(circuit, joints_at, name, body, seen))
             steps = [_SpineStep(name, body, column + 2, [] if k else row) for k, name in enumerate(branches)]
             stack.extend(reversed(steps))
     return spine
@@ -68,22 +67,29 @@ def fold_rows(rows: list[SpineRow], columns: int) -> list[SpineRow]:
     return folded
 
 
-def _joints_at(system: System) -> dict[str, list[str]]:
+def _joints_at(circuit: CircuitGraph) -> dict[str, list[str]]:
     """The joints of each body and of the world."""
     joints_at: dict[str, list[str]] = {}
-    for name, joint in system.joints.items():
-        for body in (joint.a.body, joint.b.body):
-            joints_at.setdefault(body, []).append(name)
+    for name in circuit.system.joints:
+        if name in circuit.boxes:
+            for body in _sides(circuit, name):
+                joints_at.setdefault(body, []).append(name)
     return joints_at
 
 
-def _other_side(system: System, joint: str, body: str) -> str:
-    a, b = system.joints[joint].a.body, system.joints[joint].b.body
+def _sides(circuit: CircuitGraph, joint: str) -> tuple[str, str]:
+    """The two bodies of a joint, as they are drawn."""
+    model = circuit.system.joints[joint]
+    return circuit.shown(model.a.body), circuit.shown(model.b.body)
+
+
+def _other_side(circuit: CircuitGraph, joint: str, body: str) -> str:
+    a, b = _sides(circuit, joint)
     return b if a == body else a
 
 
 def _chain_length(
-    system: System, joints_at: dict[str, list[str]], joint: str, origin: str, seen: Collection[str]
+    circuit: CircuitGraph, joints_at: dict[str, list[str]], joint: str, origin: str, seen: Collection[str]
 ) -> int:
     """How many joints the longest chain has that begins with one and goes to no body twice."""
     longest, stack = 0, [(joint, origin, frozenset(seen), 1)]
@@ -92,7 +98,7 @@ def _chain_length(
             break
         name, start, passed, length = stack.pop()
         longest = max(longest, length)
-        body = _other_side(system, name, start)
+        body = _other_side(circuit, name, start)
         if body == "world" or body in passed:
             continue
         here = passed | {body, name}

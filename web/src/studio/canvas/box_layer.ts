@@ -7,6 +7,7 @@ import type { Problem, SketchBox, SketchPort } from "../studio_types";
 import { placeWords } from "./box_words";
 import type { CanvasModel } from "./canvas_model";
 import { OUTWARD, STUB } from "./route_types";
+import { edgeMark } from "../subsystems/edge_mark";
 import { boxName, portName } from "./spoken_names";
 
 interface DrawnBox {
@@ -116,7 +117,8 @@ export class BoxLayer {
     const references = box.ports.filter((port) => port.reference !== "").map((port) => reference(box, port));
     const glow = draw("rect", { class: "glow", x: -width / 2 - 5, y: -height / 2 - 5, width: width + 10, height: height + 10, rx: 5 });
     const ports = box.ports.map((port) => handle(box, port, problems.filter((problem) => problem.port === port.name)));
-    element.replaceChildren(room, ...rooms, ...references, symbol, ...words, glow, ...ports, ...badge(box, problems), ...compareMark(box, this.compared.get(box.owner)));
+    const edges = box.ports.filter((port) => (port.edge ?? "") !== "").map((port) => edgeMark(box, port));
+    element.replaceChildren(room, ...rooms, ...references, ...edges, symbol, ...words, glow, ...ports, ...badge(box, problems), ...compareMark(box, this.compared.get(box.owner)));
     if (old === undefined) this.element.append(element);
     this.drawn.set(box.name, { element, key, at: old?.getAttribute("transform") ?? "" });
   }

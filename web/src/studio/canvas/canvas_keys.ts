@@ -3,6 +3,7 @@
 import type { HelpEntry } from "../../ui/help";
 import { copyChosen, deleteChosen, duplicateChosen, findPart, nudge, renameChosen, searchParts } from "./canvas_commands";
 import type { CanvasHost } from "./canvas_host";
+import { dissolveChosen, encloseChosen, openChosen } from "../subsystems/box_commands";
 import { connectByKeys } from "./connect_commands";
 import type { Point } from "./route_types";
 
@@ -30,7 +31,10 @@ export const CANVAS_KEYS: CanvasKey[] = [
   { keys: ["/"], words: "canvas: add a part by its name", change: true, act: (host) => searchParts(host, host.pointer, true) },
   { keys: ["c"], words: "canvas: connect the selected part", change: true, act: (host) => (host.focused === null ? host.context.say("Select a part to connect.") : connectByKeys(host, host.focused)) },
   { keys: ["F2"], words: "canvas: rename", change: true, act: (host) => renameChosen(host) },
-  { keys: ["Delete", "Backspace"], words: "canvas: delete what is selected", change: true, act: (host) => deleteChosen(host) },
+  { keys: ["Delete"], words: "canvas: delete what is selected", change: true, act: (host) => deleteChosen(host) },
+  { keys: ["Backspace"], words: "canvas: delete what is selected; with nothing selected, close the subsystem", act: (host) => backspace(host) },
+  { keys: ["Ctrl+g"], words: "canvas: make a subsystem of what is selected", change: true, act: (host) => encloseChosen(host) },
+  { keys: ["Ctrl+Shift+g"], words: "canvas: dissolve the selected subsystem", change: true, act: (host) => dissolveChosen(host) },
   { keys: ["Ctrl+d"], words: "canvas: duplicate", change: true, act: (host) => duplicateChosen(host) },
   { keys: ["Ctrl+c"], words: "canvas: copy as text", act: (host) => copyChosen(host) },
   { keys: ["Ctrl+x"], words: "canvas: cut", change: true, act: async (host) => (await copyChosen(host)) && deleteChosen(host) },
@@ -38,7 +42,7 @@ export const CANVAS_KEYS: CanvasKey[] = [
   { keys: ["Ctrl+f"], words: "canvas: find a part or a node", act: (host) => findPart(host) },
   { keys: ["l"], words: "canvas: the next link of the selected part", act: (host) => host.goLink() },
   { keys: ["v"], words: "canvas: values of the run on the links, on or off", act: (host) => host.toggleValues() },
-  { keys: ["Enter"], words: "canvas: open the inspector", act: (host) => host.context.show("Inspector") },
+  { keys: ["Enter"], words: "canvas: open the selected subsystem, or the inspector", act: (host) => openChosen(host) },
   { keys: ["+", "="], words: "canvas: larger", act: (host) => host.window.zoom(1.3) },
   { keys: ["-", "−"], words: "canvas: smaller", act: (host) => host.window.zoom(1 / 1.3) },
   { keys: ["0"], words: "canvas: the whole circuit", act: (host) => host.window.fit() },
@@ -50,10 +54,18 @@ export const CANVAS_HELP: HelpEntry[] = [
   { keys: ["Ctrl V"], words: "canvas: paste parts from text" },
   { keys: ["←", "→", "↑", "↓"], words: "canvas: the part beside; with Shift it is selected too" },
   { keys: ["Alt ←", "Alt →"], words: "canvas: move what is selected by a step of the grid" },
+  { keys: ["Alt ↑"], words: "canvas: with nothing selected, close the subsystem" },
   { keys: ["Tab"], words: "canvas: the next part" },
   { keys: ["Space drag", "middle button"], words: "canvas: move the view" },
   { keys: ["drag"], words: "canvas: from a port: connect; a part: move it; a wire: bend it; elsewhere: select by a frame" },
 ];
+
+/** Deletes what is selected; with nothing selected it leaves the subsystem that is open. */
+function backspace(host: KeyHost): void {
+  if (host.chosen.size === 0 && host.chosenLink === null) host.context.openBox(null);
+  else if (host.context.readOnly) host.context.say("The model is read-only.");
+  else void deleteChosen(host);
+}
 
 /** The name of a key as CANVAS_KEYS has it. */
 export function canvasKeyName(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey">): string {
@@ -66,7 +78,8 @@ export function canvasKeyName(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "me
 export function pressCanvasKey(host: KeyHost, event: KeyboardEvent): boolean {
   const arrow = ARROWS[event.key];
   if (arrow !== undefined && !event.ctrlKey && !event.metaKey) {
-    if (event.altKey) nudge(host, arrow);
+    if (event.altKey && event.key === "ArrowUp" && host.chosen.size === 0) host.context.openBox(null);
+    else if (event.altKey) nudge(host, arrow);
     else host.go(arrow, event.shiftKey);
     return true;
   }

@@ -1,6 +1,7 @@
 // The pointer on the canvas: which tool a press starts, pinching with two fingers, what is below.
 
 import type { PortPlace } from "../studio_types";
+import { openChosen } from "../subsystems/box_commands";
 import { searchParts, renameChosen } from "./canvas_commands";
 import type { CanvasHost, PointerTool } from "./canvas_host";
 import { BendTool, MarqueeTool, MoveTool, PanTool } from "./canvas_tools";
@@ -149,7 +150,7 @@ export class CanvasPointer {
     const wire = target.closest<SVGGElement>("g.wire")?.dataset["name"];
     if (target.closest(".canvas-hint, .choice-box, input, g.port") !== null) return;
     if (target.closest("text.label, text.node") !== null && !host.context.readOnly) void renameChosen(host);
-    else if (target.closest("g.part") !== null) host.context.show("Inspector");
+    else if (target.closest("g.part") !== null) openChosen(host);
     else if (wire !== undefined) {
       if (!host.context.readOnly && (host.model.links.get(wire)?.waypoints ?? []).length > 0) void host.act({ do: "waypoints", link: wire, points: null });
     } else if (!host.context.readOnly) void searchParts(host, host.window.placeOf(event), true);

@@ -9,6 +9,7 @@ import { ADD_EVENT, DRAG_TYPE, findAddition, type Addition } from "../palette/ki
 import { COMPARED_EVENT, type ComparedMarks } from "../comparison/compare_types";
 import { GhostLayer } from "../comparison/ghost_layer";
 import type { Gesture, GestureAnswer, StudioContext, StudioPart } from "../studio_types";
+import { boxMenu } from "../subsystems/box_commands";
 import { ALIGN_WORDS, type AlignWay } from "./alignment";
 import { BoxLayer } from "./box_layer";
 import { alignChosen, findPart, freePlace, pasteText, placeOfDrop, searchParts } from "./canvas_commands";
@@ -60,7 +61,7 @@ class CanvasView implements StudioPart, KeyHost {
   private readonly pending = new Map<string, number>(); // boxes that were moved here, and the version that has it; Infinity: not answered
   private awaited: { names: string[]; version: number } | null = null; // made by a gesture, to be chosen
   private routed = ""; // the drawing that was routed last
-  private shownFile: string | null | undefined = undefined; // the document whose circuit was fitted into the window
+  private shownFile = ""; // the document or subsystem whose circuit was fitted into the window
 
   constructor(context: StudioContext) {
     this.context = context;
@@ -93,7 +94,7 @@ class CanvasView implements StudioPart, KeyHost {
       ways.element,
     ];
     return make("div", { class: "canvas-tools", role: "toolbar", "aria-label": "Canvas" }, ...(this.context.readOnly ? [] : changing),
-      this.showValues, command("Find", "Find a part: Ctrl F", () => findPart(this)),
+      boxMenu(this).element, this.showValues, command("Find", "Find a part: Ctrl F", () => findPart(this)),
       make("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, command("−", "Smaller", () => this.window.zoom(1 / 1.3)),
         command("+", "Larger", () => this.window.zoom(1.3)), command("Fit", "Fit the whole circuit: 0", () => this.window.fit())));
   }
@@ -118,14 +119,15 @@ class CanvasView implements StudioPart, KeyHost {
 
   /** Another document is shown as a whole; what is drawn afterwards does not move the view. */
   private fitNewDocument(): void {
-    const { file } = this.context.document.state;
-    if (file === this.shownFile || this.window.width === 0) return;
-    this.shownFile = file;
+    const { state, box } = this.context.document;
+    const shown = JSON.stringify([state.file, ...box]);
+    if (shown === this.shownFile || this.window.width === 0) return;
+    this.shownFile = shown;
     this.window.fit();
   }
 
   problemsChanged(): void {
-    this.boxes.update({ problems: [...this.context.document.problems, ...this.context.document.remarks], chosen: this.chosen });
+    this.boxes.update({ problems: this.context.document.shown([...this.context.document.problems, ...this.context.document.remarks]), chosen: this.chosen });
   }
 
   selectionChanged(from: string): void {
@@ -158,7 +160,7 @@ class CanvasView implements StudioPart, KeyHost {
 
   // -- drawing ----------------------------------------------------------------------------------------
   private drawAll(): void {
-    this.boxes.update({ problems: [...this.context.document.problems, ...this.context.document.remarks], chosen: this.chosen });
+    this.boxes.update({ problems: this.context.document.shown([...this.context.document.problems, ...this.context.document.remarks]), chosen: this.chosen });
     this.boxes.setTabStop(this.focused ?? this.model.readingOrder()[0] ?? null);
     this.reroute();
     this.wires.update(this.chosenLink);

@@ -5,6 +5,11 @@ import type { CatalogueKind, SketchBox, SketchLink, SketchPort } from "../studio
 const ROLES: Record<string, string> = { SB: "body", KN: "joint", E: "source", DC: "dynamic component", signal: "signal", part: "part" };
 const KINDS = { vector: "vector link", energy: "energy link", information: "information" } as const;
 
+/** What a closed box holds. */
+export function insideWords({ file, count }: { file: string; count: number }): string {
+  return `${file === "" ? `${count} parts inside` : `from the file ${file}`}, Enter opens it`;
+}
+
 export function boxName(box: SketchBox, chosen = false): string {
   const kind = box.kind.replaceAll("_", " ");
   const role = ROLES[box.role] ?? "part";
@@ -12,16 +17,18 @@ export function boxName(box: SketchBox, chosen = false): string {
   const parts = [box.name, kind === role || box.role === "part" ? kind : `${kind}, ${role}`, box.value];
   if (open > 0) parts.push(open === 1 ? "one open port" : `${open} open ports`);
   if (box.broken !== null) parts.push(box.broken);
+  if (box.inside != null) parts.push(insideWords(box.inside));
   if (chosen) parts.push("selected");
   return parts.filter((part) => part !== "").join(", ");
 }
 
 export function portName(box: SketchBox, port: SketchPort): string {
+  const outside = port.edge ? `, connected outside to ${port.edge}` : "";
   const what = port.kind === "information" ? (port.out ? "gives a signal" : "reads a signal") : [port.domain, KINDS[port.kind]].filter((word) => word !== "").join(" ");
   const where = port.reference !== "" ? `, connected to ${port.reference}` : port.open ? ", open" : "";
   const kind = box.kind.replaceAll("_", " "); // so that a list of ports finds a part by what it is
   const of = kind === "" || kind === box.name || box.role === "SB" ? box.name : `${box.name} (${kind})`;
-  return `port ${port.name} of ${of}, ${what}${where}`;
+  return `port ${port.name} of ${of}, ${what}${outside || where}`;
 }
 
 export function linkName(link: SketchLink): string {

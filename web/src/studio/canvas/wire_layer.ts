@@ -38,7 +38,7 @@ export class WireLayer {
       const link = this.model.links.get(name);
       if (link === undefined) continue;
       const lines = this.model.lines.get(name) ?? { path: [], dots: [] };
-      const key = JSON.stringify([link.kind, link.label, link.ends, lines, link.waypoints]);
+      const key = JSON.stringify([link.kind, labelOf(link), link.ends, lines, link.waypoints]);
       const known = this.drawn.get(name);
       if (known?.key !== key) this.build(link, lines, key, known?.element);
     }
@@ -69,8 +69,9 @@ export class WireLayer {
     for (const [x, y] of lines.dots) parts.push(draw("circle", { class: "dot", cx: x, cy: y, r: link.kind === "vector" ? 4 : 3 }));
     for (const [x, y] of link.waypoints ?? []) parts.push(draw("rect", { class: "waypoint", x: x - 3, y: y - 3, width: 6, height: 6 }));
     if (link.kind === "information") parts.push(...this.heads(link));
-    const label = link.label === "" ? null : labelPlace(lines.path, LETTER * link.label.length);
-    if (label !== null) parts.push(draw("text", { class: "node", x: label[0], y: label[1] + 8.5, "font-size": 9 }, link.label));
+    const words = labelOf(link);
+    const label = words === "" ? null : labelPlace(lines.path, LETTER * words.length);
+    if (label !== null) parts.push(draw("text", { class: "node", x: label[0], y: label[1] + 8.5, "font-size": 9 }, words));
     element.replaceChildren(draw("title", {}, linkName(link)), ...parts);
     if (old === undefined) this.element.append(element);
     this.drawn.set(link.name, { element, key });
@@ -89,6 +90,11 @@ export class WireLayer {
 }
 
 /** Left and top of the name of a node: beside the middle of its longest stretch. */
+/** The name of a node; in a subsystem that is open, with what it is connected to outside. */
+function labelOf({ label, edge }: SketchLink): string {
+  return edge ? `${label} → ${edge}` : label;
+}
+
 function labelPlace(path: Point[][], width: number): Point | null {
   let best: Room | null = null;
   let most = 0;

@@ -6,6 +6,7 @@ import type { ExplainAnswer } from "./derivation_types";
 import { DerivedPane, letScroll } from "./derived_pane";
 import type { PaneLink } from "./pane_link";
 import { PartChips } from "./part_chips";
+import { chosenParts, lightParts } from "./shown_parts";
 import { markSymbols, partsOf, showParts } from "./symbol_marks";
 
 /** The step after or before one, within the steps there are. */
@@ -37,8 +38,7 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
     });
     this.step.addEventListener("pointerover", (event) => {
       const symbol = (event.target as Element).closest("[data-parts]");
-      const parts = symbol === null ? this.parts : partsOf(symbol);
-      this.context.hover(parts[0] ?? null, parts);
+      lightParts(this.context, symbol === null ? this.parts : partsOf(symbol));
     });
     this.step.addEventListener("pointerleave", () => this.context.hover(null));
     this.element.addEventListener("focusout", (event) => {
@@ -73,8 +73,7 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
     if (this.answer === null) return;
     this.at = stepTo(this.at, by, this.answer.steps.length);
     this.showStep();
-    const { parts } = this;
-    this.context.hover(parts[0] ?? null, parts);
+    lightParts(this.context, this.parts);
   }
 
   private showStep(): void {
@@ -95,7 +94,7 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
   }
 
   selectionChanged(): void {
-    showParts(this.step, this.context.selection, "marked");
+    showParts(this.step, chosenParts(this.context), "marked");
     this.chips.mark();
   }
 

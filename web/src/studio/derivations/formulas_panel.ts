@@ -7,6 +7,7 @@ import type { EquationsAnswer } from "./derivation_types";
 import { DerivedPane, letScroll } from "./derived_pane";
 import type { PaneLink } from "./pane_link";
 import { PartChips } from "./part_chips";
+import { chosenParts, lightParts, shownParts } from "./shown_parts";
 import { markSymbols, partsOf, showParts } from "./symbol_marks";
 
 const SHAPE_WORDS: Record<string, string> = { auto: "by size", expanded: "written out", named: "with names for what recurs", vectors: "vectors" };
@@ -50,7 +51,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
     this.body.addEventListener("pointerleave", () => this.context.hover(null));
     this.body.addEventListener("click", (event) => {
       const symbol = (event.target as Element).closest("[data-parts]");
-      if (symbol !== null) this.context.select(partsOf(symbol), "equations");
+      if (symbol !== null) this.context.select(shownParts(this.context, partsOf(symbol)), "equations");
     });
     this.showChoices();
   }
@@ -104,7 +105,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
   }
 
   selectionChanged(): void {
-    showParts(this.body, this.context.selection, "marked");
+    showParts(this.body, chosenParts(this.context), "marked");
     this.chips.mark();
   }
 
@@ -114,8 +115,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
 
   private point(target: Element): void {
     const symbol = target.closest("[data-parts]");
-    const parts = symbol === null ? [] : partsOf(symbol);
-    this.context.hover(parts[0] ?? null, parts);
+    lightParts(this.context, symbol === null ? [] : partsOf(symbol));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { make } from "../../ui/elements";
 import type { StudioContext } from "../studio_types";
+import { chosenParts, lightParts, shownParts } from "./shown_parts";
 
 const MOST = 40; // parts that are named
 
@@ -19,8 +20,8 @@ export class PartChips {
     this.element.hidden = parts.length === 0;
     const chips = parts.slice(0, MOST).map((name) => {
       const chip = make("button", { type: "button", "data-part": name, "aria-pressed": "false", title: `Select ${name}` }, name);
-      chip.addEventListener("click", () => this.context.select([name], this.from));
-      for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => this.context.hover(name));
+      chip.addEventListener("click", () => this.context.select(shownParts(this.context, [name]), this.from));
+      for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => lightParts(this.context, [name]));
       for (const event of ["pointerleave", "blur"]) chip.addEventListener(event, () => this.context.hover(null));
       return chip;
     });
@@ -30,6 +31,6 @@ export class PartChips {
   }
 
   mark(): void {
-    for (const chip of this.element.querySelectorAll("button")) chip.setAttribute("aria-pressed", String(this.context.selection.includes(chip.dataset["part"]!)));
+    for (const chip of this.element.querySelectorAll("button")) chip.setAttribute("aria-pressed", String(chosenParts(this.context).includes(chip.dataset["part"]!)));
   }
 }

@@ -23,8 +23,8 @@ export class FieldRow {
   private readonly liveName: string;
 
   /** `title` is what the row is called, and `liveName` what the run calls the number, where these are not the field's own. */
-  constructor(context: StudioContext, owner: string, field: InspectedField, title = field.name, liveName = [owner, ...field.path].join(".")) {
-    this.liveName = liveName;
+  constructor(context: StudioContext, owner: string, field: InspectedField, title = field.name, liveName = field.live ?? [owner, ...field.path].join(".")) {
+    this.liveName = context.document.prefix + liveName;
     this.context = context;
     this.owner = owner;
     this.field = field;

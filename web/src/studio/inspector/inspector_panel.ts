@@ -3,8 +3,8 @@
 import { errorWords, type LiveDesk } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { DocumentNews } from "../document";
-import type { Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
 import { ShapeForm } from "../stage/shape_form";
+import type { GestureAnswer, Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
 import { FieldRow } from "./field_row";
 import { PortRows } from "./port_rows";
 import { TableForm } from "./table_form";
@@ -66,7 +66,7 @@ export class InspectorPanel implements StudioPart {
   }
 
   private hear(news: DocumentNews): void {
-    if (news.kind === "opened" || news.kind === "text") void this.show();
+    if (news.kind === "opened" || news.kind === "text" || news.kind === "box") void this.show();
   }
 
   /** The one component that is chosen; parts that belong to another show that one. */
@@ -112,10 +112,10 @@ export class InspectorPanel implements StudioPart {
     const sections = groups(first);
     for (const [title, members] of sections) parts.push(...(title === "" ? [] : [make("h3", {}, title)]), ...members.map((row) => row.element));
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
-    if (inspected.section === "bodies" && inspected.editable !== false) parts.push(new ShapeForm(this.context, owner).element);
+    if (inspected.section === "bodies" && inspected.editable !== false && inspected.origin === undefined) parts.push(new ShapeForm(this.context, owner).element);
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
     if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter(), ...this.tables(inspected.tables ?? []));
-    else if (inspected.editable !== false) parts.push(this.actions([owner]));
+    else if (inspected.editable !== false && inspected.origin === undefined) parts.push(this.actions([owner], inspected.section === "systems"));
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
     this.markProblems();
@@ -126,7 +126,7 @@ export class InspectorPanel implements StudioPart {
     if (inspected.name === "") return make("h2", {}, "Model");
     const name = make("input", { type: "text", class: "part-name", "aria-label": `Name of ${inspected.name}; changes it everywhere`, spellcheck: "false", autocomplete: "off" });
     name.value = inspected.name;
-    name.disabled = this.context.readOnly || inspected.editable === false;
+    name.disabled = this.context.readOnly || inspected.editable === false || inspected.origin !== undefined;
     const rename = async (): Promise<void> => {
       const to = name.value.trim();
       if (to === "" || to === inspected.name) return void (name.value = inspected.name);
@@ -136,7 +136,8 @@ export class InspectorPanel implements StudioPart {
     };
     name.addEventListener("change", () => void rename());
     name.addEventListener("keydown", (event) => event.key === "Escape" && (name.value = inspected.name));
-    return make("div", { class: "part-head" }, make("h2", {}, name), make("span", { class: "part-kind" }, inspected.kind));
+    return make("div", { class: "part-head" }, make("h2", {}, name), make("span", { class: "part-kind" }, inspected.kind),
+      ...(inspected.origin === undefined ? [] : [make("span", { class: "part-kind" }, `from ${inspected.origin}`)]));
   }
 
   private moreFields(kind: string, rows: FieldRow[]): HTMLElement {
@@ -179,19 +180,23 @@ export class InspectorPanel implements StudioPart {
     return make("div", {}, make("h2", {}, `${selection.length} parts`), list, this.actions(selection));
   }
 
-  private actions(names: readonly string[]): HTMLElement {
+  private actions(names: readonly string[], isBox = false): HTMLElement {
     const button = (words: string, act: () => void): HTMLButtonElement => {
       const made = make("button", { type: "button" }, words);
       made.disabled = this.context.readOnly;
       made.addEventListener("click", act);
       return made;
     };
-    return make("div", { class: "part-actions" }, button("Duplicate", () => void this.context.act({ do: "duplicate", names: [...names] }).then((done) => done?.made && this.context.select(done.made, "inspector"))),
+    const chosen = (done: GestureAnswer | null): void => void (done?.made && this.context.select(done.made, "inspector"));
+    const enclose = button("Make a subsystem", () => void this.context.act({ do: "enclose", names: [...names] }).then(chosen));
+    const own = isBox ? [make("button", { type: "button" }, "Open"), button("Dissolve", () => void this.context.act({ do: "dissolve", name: names[0]! }).then(chosen))] : [];
+    own[0]?.addEventListener("click", () => this.context.openBox(names[0]!));
+    return make("div", { class: "part-actions" }, ...own, ...(names.length > 1 ? [enclose] : []), button("Duplicate", () => void this.context.act({ do: "duplicate", names: [...names] }).then((done) => done?.made && this.context.select(done.made, "inspector"))),
       button("Delete", () => void this.context.act({ do: "delete", names: [...names] }).then((done) => done !== null && this.context.select([], "inspector"))));
   }
 
   private markProblems(): void {
-    const mine = this.context.document.problems.filter((problem) => (problem.component ?? "") === this.shown);
+    const mine = this.context.document.shownProblems.filter((problem) => (problem.component ?? "") === this.shown);
     for (const row of this.rows) if (!row.isChanged) row.showProblems(mine);
   }
 
@@ -213,5 +218,5 @@ function groups(rows: FieldRow[]): [string, FieldRow[]][] {
 }
 
 function groupOf({ path }: InspectedField): string {
-  return path.length > 1 ? ({ run: "Run" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
+  return path.length > 1 ? ({ run: "Run", parameters: "Parameters", bind: "What its inputs are given", connect: "Its other nodes" } as Record<string, string>)[path[0]!] ?? path.slice(0, -1).join(", ") : "";
 }

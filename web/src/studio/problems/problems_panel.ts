@@ -33,7 +33,7 @@ export class ProblemsPanel implements StudioPart {
     const cures = problem.cures.map((cure) => {
       const button = make("button", { type: "button", class: "cure" }, cure.words);
       button.disabled = this.context.readOnly;
-      button.addEventListener("click", () => void this.context.act(cure.gesture));
+      button.addEventListener("click", () => void this.context.act(cure.gesture, []));
       return button;
     });
     return make("li", { "data-severity": problem.severity }, go, ...(cures.length === 0 ? [] : [make("div", { class: "cures" }, ...cures)]));

@@ -11,15 +11,16 @@ export interface PartPlace {
   to: number;
 }
 
-const SECTIONS = ["bodies", "joints", "constraints", "elements", "signals", "parameters", "inputs", "frames", "subsystems"];
+const SECTIONS = ["bodies", "joints", "constraints", "elements", "signals", "parameters", "inputs", "frames", "systems", "drives"];
 const PARSE_TIME = 50; // ms
 
-/** All parts of the text, in its order; what lies below a fault of the text may be missing. */
-export function findParts(state: EditorState): PartPlace[] {
+/** All parts of the text, or of a subsystem in it, in its order; what lies below a fault of the text may be missing. */
+export function findParts(state: EditorState, box: readonly string[] = []): PartPlace[] {
   const tree = ensureSyntaxTree(state, state.doc.length, PARSE_TIME);
   if (tree === null) return [];
   const found: PartPlace[] = [];
-  const top = mappingIn(tree.topNode.getChild("Document") ?? tree.topNode);
+  let top = mappingIn(tree.topNode.getChild("Document") ?? tree.topNode);
+  for (const key of box.flatMap((name) => ["systems", name, "system"])) top = mappingIn(pairsOf(state, top).find((pair) => pair.key === key)?.node ?? null);
   for (const section of pairsOf(state, top)) {
     if (!SECTIONS.includes(section.key)) continue;
     for (const part of pairsOf(state, mappingIn(section.node))) found.push({ section: section.key, name: part.key, from: part.node.from, to: part.node.to });

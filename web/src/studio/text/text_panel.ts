@@ -123,7 +123,7 @@ export class TextPanel implements StudioPart {
   }
 
   selectionChanged(from: string): void {
-    const parts = findParts(this.view.state);
+    const parts = findParts(this.view.state, this.context.document.box);
     const chosen = parts.filter((part) => this.context.selection.some((name) => name === part.name));
     const effects: StateEffect<unknown>[] = [setLit.of(chosen)];
     if (from !== "text" && chosen.length > 0) effects.push(EditorView.scrollIntoView(chosen[0]!.from, { y: "center" }));
@@ -153,7 +153,7 @@ export class TextPanel implements StudioPart {
 
   /** The part in which the cursor stands is chosen. */
   private follow(state: EditorState): void {
-    const part = partAt(findParts(state), state.selection.main.head, state);
+    const part = partAt(findParts(state, this.context.document.box), state.selection.main.head, state);
     const names = part === null || part.section === "parameters" || part.section === "inputs" ? [] : [part.name];
     if (names.join() !== this.context.selection.join()) this.context.select(names, "text");
   }

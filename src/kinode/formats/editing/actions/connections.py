@@ -7,7 +7,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.actions.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use
-from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, freedoms_of, has_default
+from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, freedoms_of, has_default, is_open_box
 from kinode.formats.editing.entry_places import DRAWN
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import FRAME, LAW, PORT
@@ -123,8 +123,13 @@ def _write(draft: ModelDraft, one: LinkEnd, two: LinkEnd, plan: GesturePlan) -> 
 
 def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -> None:
     """Bring a port to another end; two nodes become one, and a port leaves a joint or a reference by itself."""
+    if is_open_box(draft, other) and _is_node(draft, port.text, port):
+        port, other = other, port
     target = _network_name(draft, port, other)
-    if not _is_node(draft, port.text, port):
+    if is_open_box(draft, port):
+        merge_nodes(draft, port.text, target, plan)
+        draft.set(port.path, target)
+    elif not _is_node(draft, port.text, port):
         draft.set(port.path, target)
     elif other.nature == "reference" or not _is_node(draft, target, other):
         merge_nodes(draft, port.text, target, plan)
@@ -223,9 +228,14 @@ def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
     nodes = fresh_nodes(names_in_use(draft))
     if end.nature == "port":
         together = [site for site in draft.sites if site.role == PORT and site.name == end.text]
-        if len(together) < 2 and _is_node(draft, end.text, end):
+        if len(together) < 2 - is_open_box(draft, end) and _is_node(draft, end.text, end):
             raise ArgumentError(f"{_name(end)} is connected to nothing else")
-        draft.set(end.path, next(nodes))
+        if end.path[:1] != ("systems",):
+            draft.set(end.path, next(nodes))
+        elif is_open_box(draft, end):
+            merge_nodes(draft, end.text, next(nodes), GesturePlan())
+        else:
+            _leave_node(draft, end)
     elif end.nature == "side":
         _open_side(draft, end)
     elif end.nature == "freedom":
@@ -237,6 +247,13 @@ def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
         leave_out(draft, end.component, end.field, end.path)
     else:
         raise ArgumentError(f"{end.words} cannot be disconnected; delete the component, or connect it elsewhere")
+
+
+def _leave_node(draft: ModelDraft, end: LinkEnd) -> None:
+    """Connect a node of a subsystem to nothing."""
+    connect = draft.root.find(*end.path[:-1])
+    alone = connect is not None and len(connect.entries) == 1
+    draft.set(end.path[:-1] if alone else end.path, None)
 
 
 def leave_out(draft: ModelDraft, name: str, field: str, path: tuple[str | int, ...]) -> None:

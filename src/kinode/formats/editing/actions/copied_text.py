@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.entry_places import EntryPlaces, Path
+from kinode.formats.editing.spans.entry_text import moved_lines
+from kinode.formats.editing.spans.span_edits import INDENT
 from kinode.formats.span_nodes import SpanNode
 from kinode.formats.yaml_text import plain_value
 from kinode.formats.yaml_writer import write_flow
-
-INDENT = 2
 
 
 def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:
@@ -54,20 +54,10 @@ def _copied_entry(places: EntryPlaces, path: Path) -> str:
     text = places.text[entry.start : max(entry.end, entry.node.end)]
     if _is_shared(entry.node):
         text = f"{places.text[entry.start : entry.end]}: {write_flow(plain_value(entry.node))}"
-    return _indented(text, entry.column)
+    return moved_lines(text, entry.column, INDENT) + "\n"
 
 
 def _is_shared(node: SpanNode) -> bool:
     """Whether a value is repeated elsewhere by its anchor, or repeats another."""
     within = (*node.items, *(entry.node for entry in node.entries.values()))
     return node.anchor is not None or node.target is not None or any(_is_shared(inner) for inner in within)
-
-
-def _indented(entry: str, column: int) -> str:
-    """An entry that began in a column, in the second."""
-    first, *rest = entry.splitlines()
-    lines = [" " * INDENT + first]
-    for line in rest:
-        blank = len(line) - len(line.lstrip(" "))
-        lines.append(" " * max(blank - column + INDENT, INDENT) + line.lstrip(" ") if line.strip() else "")
-    return "\n".join(lines).rstrip() + "\n"

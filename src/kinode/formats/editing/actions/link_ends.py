@@ -2,7 +2,8 @@
 
 A joint has the sides ``1`` and ``2`` and its freedom ``3`` (or a coordinate by name); a body is met anywhere, or at one
 of its frames, or where something else meets it (``elbow.2``); a part has its ports, an element its frames and joints;
-``out`` gives the main quantity of a component to a field that takes a law.
+``out`` gives the main quantity of a component to a field that takes a law.  A subsystem has what is in it: its nodes,
+bodies, joints, inputs and quantities, and ``on``, the frame that it stands on.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ def find_end(draft: ModelDraft, raw: Any) -> LinkEnd:
             raise ArgumentError(f"{name} is the {word} of the joint {owner}: it is a field of it, and stays there")
         draft.path_of(name)  # says why
     section = draft.places.section_of(name)
-    finders = {"joints": _joint_end, "bodies": _solid_end, "elements": _element_end, "constraints": _element_end}
+    finders = {
+        "joints": _joint_end, "bodies": _solid_end, "elements": _element_end, "constraints": _element_end,
+        "systems": _box_end,
+    }  # fmt: skip
     return finders.get(section, _quantity_end)(draft, name, port)
 
 
@@ -153,6 +157,41 @@ def _element_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     return LinkEnd("law", name, port, path)
 
 
+def _box_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
+    """An end on the edge of a subsystem."""
+    system, path, inner = draft.system, draft.path_of(name), f"{name}.{port}"
+    if port == "on":
+        return LinkEnd("frame", name, port, (*path, "on"))
+    connected = draft.root.find(*path, "connect", port)
+    node = system.nodes.get(inner if connected is None else str(connected.value))
+    if inner in system.bodies:
+        return LinkEnd("solid", name, port, text=inner)
+    if inner in system.joints:
+        coordinates = system.joints[inner].coordinates
+        one = domain_of_coordinate(coordinates[0][1]) if len(coordinates) == 1 else None
+        return LinkEnd("freedom", name, port, text=inner, domain=one)
+    if connected is not None or node is not None:
+        text = inner if connected is None else str(connected.value)
+        return LinkEnd("port", name, port, (*path, "connect", port), text, None if node is None else node.domain)
+    if inner in system.inputs or draft.root.find(*path, "bind", port) is not None:
+        return LinkEnd("law", name, port, (*path, "bind", port))
+    if inner in system.declared:
+        return LinkEnd("out", name, port, text=_quantity_in(draft, inner))
+    raise ArgumentError(f"the subsystem {name} has no node, body, joint, input or component {port!r}")
+
+
+def _quantity_in(draft: ModelDraft, name: str) -> str:
+    """The main quantity of a component of a subsystem, as a law names it."""
+    if draft.system.declared[name].section in ("signals", "inputs", "parameters"):
+        return name
+    return f"{name}.{main_quantity(draft, name)}"
+
+
+def is_open_box(draft: ModelDraft, end: LinkEnd) -> bool:
+    """Whether an end is a node of a subsystem that its entry connects to nothing."""
+    return end.nature == "port" and end.path[:1] == ("systems",) and draft.root.find(*end.path) is None
+
+
 def _domain_in_system(draft: ModelDraft, name: str, port: str) -> Domain | None:
     part = draft.system.declared.get(name)
     return part.ports().get(port) if isinstance(part, Part) else None
@@ -191,7 +230,7 @@ def main_quantity(draft: ModelDraft, name: str) -> str:
     """The quantity that a component gives if none is named: a controller's output, the angle of a joint."""
     component: Component | None = draft.system.declared.get(name)
     offered = list(component.offered()) if component is not None and hasattr(component, "offered") else []
-    if draft.places.section_of(name) == "joints":
+    if draft.places.section_of(name) == "joints" or name in draft.system.joints:
         return "q"
     return "output" if "output" in offered else offered[0] if offered else OUT
 

@@ -26,6 +26,7 @@ from kinode.formats.editing.actions.renaming import rename_references
 from kinode.formats.editing.entry_places import NAMED, SHORT, EntryPlaces
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import PORT
+from kinode.formats.editing.spans.entry_text import entry_text
 from kinode.formats.editing.spans.span_edits import value_end
 from kinode.formats.model_loader import TOP
 from kinode.formats.span_nodes import NodeKind, SpanNode
@@ -139,8 +140,11 @@ def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
             rename_references(apart, apart.places.paths[name], name, new)
     _rename_nodes(draft, apart, taken | inner)
     for name, path in apart.places.paths.items():
-        fields = dict(typed_fields(apart.places, str(path[0]), name))
-        draft.add(str(path[0]), name, fields)
+        entry = apart.places.entry(path)
+        if path[0] == "systems" and entry is not None:
+            draft.add_entry("systems", name, entry_text(apart.text, entry, 0).splitlines())
+        else:
+            draft.add(str(path[0]), name, dict(typed_fields(apart.places, str(path[0]), name)))
         plan.made.append(name)
 
 

@@ -1,0 +1,1 @@
+"""Subsystems under change: gestures inside them, boxes made of a selection, and boxes that are dissolved."""

@@ -1,0 +1,182 @@
+"""Subsystems as closed boxes: what they hold is not drawn, and links that cross their edge end at ports.
+
+=============================  ===============================================  ==================================
+a port of a box                is                                               called
+=============================  ===============================================  ==================================
+a node                         one that is connected outside, or has one end    as the node inside
+the freedom of a joint inside  what a part outside acts in                      as the joint
+a body inside                  what a joint outside holds                       as the body
+its frame                      the body outside that it stands on               on
+information                    an input; a quantity that is read outside        as the input; as its component
+=============================  ===============================================  ==================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+
+from kinode.formats.editing.box_places import file_of
+from kinode.formats.editing.entry_places import EntryPlaces
+from kinode.formats.span_nodes import NodeKind, SpanNode
+from kinode.model.base.symbols import Outline, Stroke, StrokeRole, Symbol
+from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, VECTOR
+from kinode.model.network.domains.domain import BASE
+from kinode.records import dataclass
+from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port
+from kinode.views.diagram.link_marks import links_at
+
+ON = "on"
+KIND = "subsystem"
+SYMBOL = Symbol(
+    shapes=(
+        Stroke("M-13,-9h9v8h-9z", StrokeRole.THIN),
+        Stroke("M4,1h9v8h-9z", StrokeRole.THIN),
+        Stroke("M-4,-5H8V1", StrokeRole.THIN),
+    ),
+    outline=Outline.BOX,
+)
+
+
+@dataclass(frozen=True)
+class BoxEntry:
+    """The entry of a subsystem in a text: its file, empty if it is written out, and what its nodes are connected to."""
+
+    name: str
+    file: str = ""
+    connect: Mapping[str, str] = field(default_factory=dict)
+
+
+class ClosedBox:
+    """A box in a circuit, with the components that it hides and the domains of its ports."""
+
+    def __init__(self, entry: BoxEntry, circuit: CircuitGraph) -> None:
+        self.entry = entry
+        prefix = f"{entry.name}."
+        self.hidden = [box for name, box in circuit.boxes.items() if name.startswith(prefix)]
+        self.box = Box(entry.name, "part", KIND, SYMBOL, entry.name, entry.file)
+        self.domains: dict[str, str] = {}
+
+    def add_port(self, name: str, like: Port, domain: str, joint: str = "") -> Port:
+        """A port on the edge."""
+        self.domains.setdefault(name, domain)
+        port = self.box.port(name, like.kind, out=like.out)
+        port.joint = port.joint or joint
+        return port
+
+    def field_of(self, port: Port) -> str:
+        """The field of the subsystem's entry that a port stands for; empty where there is none."""
+        if port.kind == VECTOR:
+            return ON if port.name == ON else ""
+        if port.kind == INFORMATION:
+            return "" if port.out else f"bind.{port.name}"
+        inner = [box.name for box in self.hidden if box.role == "KN"]
+        return "" if f"{self.entry.name}.{port.name}" in inner else f"connect.{port.name}"
+
+
+def read_entries(places: EntryPlaces) -> list[BoxEntry]:
+    """The subsystems that a text, or a box in it, has."""
+    systems = places.root.find("systems")
+    if systems is None or systems.kind is not NodeKind.MAP:
+        return []
+    return [BoxEntry(name, file_of(entry.node), dict(_texts(entry.node))) for name, entry in systems.entries.items()]
+
+
+def _texts(node: SpanNode) -> Iterator[tuple[str, str]]:
+    connect = node.find("connect")
+    for key, entry in connect.entries.items() if connect is not None else ():
+        if isinstance(entry.node.value, str):
+            yield key, entry.node.value
+
+
+def close_boxes(circuit: CircuitGraph, entries: Iterable[BoxEntry]) -> dict[str, ClosedBox]:
+    """Draw subsystems as boxes: the graph is changed, and the boxes that it got are returned by name."""
+    closed = {entry.name: ClosedBox(entry, circuit) for entry in entries if entry.name not in circuit.boxes}
+    closed = {name: box for name, box in closed.items() if box.hidden}
+    home = {inner.name: box for box in closed.values() for inner in box.hidden}
+    if not home:
+        return {}
+    lone = list(_lone_ends(circuit, home))
+    for name, link in list(circuit.links.items()):
+        if not any(box.name in home for box, _ in link.ends):
+            continue
+        ends = list(_ends(circuit, link, home))
+        if len({box.name for box, _ in ends}) > 1:
+            link.ends = ends
+        else:
+            del circuit.links[name]
+    for box, name, port, domain in lone:
+        box.add_port(name, port, domain)
+    for name in home:
+        del circuit.boxes[name]
+        circuit.inside[name] = home[name].entry.name
+    for name, each in closed.items():
+        circuit.boxes[name] = each.box
+    _add_edge_ports(closed.values())
+    return closed
+
+
+def _ends(circuit: CircuitGraph, link: Connection, home: Mapping[str, ClosedBox]) -> Iterator[tuple[Box, Port]]:
+    """The ends of a link as they are drawn; several ends in one box are one port there."""
+    homes = {home[box.name].entry.name if box.name in home else box.name for box, _ in link.ends}
+    seen = set()
+    for box, port in link.ends:
+        closed = home.get(box.name)
+        if closed is None:
+            yield box, port
+            continue
+        if len(homes) == 1:  # all of it is inside
+            yield closed.box, port
+            continue
+        others = [other for other, _ in link.ends if home.get(other.name) is not closed]
+        for name in _port_names(closed, link, box, port, others):
+            if (closed.entry.name, name) not in seen:
+                seen.add((closed.entry.name, name))
+                joint = next((other.name for other in others if other.role == "KN"), "")
+                yield closed.box, closed.add_port(name, port, _domain(circuit, box, port), joint)
+
+
+def _port_names(closed: ClosedBox, link: Connection, box: Box, port: Port, others: list[Box]) -> list[str]:
+    """What a link that crosses the edge is called there."""
+    prefix = f"{closed.entry.name}."
+    inner = box.name.removeprefix(prefix)
+    if link.kind == VECTOR and port.name != "3":
+        return [inner] if box.role == "SB" else [ON]
+    if link.kind == INFORMATION:
+        return [inner.partition(".")[0]] if port.out or box.kind == "signal" else [port.name]
+    node = link.name.removesuffix(".3")
+    keys = [key for key, value in closed.entry.connect.items() if value == node]
+    return keys or [node.removeprefix(prefix)]
+
+
+def _domain(circuit: CircuitGraph, box: Box, port: Port) -> str:
+    if port.kind == INFORMATION or box.name not in circuit.topology.components:
+        return ""
+    kinds = dict.fromkeys(link.domain.kind for link in links_at(circuit, box, port) if link.domain is not None)
+    return ", ".join(kinds)
+
+
+def _lone_ends(
+    circuit: CircuitGraph, home: Mapping[str, ClosedBox]
+) -> Iterator[tuple[ClosedBox, str, Port, str]]:  # fmt: skip
+    """Nodes inside boxes that have one end: they wait to be connected."""
+    for name, node in circuit.topology.nodes.items():
+        if node.reference or len(node.links) != 1 or node.links[0].kind != ENERGY:
+            continue
+        link = node.links[0]
+        closed = home.get(link.component)
+        port = circuit.boxes[link.component].ports.get(link.port) if closed is not None else None
+        if closed is not None and port is not None and link.freedom is None and link.domain is not None:
+            keys = [key for key, value in closed.entry.connect.items() if value == name]
+            for key in keys or [name.removeprefix(f"{closed.entry.name}.")]:
+                yield closed, key, port, link.domain.kind
+
+
+def _add_edge_ports(closed: Iterable[ClosedBox]) -> None:
+    """Inputs that nothing gives are ports too, and the world where it stands on that."""
+    for each in closed:
+        for inner in each.hidden:
+            if inner.kind == "input":
+                each.add_port(inner.name.removeprefix(f"{each.entry.name}."), Port("", INFORMATION), "")
+            if any(port.kind == VECTOR and port.reference for port in inner.ports.values()):
+                each.add_port(ON, Port("", VECTOR), "").reference = BASE
