@@ -40,7 +40,7 @@ def test_a_box_of_motor_and_gear_runs_as_they_did(make_page, tmp_path):
         page.keyboard.press("Escape")
         page.keyboard.press("Backspace")
         hands.wait_for_part("subsystem")
-        assert page.locator(".box-trail").is_hidden()
+        page.locator(".box-trail").wait_for(state="hidden")
         page.locator(".inspector .part-name").wait_for()
         assert page.locator(".inspector .part-name").input_value() == "subsystem"
         hands.wait_for_run("subsystem.motor.current")
@@ -63,4 +63,4 @@ def test_a_box_from_a_file_opens_that_file_and_leads_back(make_page, tmp_path):
         assert page.evaluate(TRAIL) == ["walker.yaml", "leg.yaml"]
         page.get_by_role("button", name="walker.yaml").click()
         hands.wait_for_part("left")
-        assert page.locator(".box-trail").is_hidden()
+        page.locator(".box-trail").wait_for(state="hidden")

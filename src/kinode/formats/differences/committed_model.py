@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
 from kinode.formats.named_files import find_file_names
 from kinode.formats.yaml_text import LARGEST_TEXT
@@ -54,7 +55,7 @@ def committed_model(path: Path, revision: str = "HEAD") -> Iterator[CommittedMod
         raise ArgumentError(f"{path.name} is not in the commit {revision} ({commit[:7]}): commit it first")
     with tempfile.TemporaryDirectory(prefix="kinode-") as folder:
         place = Path(folder) / path.name
-        place.write_bytes(text)
+        write_bytes(place, text)
         _place_named(git, commit, place)
         yield CommittedModel(_decode(text, path), place, f"{path.name} at {revision} ({commit[:7]})")
 
@@ -72,7 +73,7 @@ def _place_named(git: _Repository, commit: str, first: Path) -> None:
             data = git.read(commit, PurePosixPath(inside).as_posix())
             if data is not None:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(data)
+                write_bytes(target, data)
                 known.add(target)
                 waiting.append(target)
 
