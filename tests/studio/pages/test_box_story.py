@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from player_pages import ROOT
-from studio_hands import studio
+from studio_hands import SHOWN, studio
 
 import kinode as kn
 
@@ -41,8 +41,7 @@ def test_a_box_of_motor_and_gear_runs_as_they_did(make_page, tmp_path):
         page.keyboard.press("Backspace")
         hands.wait_for_part("subsystem")
         page.locator(".box-trail").wait_for(state="hidden")
-        page.locator(".inspector .part-name").wait_for()
-        assert page.locator(".inspector .part-name").input_value() == "subsystem"
+        page.wait_for_function(SHOWN, arg="subsystem")
         hands.wait_for_run("subsystem.motor.current")
         times, values = hands.series("elbow.q")
         assert values == pytest.approx(np.interp(times, expected.t, expected["elbow.q"]), abs=1e-3)  # of 1.2 rad

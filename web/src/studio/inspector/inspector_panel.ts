@@ -19,6 +19,7 @@ export class InspectorPanel implements StudioPart {
   private moreOpen = new Set<string>();
   private tablesOpen = new Set<string>();
   private cell: { table: string; at: string } | null = null; // of a table, where the person types: the panel is drawn anew after each change
+  private parameterForm: HTMLElement | null = null; // one for all: what is typed in it stays when the panel is drawn anew
   private readonly end: () => void;
 
   constructor(context: StudioContext) {
@@ -100,6 +101,7 @@ export class InspectorPanel implements StudioPart {
 
   private drawInspected(inspected: Inspected, parameters: Inspected[]): void {
     const focused = this.rows.find((row) => row.hasFocus)?.key; // other fields may come or go above it
+    const typing = this.parameterForm?.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
     const owner = inspected.name;
     const isPort = (field: InspectedField): boolean => field.shape === "port" && inspected.ports.some((port) => port.field?.join() === field.path.join());
     const own = inspected.fields.filter((field) => !isPort(field)).map((field) => new FieldRow(this.context, owner, field));
@@ -114,12 +116,13 @@ export class InspectorPanel implements StudioPart {
     if (more.length > 0) parts.push(this.moreFields(inspected.kind, more));
     if (inspected.section === "bodies" && inspected.editable !== false && inspected.origin === undefined) parts.push(new ShapeForm(this.context, owner).element);
     parts.push(new PortRows(this.context, owner, inspected.ports ?? []).element);
-    if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), this.newParameter(), ...this.tables(inspected.tables ?? []));
+    if (owner === "") parts.push(make("h3", {}, "Parameters"), ...values.map((row) => row.element), (this.parameterForm ??= this.newParameter()), ...this.tables(inspected.tables ?? []));
     else if (inspected.editable !== false && inspected.origin === undefined) parts.push(this.actions([owner], inspected.section === "systems"));
     this.draw(parts, rows);
     for (const row of rows) row.setDesk(this.desk);
     this.markProblems();
     this.focusRow(rows.find((row) => row.key === focused));
+    typing?.focus();
   }
 
   private head(inspected: Inspected): HTMLElement {
@@ -155,8 +158,12 @@ export class InspectorPanel implements StudioPart {
     for (const each of [name, value, add]) each.disabled = this.context.readOnly;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (name.value.trim() === "" || value.value.trim() === "") return this.context.say("A parameter has a name and a value.", "error");
-      void this.context.act({ do: "set", name: "", path: ["parameters", name.value.trim()], value: value.value.trim() });
+      const [called, given] = [name.value.trim(), value.value.trim()];
+      if (called === "" || given === "") return this.context.say("A parameter has a name and a value.", "error");
+      name.value = value.value = "";
+      void this.context.act({ do: "set", name: "", path: ["parameters", called], value: given }).then((done) => {
+        if (done === null && name.value + value.value === "") [name.value, value.value] = [called, given]; // refused: to be mended
+      });
     });
     return form;
   }
