@@ -16,8 +16,9 @@ import numpy as np
 
 import kinode as kn
 from many_runs import CodeClock
-from models import UR5, robot
+from models import robot
 
+UR5 = "ur5_robot"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 RUNS, PEER_RUNS, STEP, SECONDS = 4096, 128, 1e-3, 10.0
 
@@ -34,7 +35,7 @@ def rollout() -> None:
     import mujoco
     from mujoco import rollout as mujoco_rollout
 
-    from simulation import mujoco_model
+    from models import mujoco_model
 
     dynamics = kn.compile(kn.load(robot(UR5)))
     names = [c.name for c in dynamics.coordinates if c.name.endswith(".q")]
