@@ -17,6 +17,7 @@ CARD = (4.8, 3.0)  # inches, of a drawing in the gallery
 PLOT = (6.4, 4.0)  # of a plot there, whose letters are smaller then
 # Examples of which a plot says more than a drawing: what is plotted, and between which times.
 PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
+    "axis_fit": (("motor.current", "elbow.q"), None),
     "backlash_axis": (("off", "gear.load"), (3.85, 4.0)),
     "balanced_pole": (("rail.q", "pivot.q"), None),
     "brake_arm": (("shoulder.u", "shoulder_brake.moment"), (0.4, 0.9)),
@@ -25,6 +26,7 @@ PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
     "quadcopter": (("frame.position.z", "frame.rpy"), None),
     "rlc": (("tank.voltage", "coil.current"), None),
     "spinning_shell": (("air.alpha", "air.beta"), None),
+    "four_bar_tolerance": (("main.reaction.force", "knee.reaction.force"), None),
     "elastic_study": (("hinge.q", "hinge.reaction.force"), None),
     "six_axis": (tuple(f"{joint}_axis.motor.current" for joint in ("base", "shoulder", "elbow")), None),
 }

@@ -1,5 +1,6 @@
 """What every test shares: reproducible hypothesis runs, a kernel cache of their own, plots without a screen."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ SLOW = frozenset((ROOT / "tests" / "slow_tests.txt").read_text(encoding="utf-8")
 # Set before kinode or matplotlib is imported; xdist workers inherit them.
 os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("KINODE_TIERS", "0")  # better code later would only cost time here; jit/test_tiers.py has it
+os.environ.setdefault("KINODE_TIERS", "first")  # long code as users have it first; jit/test_tiers.py has better one
 
 # Bytecode is kept, whatever the surroundings say: some tests start Python anew, and compiling all of kinode takes
 # longer than most of them.
@@ -22,13 +23,24 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=nightly and =explore
-# seek new ones, the second many.  A test that says how many examples it takes keeps to that.
+# seek new ones, the second many.  A test that says how many examples it takes keeps to that; where each of them makes
+# many programs, ``examples`` of support/example_counts.py leaves more of them to the nightly run.
 # No deadline: the first example of a kind pays for compiling its kernels.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("fixed", derandomize=True, database=None, max_examples=25, **COMMON)
+settings.register_profile("fixed", derandomize=True, database=None, max_examples=16, **COMMON)
 settings.register_profile("nightly", max_examples=100, print_blob=True, **COMMON)
 settings.register_profile("explore", max_examples=500, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# Python's collector looks at all objects that there are, which here are ten thousand tests and half of SciPy, and tapes
+# are made of millions: with its own thresholds it takes a quarter of the time of a test that traces.
+gc.set_threshold(50_000, 10, 10)
+
+
+def pytest_collection_finish():
+    """What is there now stays to the end, and is no longer looked at."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

@@ -46,6 +46,7 @@ _FACE = {
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
     "sweep": "kinode.tasks.studies.sweep",
+    "identify": "kinode.tasks.fits.identify",
     **dict.fromkeys(("normal", "uniform", "between"), "kinode.tasks.studies.random_values"),
     "inverse": "kinode.tasks.inverse",
     "verify": "kinode.tasks.verify",
@@ -62,11 +63,12 @@ _FACE = {
     # results
     "Trajectory": "kinode.results.trajectory",
     "Study": "kinode.tasks.studies.study",
+    "Fit": "kinode.tasks.fits.fit_result",
     "diagram": "kinode.views.diagram.circuit_diagram",
     # errors
     **dict.fromkeys(
         ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError",
-         "GuessWarning", "LongRunWarning"),
+         "GuessWarning", "LongRunWarning", "SensitivityWarning"),
         "kinode.errors"),
     # extend
     "fields": "kinode.model.base.fields",
@@ -146,6 +148,7 @@ if TYPE_CHECKING:
     from kinode.errors import LawError as LawError
     from kinode.errors import LongRunWarning as LongRunWarning
     from kinode.errors import ModelError as ModelError
+    from kinode.errors import SensitivityWarning as SensitivityWarning
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError
     from kinode.exporters.export import export as export
@@ -194,6 +197,8 @@ if TYPE_CHECKING:
     from kinode.symbolic.explain import explain as explain
     from kinode.tasks.assemble import assemble as assemble
     from kinode.tasks.equilibrium import equilibrium as equilibrium
+    from kinode.tasks.fits.fit_result import Fit as Fit
+    from kinode.tasks.fits.identify import identify as identify
     from kinode.tasks.inverse import inverse as inverse
     from kinode.tasks.linearize import linearize as linearize
     from kinode.tasks.mobility import mobility as mobility

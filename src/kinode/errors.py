@@ -59,6 +59,10 @@ class LongRunWarning(UserWarning):
     """A run takes so many steps that something in it may be faster than was meant."""
 
 
+class SensitivityWarning(UserWarning):
+    """A run has no derivative from some time on."""
+
+
 class GuessWarning(UserWarning):
     """A start is far from a joint's guess."""
 

@@ -33,6 +33,8 @@ HOOKS = {
     "plot_causes": "kinode.views.plots.load_plots",
     "plot_polar": "kinode.views.plots.load_plots",
     "plot_spectrum": "kinode.views.plots.load_plots",
+    "sweep": "kinode.tasks.studies.sweep",
+    "plot_tolerance": "kinode.views.plots.tolerance_plots",
     "plot_shaking": "kinode.views.plots.acceleration_plots",
     "report": "kinode.views.report.html_report",
     "view": "kinode.studio.view",
@@ -41,6 +43,9 @@ HOOKS = {
     # of Study
     "plot_study": "kinode.views.plots.study_plots",
     "report_study": "kinode.views.report.study_report",
+    # of Fit
+    "plot_fit": "kinode.views.plots.fit_plots",
+    "report_fit": "kinode.views.report.fit_report",
     # of Explanation
     "compose_steps": "kinode.views.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",

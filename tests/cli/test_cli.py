@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from command_line import PENDULUM, ROOT, kinode, process
 
@@ -52,6 +53,19 @@ def test_options_reach_the_simulation(model, tmp_path):
     assert run.t[-1] == 0.5 and run.facts["method"] == "rk4" and run.facts["step"] == 1e-3
     assert run.parameters["L"] == 2.0 and run.input_values["push"] == 3.0
     assert run["pivot.q"][0] == pytest.approx(0.17453292519943295)
+
+
+def test_an_input_is_a_column_of_a_file(model, tmp_path):
+    log, saved = tmp_path / "log.csv", tmp_path / "run.nc"
+    log.write_text("time [ms],push_mNm,other\n0,0,1\n500,2000,1\n1000,1000,1\n")
+    done = kinode("run", model, "--until", "1", "--input", f"push={log}:push_mNm mN*m", "--save", saved, "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    run = kn.Trajectory.load(saved)
+    assert run["push"] == pytest.approx(np.interp(run.t, [0, 0.5, 1], [0, 2, 1]), abs=1e-12)
+    done = kinode("run", model, "--input", f"push={log}:pull", "--quiet")
+    assert done.returncode == 2 and "log.csv: no column is called 'pull'" in done.stderr
+    done = kinode("run", model, "--input", f"push={tmp_path / 'none.csv'}:pull", "--quiet")
+    assert done.returncode == 2 and "No such file" in done.stderr
 
 
 def test_a_saved_run_is_no_model(model, tmp_path):

@@ -4,9 +4,9 @@ import pytest
 from command_line import kinode
 
 import kinode as kn
-from kinode.cli.sweep_command import read_over
 from kinode.errors import ArgumentError
 from kinode.tasks.studies.random_values import Distribution
+from kinode.tasks.studies.study_axes import read_axis_text
 
 
 def test_a_study_is_printed_and_written(model, tmp_path):
@@ -43,10 +43,25 @@ def test_what_is_wrong_is_said(model):
     ("method=dopri5,stiff", ("method", ["dopri5", "stiff"])),
 ])  # fmt: skip
 def test_texts_of_axes(text, axis):
-    assert read_over(text) == axis
+    assert read_axis_text(text, "--over") == axis
 
 
 @pytest.mark.parametrize("text", ["k", "=1", "k=", "k=a..b:3", "k=1 m..2 kg:3", "k=1..2:1"])
 def test_texts_that_are_no_axis(text):
     with pytest.raises(ArgumentError, match="--over"):
-        read_over(text)
+        read_axis_text(text, "--over")
+
+
+def test_a_step_is_a_time_and_the_largest_one_of_a_method_with_error_control(model, tmp_path):
+    given = ["sweep", model, "--over", "pivot.q=0.2", "--keep", "pivot.u|peak", "--until", "0.3"]
+    run = kn.simulate(kn.load(model), 0.3, start={"pivot.q": 0.2}, method="rk4", step=0.1)
+    for method in (["--method", "rk4"], []):
+        if not method:  # the model says which
+            model.write_text(model.read_text().replace("dop853", "rk4"))
+        done = kinode(*given, *method, "--step", "100 ms", "--save", tmp_path / "study.nc")
+        assert done.returncode == 0, done.stderr
+        study = kn.load(tmp_path / "study.nc")
+        assert study["pivot.u|peak"].values[0] == pytest.approx(abs(run["pivot.u"]).max(), rel=1e-12)
+    assert "failed" not in kinode(*given, "--method", "dopri5", "--step", "100 ms").stdout
+    wrong = kinode(*given, "--step", "soon")
+    assert wrong.returncode == 2 and "--step" in wrong.stderr

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from closed_mechanisms import only_one_angle_closes, random_mechanism
-from hypothesis import example, given, settings
+from example_counts import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kinode as kn
 
 EXACT = 1e-8  # of rotation matrices, or m
-FIXED = settings.default.max_examples <= 25
-MECHANISMS = settings(max_examples=50 if FIXED else 500)  # in each of four tests: 200 in all, or 2,000
+MECHANISMS = examples(32, nightly=500)  # in each of four tests: 128 in all, or 2,000
 
 
 @pytest.mark.parametrize("planar", [True, False])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_contract import needed_fields
@@ -56,7 +57,7 @@ def near(a, b, size=0.0):
 
 
 @given(plans(), st.integers(0, 99))
-@settings(max_examples=40)
+@examples(24, nightly=160)
 def test_all_formulations_agree_and_keep_the_identities(plan, seed):
     verification = verify(build(plan), 1, seed=seed, compiled=False)
     assert verification.ok, str(verification)

@@ -120,6 +120,25 @@ def test_what_is_not_expected_is_refused():
             elf_memory.place_object(wrong, object_code.find_symbol)
 
 
+@ours
+@pytest.mark.parametrize("field", ["offset", "size"])
+def test_what_reaches_past_its_end_is_refused(field):
+    """Sections of the file and places to be filled in: nothing outside is read or written."""
+    code = compile_text(VARIABLE)
+    header = np.frombuffer(code, elf_memory.HEADER, 1)[0]
+    start = int(header["sections"])
+    sections = np.frombuffer(code, elf_memory.SECTION, int(header["count"]), start)
+    for k in np.flatnonzero(sections["type"] == elf_memory.ADDED):
+        wrong = bytearray(code)
+        np.frombuffer(wrong, elf_memory.SECTION, len(sections), start)[field][k] = len(code)
+        with pytest.raises(elf_memory.UnknownForm, match="outside of the file"):
+            elf_memory.place_object(bytes(wrong), object_code.find_symbol)
+        wrong = bytearray(code)
+        np.frombuffer(wrong, elf_memory.RELOCATION, 1, int(sections["offset"][k]))["offset"][0] = len(code)
+        with pytest.raises(elf_memory.UnknownForm, match="outside of its section"):
+            elf_memory.place_object(bytes(wrong), object_code.find_symbol)
+
+
 def test_what_our_loader_refuses_is_loaded_by_llvm(monkeypatch):
     def refuse(code, find):
         raise elf_memory.UnknownForm("test")

@@ -123,6 +123,23 @@ def test_better_code_takes_the_place_of_the_first(tiered):
     assert not isinstance(again.engine, ExchangedCode) and call_lanes(again, rows).tobytes() == first.tobytes()
 
 
+def test_the_first_tier_alone(tiered, monkeypatch):
+    """Long code is compiled with low effort and stays so, under an entry of its own."""
+    monkeypatch.setenv("KINODE_TIERS", "first")
+    levels, compile_text = [], llvm_code.compile_text
+    monkeypatch.setattr(
+        llvm_code, "compile_text", lambda text, level: levels.append(level) or compile_text(text, level)
+    )
+    request = compiler.BuildRequest("test of the first tier", 1, lambda: random_program(5, 1500))
+    (first,) = compiler.build_several([request])
+    (short,) = compiler.build_several([compiler.BuildRequest("a short one", 1, lambda: random_program(5, 20))])
+    assert levels == [0, 2]
+    assert not any(isinstance(machine.engine, ExchangedCode) for machine in (first, short))
+    entry = request.entry
+    monkeypatch.setenv("KINODE_TIERS", "1")
+    assert request.entry != entry
+
+
 def test_where_the_other_process_ends_code_is_made_here(tiered):
     compiler.build("test of two tiers", 1, lambda: random_program(6, 1500))
     assert better_code.is_wanted() and wait_for_better_code()

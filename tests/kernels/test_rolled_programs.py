@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from strategies import plans, topology_of
 
 from kinode.algebra.trace import count_operations
@@ -84,7 +85,7 @@ def all_kernels(system):
     yield Kernel("reactions", on)
 
 
-@settings(max_examples=20)
+@examples(12, nightly=80)
 @given(plans(most=5))
 def test_loops_compute_what_the_snapshot_computes(plan):
     topology = topology_of(plan)

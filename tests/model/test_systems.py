@@ -342,3 +342,12 @@ def test_the_summary_fits_a_terminal_and_says_what_matters() -> None:
     ):  # fmt: skip
         assert part in " ".join(text.split()) or part in text, part
     assert "gravity  (0, 0, 0) m/s^2  (none)" in System("empty", gravity=(0, 0, 0)).summary()
+
+
+def test_a_name_means_what_the_system_has_now():
+    system = kn.load("examples/double_pendulum.yaml")
+    assert find_quantity(system, "elbow.q") is find_quantity(system, "elbow.q")
+    system.rename("elbow", "knee")
+    assert find_quantity(system, "knee.q").owner == "knee"
+    with pytest.raises(kn.LawError, match="elbow"):
+        find_quantity(system, "elbow.q")

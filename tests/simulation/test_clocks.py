@@ -159,3 +159,14 @@ def test_a_sample_that_is_no_number_ends_the_run(method):
     with pytest.raises(kn.SimulationError, match="pid") as caught:
         kn.simulate(system, 1.0, method=method, **given)
     assert caught.value.run.t[-1] == pytest.approx(0.505, abs=0.006)
+
+
+def test_samples_see_the_time_of_the_model_in_a_run_that_begins_later():
+    system = kn.System("late")
+    system.prismatic("rail", system.world, system.body("block", mass=1.0, inertia=(1, 1, 1)), axis="x")
+    for name, law in (("now", "t"), ("after", "t > 5.3"), ("since", "t >= 5.3")):
+        system.element(name, "sample_hold", input=law, period=0.1)
+    run = kn.simulate(system, 5.5, t0=5.0, times=[5.0, 5.15, 5.3, 5.4])
+    assert run["now.output"].tolist() == [5.0, 5.1, 5.3, 5.4]
+    assert run["after.output"].tolist() == [0, 0, 0, 1]
+    assert run["since.output"].tolist() == [0, 0, 1, 1]

@@ -196,9 +196,9 @@ def searches(monkeypatch):
     """The spans that were searched."""
     spans, search = [], time_events._search
 
-    def counted(dynamics, analysis):
+    def counted(dynamics, analysis, courses):
         spans.append((analysis.t0, analysis.t1))
-        return search(dynamics, analysis)
+        return search(dynamics, analysis, courses)
 
     monkeypatch.setattr(time_events, "_search", counted)
     return spans

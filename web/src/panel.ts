@@ -15,7 +15,7 @@ export interface Selection {
 /** A run that is shown: the first is the main one, others are compared with it (ghost, grey curve, column). */
 export interface ShownRun {
   document: RunDocument;
-  role: "main" | "pinned" | "branch";
+  role: "main" | "pinned" | "branch" | "removed";
   label: string;
 }
 

@@ -61,7 +61,7 @@ describe.each(Object.entries(known))("data of %s", async (_path: string, text: s
   });
   it("is read by the live page, and takes new numbers", () => {
     const first = packet();
-    const old = { document: runOf(first), arrays: first.arrays, lacking: null };
+    const old = { document: runOf(first), arrays: first.arrays, id: 0, lacking: false };
     expect(liveHeader(old.document.header).until).toBeCloseTo(old.document.header.run.to, 9);
     const { run: span, events, strips } = old.document.header;
     const header = { update: true, run: span, events, strips, peaks: [], values: { L: 2 }, geometry: null, note: "", id: 1, rows: { of: first.arrays.get("series")!.length / old.document.count, at: null } };

@@ -15,6 +15,7 @@ from kinode.cli.circuit_command import circuit
 from kinode.cli.comparison_command import diff
 from kinode.cli.derivation_commands import equations, explain, show
 from kinode.cli.export_command import export
+from kinode.cli.identify_command import identify
 from kinode.cli.package_commands import bench, examples, schema
 from kinode.cli.run_commands import balance, reactions, run, verify
 from kinode.cli.studio_command import studio
@@ -32,6 +33,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode studio                          draw a circuit or mechanism, run it
   kinode run arm.urdf --until 5 --show elbow.q
   kinode sweep slider_crank.yaml --over 'n=500 rpm..3000 rpm:26'
+  kinode identify arm.yaml log.csv --measure 'elbow.q=angle deg' --free J
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion
   kinode reactions rotor.yaml            say what loads its joints
@@ -74,6 +76,7 @@ for command in (
     view,
     studio,
     sweep,
+    identify,
     verify,
     reactions,
     balance,

@@ -198,6 +198,7 @@ def show(
     kinode show pendulum.yaml --text
     kinode show four_bar.yaml --numbers --scalar
     """
+    from kinode.tasks.locking.locked_loops import describe_locks
     from kinode.tasks.operating_space import operating_space
     from kinode.views.diagram.circuit_diagram import WIDTH, diagram
 
@@ -214,3 +215,5 @@ def show(
         typer.echo(f"wrote {file}: {len(drawn.components)} components, {len(drawn.links)} links{crossed}")
     if space is not None:
         typer.echo(str(space))
+        for words in describe_locks(system):
+            typer.echo(words)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_END = 10.0  # seconds
+_COLUMN = re.compile(r"(.+\.csv):(.+)", re.IGNORECASE)  # a file and a column of it
 
 
 if TYPE_CHECKING:
@@ -128,9 +130,9 @@ def find_options(
     system: System,
     method: MethodOption | None,
     step: str | None,
-    rtol: float | None,
-    atol: float | None,
-    samples: int | None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    samples: int | None = None,
     every: str | None = None,
 ) -> dict[str, Any]:
     """Options of ``simulate`` from the command line; the others come from the model's run section."""
@@ -155,6 +157,18 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
         if not equals or not name.strip() or not value.strip():
             raise typer.BadParameter(f"NAME=VALUE is expected, not {text!r}", param_hint=option)
         values[name.strip()] = value.strip()
+    return values
+
+
+def input_pairs(texts: list[str] | None) -> dict[str, Any]:
+    """The inputs of --input: a value, or a column of a CSV file over time, ``u=log.csv:u_V V``."""
+    values: dict[str, Any] = dict(pairs("--input", texts))
+    for name, text in values.items():
+        course = _COLUMN.fullmatch(text)
+        if course is not None:
+            from kinode.tasks.fits.measured_records import read_course_of, read_record
+
+            values[name] = read_course_of(read_record(course[1]), course[2])
     return values
 
 

@@ -84,7 +84,7 @@ def print_joint(run: Trajectory, asked: Question) -> None:
     _print_parts(out, run, asked)
     if asked.causes:
         out.print()
-        _print_causes(out, causes_or_bodies(run, asked.joint, asked.hold))
+        _print_causes(out, causes_or_bodies(run, [asked.joint], asked.hold)[0])
     if asked.at is not None:
         out.print()
         for bearing in run.bearings(asked.joint, asked.at, asked.part, hold=asked.hold_for_part):
@@ -155,7 +155,7 @@ def draw(run: Trajectory, asked: Question, file: Path) -> None:
 
     bearings = run.system.joints[asked.joint].has_bearings
     if asked.causes:
-        causes_or_bodies(run, asked.joint, asked.hold).plot(file=file)
+        causes_or_bodies(run, [asked.joint], asked.hold)[0].plot(file=file)
     elif asked.frequency is not None:
         spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
         spectrum.plot(file=file, frequency=asked.frequency)

@@ -16,6 +16,7 @@ from kinode.cli.options import (
     Step,
     find_end,
     find_options,
+    input_pairs,
     load_model,
     pairs,
     print_result,
@@ -44,7 +45,9 @@ def run(
         str, typer.Option(metavar="NAME", help="How the equations are derived: recursive, newton_euler, ...")
     ] = "recursive",
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
-    input_: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input.")] = None,
+    input_: Annotated[
+        list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input; or FILE.csv:COLUMN.")
+    ] = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report into this folder.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run as NetCDF.")] = None,
@@ -66,6 +69,7 @@ def run(
     kinode run excavator.yaml --set 'digging=90 kN' --report out
     kinode run pendulum.yaml --start 'pivot.q=10 deg' --show pivot.q
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
+    kinode run axis.yaml --input 'voltage=log.csv:u_V V' --show axis.q
     """
     from kinode.importers import URDF
     from kinode.model.quantity_expressions import find_expression
@@ -80,7 +84,7 @@ def run(
         if find_expression(system, name) is None:
             find_quantity(system, name)
     options = find_options(system, method, step, rtol, atol, samples, every)
-    changes = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
+    changes = {"parameters": pairs("--set", set_), "inputs": input_pairs(input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}
     trajectory, failure = _simulate(system, find_end(system, until), options, debug, formulation)
     files = write_files(trajectory, names, report, save, csv)
@@ -136,10 +140,14 @@ def verify(
     kinode verify arm.urdf --states 20
     """
     from kinode.cli.terminal_tables import print_verification
+    from kinode.tasks.locking.locked_loops import describe_locks
     from kinode.tasks.verify import verify as compare
 
-    comparison = compare(load_model(model, base), states)
+    system = load_model(model, base)
+    comparison = compare(system, states)
     print_verification(comparison)
+    for words in describe_locks(system):
+        typer.echo(words)
     if not comparison.ok:
         raise typer.Exit(1)
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from kinode.cli.options import Base, Debug, Method, Model, Step, find_end, load_model, pairs, reporting_errors, say
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Method,
+    Model,
+    Step,
+    find_end,
+    find_options,
+    input_pairs,
+    load_model,
+    pairs,
+    reporting_errors,
+    say,
+)
 from kinode.errors import ArgumentError
 
-_RANGE = re.compile(r"(.+?)\.\.(.+?)(?::(\d+))?")
-_CALL = re.compile(r"(normal|uniform|between)\((.+),(.+)\)")
 DEFAULT_KEEP = "reaction.force|peak"
 
 
@@ -30,6 +40,9 @@ def sweep(
     method: Method = None,
     step: Step = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Of all runs.")] = None,
+    input_: Annotated[
+        list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Of all runs; or FILE.csv:COLUMN.")
+    ] = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start of all runs.")] = None,
     processes: Annotated[bool, typer.Option("--processes", help="Use processes in the place of threads.")] = False,
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many threads or processes.")] = None,
@@ -56,20 +69,20 @@ def sweep(
     kinode sweep arm.yaml --over 'L=normal(0.5 m, 1 mm)' -n 1000 --report out
     kinode sweep arm.yaml --over k=100..900:81 --store arm.zarr   may be killed
     """
+    from kinode.tasks.studies.study_axes import read_axis_text
     from kinode.tasks.studies.sweep import sweep as make_study
 
     system = load_model(model, base)
     wanted = list(keep or ()) or [f"{joint}.{DEFAULT_KEEP}" for joint in system.joints]
     if not wanted:
         raise ArgumentError("keep: the model has no joints; say what is kept, as in --keep 'source.current|peak'")
-    options: dict[str, Any] = {"method": method.value if method else None, "step": None, "max_step": None}
-    if step is not None:
-        options["step" if method and method.value == "rk4" else "max_step"] = step
+    axes = dict(read_axis_text(text, "--over") for text in over)
     study = make_study(
-        system, dict(read_over(text) for text in over), find_end(system, until), keep=wanted, design=design, n=n,
-        seed=seed, start=pairs("--start", start) or None, parameters=pairs("--set", set_),
-        on=cluster or ("processes" if processes else None),
-        workers=workers, store=store, **options,
+        system, axes, find_end(system, until), keep=wanted, design=design, n=n, seed=seed,
+        start=pairs("--start", start) or None, parameters=pairs("--set", set_),
+        inputs=input_pairs(input_), on=cluster or ("processes" if processes else None),
+        workers=workers, store=store,
+        **find_options(system, method, step),
     )  # fmt: skip
     files: list[Path] = []
     for file, write in ((save, study.save), (csv, study.to_csv)):
@@ -88,38 +101,3 @@ def sweep(
     if not study.complete:
         say("stopped; what is done is kept" if store else "stopped before all runs were made")
         raise typer.Exit(130)
-
-
-def read_over(text: str) -> tuple[str, Any]:
-    """An axis from its text on the command line."""
-    from kinode.tasks.studies import random_values
-
-    name, sign, values = (part.strip() for part in text.partition("="))
-    if not sign or not name or not values:
-        raise ArgumentError(f"--over: NAME=VALUES is expected, such as k=100..900:81, not {text!r}")
-    call = _CALL.fullmatch(values)
-    if call is not None:
-        return name, getattr(random_values, call[1])(call[2].strip(), call[3].strip())
-    span = _RANGE.fullmatch(values)
-    if span is None:
-        return name, [value.strip() for value in values.split(",") if value.strip()]
-    first, last, count = span[1].strip(), span[2].strip(), span[3]
-    if count is None:
-        return name, random_values.between(first, last)
-    return name, _space(text, first, last, int(count))
-
-
-def _space(text: str, first: str, last: str, count: int) -> list[str]:
-    """Evenly spaced values from one text to another, which may have units; both ends have the same."""
-    number = re.compile(r"([-+0-9.eE]+)\s*(.*)")
-    ends = [number.fullmatch(end) for end in (first, last)]
-    if ends[0] is None or ends[1] is None or count < 2:
-        raise ArgumentError(f"--over: {text}: two numbers and a count from 2 are expected, such as 0.4..0.6:21")
-    (low, unit), (high, other) = ends[0].groups(), ends[1].groups()
-    if unit and other and unit != other:
-        raise ArgumentError(f"--over: {text}: both ends have the same unit")
-    try:
-        a, b = float(low), float(high)
-    except ValueError:
-        raise ArgumentError(f"--over: {text}: numbers are expected at both ends") from None
-    return [f"{(a + (b - a) * k / (count - 1))!r} {other or unit}".strip() for k in range(count)]

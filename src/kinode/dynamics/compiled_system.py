@@ -189,7 +189,7 @@ class Dynamics(DerivativeMethods, SteppedSystem):
     def point_of(self, t: Any, y: Array, p: Any = None, inputs: Any = None) -> EvaluationPoint:
         """The evaluation point of a state vector [q, u, z], or of a batch of them."""
         read = self.arguments
-        return read.topology.layout.point(t, y, read.read_parameters(p), read.read_inputs(inputs))
+        return read.topology.layout.point(t, y, read.read_parameters(p), read.read_inputs(inputs, t))
 
     def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
         """One evaluation of the model in plain numbers: slow, for inspection of intermediate results."""

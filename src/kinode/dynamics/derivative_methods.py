@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # most runs differentiate nothing
     from kinode.dynamics.derivative_calls.derivative_request import Names
     from kinode.dynamics.derivative_calls.prepared_derivatives import DerivativeFunction
     from kinode.dynamics.derivative_calls.prepared_gradients import GradientFunction
+    from kinode.dynamics.regressors.exciting_motion import ExcitingMotion
+    from kinode.dynamics.regressors.inertial_regressor import Regressor, RegressorMaker
 
 RATE_BY = ("coordinates", "u", "z")
 
@@ -261,6 +263,74 @@ class DerivativeMethods(ABC):
         from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_jacobian_rate
 
         return find_jacobian_rate(cast("Dynamics", self), of, CallPoint(t, q, u, None, z, p, inputs))
+
+    @cached_property
+    def _regressors(self) -> RegressorMaker:
+        from kinode.dynamics.regressors.inertial_regressor import RegressorMaker
+
+        return RegressorMaker(cast("Dynamics", self))
+
+    def regressor(
+        self, t: Any, q: Any, u: Any, u_dot: Any, *, friction: bool = True, z: Any = None, p: Any = None,
+        inputs: Any = None,
+    ) -> Regressor:  # fmt: skip
+        """Inverse dynamics as a linear function of inertial numbers and friction.
+
+        Parameters
+        ----------
+        t, q, u, u_dot, z, p, inputs
+            As in ``effort``; 2-D ``q, u, u_dot`` are a batch.
+        friction : bool, default True
+            Whether joints of one freedom have columns of viscous and Coulomb friction.
+
+        Returns
+        -------
+        Regressor
+            ``matrix @ values + rest`` are the efforts.  Its ``base()`` finds what efforts show, its ``fit(effort)``
+            the numbers from measured efforts.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> state = ([0.1, 0.2], [1.0, -0.5], [0.0, 2.0])
+        >>> regressor = dynamics.regressor(0.0, *state)
+        >>> regressor.names[:3]
+        ('upper.mass', 'upper.mass_moment.x', 'upper.mass_moment.y')
+        >>> bool(abs(regressor.matrix @ regressor.values + regressor.rest - dynamics.effort(0.0, *state)).max() < 1e-12)
+        True
+        """
+        return self._regressors.make(t, q, u, u_dot, friction, z, p, inputs)
+
+    def exciting_motion(
+        self, period: float = 10.0, *, harmonics: int = 5, limits: Mapping[str, Any] | None = None, seed: int = 0,
+        iterations: int = 30,
+    ) -> ExcitingMotion:  # fmt: skip
+        """A periodic motion whose efforts show the inertial numbers and the friction well.
+
+        Parameters
+        ----------
+        period : float, default 10.0
+            s.
+        harmonics : int, default 5
+            Of the course of each joint.
+        limits : mapping, optional
+            Of coordinates a range, of speeds and accelerations a size: ``{"elbow.q": (-2, 2), "elbow.u": 3}``.  A
+            coordinate without one stays within +-90 degrees or +-0.5 m.
+        seed : int, default 0
+            Of the first guess.
+        iterations : int, default 30
+            At most so many steps to a better motion.
+
+        Examples
+        --------
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> motion = dynamics.exciting_motion(5.0, harmonics=2, limits={"elbow.u": 3.0}, iterations=2)
+        >>> bool(abs(motion.u[:, 1]).max() <= 3.0)
+        True
+        """
+        from kinode.dynamics.regressors.exciting_motion import find_exciting_motion
+
+        return find_exciting_motion(self._regressors, period, harmonics, limits or {}, seed, iterations)
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Jacobian of ``rate`` by the state [q, u, z]: ``derivatives`` of "rate", the entries of q as they stand."""

@@ -75,13 +75,11 @@ def load(
     if file.name.lower().endswith(VIEW):
         model = f"{file.name[: -len(VIEW)]}.yaml"
         raise ModelError(f"holds where the parts of a drawing stand, and no model; load {model}", file=str(file))
-    if suffix == STORE:
-        return hook("load_study")(file)
-    start = b"" if suffix in (*YAML, *URDF, *RUN) else _first_bytes(file)
-    if suffix in RUN or start.startswith((HDF5, CLASSIC_NETCDF)):
+    start = b"" if suffix in (*YAML, *URDF, *RUN, STORE) else _first_bytes(file)
+    if suffix in (*RUN, STORE) or start.startswith((HDF5, CLASSIC_NETCDF)):
         if base != "fixed" or name is not None or not mimic:
             raise ModelError("a saved run is loaded as it is; base, mimic and name are for models", file=str(file))
-        return hook("load_results")(file)
+        return hook("load_study" if suffix == STORE else "load_results")(file)
     if suffix in URDF or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         from kinode.importers import urdf
 

@@ -10,6 +10,8 @@ another if it is described from the other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinode.algebra.spatial import ZERO3
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import hinged_tree
@@ -57,12 +59,27 @@ def _loading_joints(topology: Topology, joint: str) -> set[str]:
 
 def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None) -> dict[str, Spatial]:
     """(moment, force) of each contribution to a joint's reaction: a on b, about b's joint point, in a's joint axes."""
+    return contributions_of_joints(snapshot, [joint], by, hold)[joint]
+
+
+def contributions_of_joints(
+    snapshot: Snapshot, joints: Sequence[str], by: str, hold: Support = None
+) -> dict[str, dict[str, Spatial]]:
+    """The contributions to the reactions of several joints; the motion is taken apart once for all of them."""
     if by == "body":
-        behind = bodies_behind(snapshot.topology, joint)
-        return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
+        behind = {joint: bodies_behind(snapshot.topology, joint) for joint in joints}
+        return {
+            joint: {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in bodies}
+            for joint, bodies in behind.items()
+        }
     s = snapshot
     motion = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
     assert isinstance(motion, RotatorMotion)
+    return {joint: _sum_of_terms(motion, joint, by) for joint in joints}
+
+
+def _sum_of_terms(motion: RotatorMotion, joint: str, by: str) -> dict[str, Spatial]:
+    """The contributions of causes or terms: sums over the terms of the bodies that a joint carries."""
     link, sums = motion.kinematics.carried_by(joint), dict[str, Spatial]()
     for term in motion.terms_behind(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"

@@ -6,6 +6,7 @@ and compiles text is not imported.
 
 from __future__ import annotations
 
+import os
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +44,8 @@ class BuildRequest(NamedTuple):
     @property
     def entry(self) -> str | None:
         """The entry of the cache."""
-        return find_entry(None if self.key is None else f"kernel {self.lanes} {self.key}")
+        first = "first tier of " if is_first_tier_alone() else ""
+        return find_entry(None if self.key is None else f"{first}kernel {self.lanes} {self.key}")
 
 
 class _Draft(NamedTuple):
@@ -113,9 +115,15 @@ def _draft(request: BuildRequest, at_once: bool) -> _Draft:
         "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
         "data": find_named(program) if request.data else [], "routine": routine, "shared": shared,
     }  # fmt: skip
-    tiered = not program.rare and TWO_TIER_LINES < text.count("\n") < MOST_LINES and _is_improved()
-    level = 0 if tiered else choose_level(text, program.rare)
+    long = TWO_TIER_LINES < text.count("\n") < MOST_LINES
+    tiered = long and not program.rare and _is_improved()
+    level = 0 if tiered or (long and is_first_tier_alone()) else choose_level(text, program.rare)
     return _Draft(about, text, tiered, PendingCode(lambda: compile_text(text, level), at_once))
+
+
+def is_first_tier_alone() -> bool:
+    """Whether long code stays as it is compiled first: KINODE_TIERS=first, for processes that end soon."""
+    return os.environ.get("KINODE_TIERS") == "first"
 
 
 def _is_improved() -> bool:

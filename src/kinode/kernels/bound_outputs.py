@@ -144,8 +144,20 @@ def named_quantities(snapshot: Snapshot, bounded: BoundedValues) -> dict[tuple[s
 
 def count_operations(topology: Topology, options: BoundOptions) -> tuple[int, int]:
     """The operations of laws and event functions and of their arguments, and the number of arguments."""
+    nodes, bounded = _trace_whole(topology, options)
+    return len(nodes), len(bounded.arguments)
+
+
+def reads_inputs(topology: Topology, options: BoundOptions, entries: frozenset[int]) -> bool:
+    """Whether laws and event functions depend on some of the inputs, also through the quantities that they name."""
+    nodes, _ = _trace_whole(topology, options)
+    return any(node.op == "input" and node.args[0] == "inputs" and node.args[1] in entries for node in nodes)
+
+
+def _trace_whole(topology: Topology, options: BoundOptions) -> tuple[list[Traced], BoundedValues]:
+    """All operations of laws and event functions, the mechanics of the quantities in them included."""
     tape = Tape()
     bounded = trace_bounded(topology, tape, options)
     snapshot = Snapshot(topology, topology.layout.traced_point(tape))
     outputs = replay(bounded.values, named_quantities(snapshot, bounded))
-    return len(needed(outputs)), len(bounded.arguments)
+    return list(needed(outputs)), bounded

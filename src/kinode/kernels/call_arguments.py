@@ -18,10 +18,11 @@ from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import needs_jerk
-from kinode.model.base.parameters import read_input
+from kinode.model.base.parameters import is_plain, read_input
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import find_quantity
+from kinode.ode.runs.input_table import VaryingInputs
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -55,7 +56,7 @@ class Arguments:
             self.read_array("u", u, topology.n_u, np.zeros(topology.n_u)),
             self.read_array("z", z, topology.n_z, default_z),
             self.read_parameters(p),
-            self.read_inputs(inputs),
+            self.read_inputs(inputs, times[0] if times.ndim == 1 else times[:, 0]),
         )
 
     def read_array(self, name: str, value: Any, size: int, default: Array | None = None) -> Array:
@@ -92,8 +93,10 @@ class Arguments:
         self._settled = values
         return values
 
-    def read_inputs(self, inputs: Any) -> Array:
-        """Inputs; given like parameters."""
+    def read_inputs(self, inputs: Any, t: Any = None) -> Array:
+        """Inputs; given like parameters.  Those that change with time are evaluated at the time, or times, t."""
+        if isinstance(inputs, VaryingInputs):
+            return inputs.at(t)
         return self.inputs if inputs is None else self._read_vector("inputs", inputs)
 
     def _read_vector(self, name: str, value: Any) -> Array:
@@ -195,6 +198,8 @@ class Arguments:
 
     def read_number(self, name: str, value: Any) -> float:
         """A value for a quantity, in SI."""
+        if is_plain(value):
+            return float(value)
         reader = self.system.reader(name)
         quantity = find_quantity(self.system, name)
         dimension = quantity.dimension if isinstance(quantity.dimension, str) else None

@@ -53,10 +53,10 @@ class ReactionOptions(LoadOptions):
 
 @dataclass(frozen=True)
 class ContributionOptions:
-    """The kinetic share of one joint's reaction, split by body or by cause."""
+    """The kinetic shares of the reactions of joints, split by body, by cause or by term."""
 
     by: str
-    joint: str
+    joints: tuple[str, ...]
     support: Support = None
     about: str | None = None
     axes: str | None = None
@@ -108,3 +108,16 @@ class DerivativeOptions:
 
     of: tuple[str, ...]
     by: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """Which kernel gets columns of derivatives beside its result, and by which parameters and inputs.
+
+    ``by`` has an array and a position for each column; None where a column is of the state alone.  ``with_time`` says
+    whether the time has a rate in each column too, with which inputs change along their slopes.
+    """
+
+    of: Kernel
+    by: tuple[tuple[str, int] | None, ...]
+    with_time: bool = False

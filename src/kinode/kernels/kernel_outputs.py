@@ -81,17 +81,20 @@ def reactions(snapshot: Snapshot, options: ReactionOptions) -> Outputs:
 
 
 def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
-    """Force and moment of each contribution to the kinetic share of a joint's reaction; the end as in ``reactions``."""
-    from kinode.formulations.reaction_contributions import (
-        contributions,
-    )  # imports all formulations, which few runs need
+    """Force and moment of each contribution to the kinetic shares of joints, one joint after the other.
+
+    The end is as in ``reactions``.
+    """
+    # imports all formulations, which few runs need
+    from kinode.formulations.reaction_contributions import contributions_of_joints
 
     find, support = snapshot.system.find_frame, options.support
     point, frame = (None if name is None else find(name) for name in (options.about, options.axes))
     outputs: list[Scalar] = []
-    for wrench in contributions(snapshot, options.joint, options.by, support).values():
-        moment, force = snapshot.reactions.seen(options.joint, wrench, None, point, frame)
-        outputs += [*force, *moment]
+    for joint, wrenches in contributions_of_joints(snapshot, options.joints, options.by, support).items():
+        for wrench in wrenches.values():
+            moment, force = snapshot.reactions.seen(joint, wrench, None, point, frame)
+            outputs += [*force, *moment]
     return outputs if support is None else [*outputs, snapshot.statics(support).doubt]
 
 

@@ -120,7 +120,7 @@ _ROWS = (
     # reactions
     KernelRow("reactions", modes=Modes.FITTED),
     KernelRow("reactions_of_motion", **_MOTION),
-    KernelRow("contributions", modes=Modes.FITTED),
+    KernelRow("contributions", modes=Modes.FITTED, rare=True),  # for all times of a run at once
     KernelRow("element_loads", modes=Modes.FITTED),
     KernelRow("holding", modes=Modes.FITTED, lanes=True),
     KernelRow("holding_of_motion", **_MOTION),
@@ -146,6 +146,8 @@ _ROWS = (
     KernelRow("jacobian_rate", own_tape=True),
     KernelRow("derivatives_along", lanes=True, **_EFFORTS),
     KernelRow("direction", n_x=_n_y, lanes=True, forward=True, own_tape=True),
+    KernelRow("columns", own_tape=True),
+    KernelRow("switches", own_tape=True),
     # events
     KernelRow("roots"),
     KernelRow("loaded_roots", **_LOADS),

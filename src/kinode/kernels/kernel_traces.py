@@ -12,9 +12,9 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs, start_outputs
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.derivatives import derivative_outputs, directed_outputs
+from kinode.kernels.derivatives import column_outputs, derivative_outputs, directed_outputs
 from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
-from kinode.kernels.kernel_options import Kernel, PictureOptions, ReactionOptions, SharingOptions
+from kinode.kernels.kernel_options import ColumnOptions, Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.kernels.kernel_table import find_row
 from kinode.multibody import instant_events
@@ -53,6 +53,21 @@ def _n_cut_step(topology: Topology, options: Any) -> int:
 
 def _load_sharing(snapshot: Snapshot, tape: Tape, x: Array, options: SharingOptions) -> Iterable[Scalar]:
     return outputs.load_sharing(snapshot, x, options)
+
+
+def _columns(snapshot: Snapshot, tape: Tape, x: Array, options: ColumnOptions) -> Iterable[Scalar]:
+    own, n = find_trace(options.of), count_x(snapshot.topology, options.of)
+
+    def results(at: Snapshot) -> list[Scalar]:
+        return flat(
+            outputs_of(options.of, at) if own.trace is None else list(own.trace(at, tape, x[:n], options.of.options))
+        )
+
+    return column_outputs.with_columns(snapshot, tape, x[n:], options, results)
+
+
+def _n_column_arguments(topology: Topology, options: ColumnOptions) -> int:
+    return count_x(topology, options.of) + column_outputs.count_rates(topology, options)
 
 
 def _always(topology: Topology, options: Any) -> bool:
@@ -119,6 +134,8 @@ TRACES: Mapping[str, KernelTrace] = {
         trace=directed_outputs.derivatives_along, n_x=directed_outputs.count_along, rolled=has_tangents
     ),
     "direction": KernelTrace(trace=directed_outputs.rate_along, rolled=_always),
+    "columns": KernelTrace(trace=_columns, n_x=_n_column_arguments),
+    "switches": KernelTrace(trace=lambda s, tape, x, _: column_outputs.switches(s, outputs.rate(s))),
     # events
     "roots": KernelTrace(lambda s, _: instant_events.roots(s)),
     "loaded_roots": KernelTrace(lambda s, _: instant_events.roots(s)),

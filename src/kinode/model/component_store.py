@@ -210,7 +210,7 @@ class ComponentStore:
     def fill(self, components: Iterable[Component]) -> None:
         """Replace all components by others, in this order; bodies then belong to this system."""
         self._sections, self._prefixes, self.declared = {}, set(), {}
-        self.motion_sources, self._applied = {}, None
+        self.motion_sources, self._applied, self.derived = {}, None, {}
         for component in components:
             owned = component.owned_by(self) if isinstance(component, Body) else component
             self.add_component(owned)

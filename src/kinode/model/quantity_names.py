@@ -104,6 +104,14 @@ class QuantityName(NamedTuple):
 
 def find_quantity(system: System, text: str) -> QuantityName:
     """What a name means; an unknown one raises a LawError with the nearest that is known."""
+    known: dict[str, QuantityName] = system.derived.setdefault("quantities", {})
+    found = known.get(text)
+    if found is None:
+        found = known[text] = _read_name(system, text)
+    return found
+
+
+def _read_name(system: System, text: str) -> QuantityName:
     head, at, frame_name = text.partition("@")
     axes = None
     if at:

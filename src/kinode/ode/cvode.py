@@ -41,6 +41,7 @@ from kinode.ode.ode_arguments import (
     flat,
     normalized,
 )
+from kinode.ode.runs.input_table import CourseTable
 from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
 
@@ -294,16 +295,17 @@ def integrate_stiff(
     on_progress: Callable[[float], bool] | None = None,
     on_long: tuple[int, OnLong] | None = None,
     model: tuple[KernelSpec, Array, Array] | None = None,
+    courses: CourseTable | None = None,
 ) -> OdeSolution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None approximates it by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
     each step and stops the run by returning False. ``on_long`` is that of ``integrate``. ``model`` has compiled events
-    and bounds, with the parameters and inputs of their kernels. At ``breaks`` the rate jumps or has a corner: the
-    method starts anew there, and the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot
-    continue does not raise: ``ending`` says why, and the solution holds the states so far. Exceptions of the callables
-    are raised, except an interrupt.
+    and bounds, with the parameters and inputs of their kernels; ``courses`` are those of inputs that change. At
+    ``breaks`` the rate jumps or has a corner: the method starts anew there, and the rate is evaluated no nearer to them
+    than ``margin`` in s. A run that cannot continue does not raise: ``ending`` says why, and the solution holds the
+    states so far. Exceptions of the callables are raised, except an interrupt.
     """
     initial = np.asarray(y0, dtype=np.float64)
     start = check_start(initial, initial.size, t0, t1)
@@ -326,6 +328,8 @@ def integrate_stiff(
         rate, jacobian, kernel, start, (t0, t1), arguments, quaternions, output_times, max_steps, first_tick, options
     )  # fmt: skip
     run.set_breaks(flat("breaks", breaks), margin)
+    if courses is not None:
+        run.set_courses(courses)
     if t0 == t1 or start.size == 0:
         return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
     return run.solution(run.follow(on_progress, on_long))

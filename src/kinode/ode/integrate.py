@@ -28,8 +28,10 @@ from kinode.ode.ode_arguments import (
     check_tolerances,
     count_steps,
     flat,
+    with_columns,
     without_discrete,
 )
+from kinode.ode.runs.input_table import CourseTable
 from kinode.ode.runs.loop_run import LoopRun, OnLong
 from kinode.ode.runs.stiff_takeover import StiffTakeover, set_method
 from kinode.ode.solution import OdeSolution
@@ -76,6 +78,7 @@ def integrate(
     atol: npt.ArrayLike = ATOL,
     p: npt.ArrayLike | None = None,
     inputs: npt.ArrayLike | None = None,
+    courses: CourseTable | None = None,
     quaternions: Sequence[int] = (),
     max_step: float = math.inf,
     breaks: npt.ArrayLike = (),
@@ -94,8 +97,9 @@ def integrate(
     step; it is shortened a little where the interval is not a multiple of it. ``quaternions`` are the indices at which
     quaternions begin in y: they are brought to unit length after every step and in every sample. ``on_progress(t)`` is
     called some twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between
-    such calls. ``on_long`` is a number of steps, and a function that is called with the time, the state
-    and the number of steps so far; it returns the number after which it is called again, or None.
+    such calls. ``courses`` are those of the ``inputs`` that change with time. ``on_long`` is a number of steps, and a
+    function that is called with the time, the state and the number of steps so far; it returns the number after which
+    it is called again, or None.
     ``breaks`` are times, in order, at which the rate jumps or has a corner: steps end there. ``margin`` is their
     accuracy in s; the rate is never evaluated nearer to them. ``stiff_kernel`` gives the model with its derivatives: a
     method that names one for stiff problems then changes to it where stability bounds its steps.
@@ -104,8 +108,8 @@ def integrate(
     """
     run = begin_run(
         kernel, y0, t0, t1, method=method, times=times, step=step, rtol=rtol, atol=atol, p=p, inputs=inputs,
-        quaternions=quaternions, max_step=max_step, breaks=breaks, margin=margin, first_step=first_step,
-        first_tick=first_tick, max_steps=max_steps,
+        courses=courses, quaternions=quaternions, max_step=max_step, breaks=breaks, margin=margin,
+        first_step=first_step, first_tick=first_tick, max_steps=max_steps,
     )  # fmt: skip
     allow_takeover(run, method, stiff_kernel)
     return run.complete(on_progress, chunk, on_long)
@@ -120,9 +124,10 @@ def allow_takeover(run: LoopRun, method: str, stiff_kernel: Callable[[], KernelS
 def begin_run(
     kernel: KernelSpec, y0: npt.ArrayLike, t0: float, t1: float, *, method: str = DEFAULT_METHOD,
     times: npt.ArrayLike | None = None, step: float | None = None, rtol: float = RTOL, atol: npt.ArrayLike = ATOL,
-    p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None, quaternions: Sequence[int] = (),
-    max_step: float = math.inf, breaks: npt.ArrayLike = (), margin: float = 0.0, first_step: float | None = None,
-    first_tick: int | None = None, max_steps: int = 100_000_000, memory: RunMemory | None = None,
+    p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None, courses: CourseTable | None = None,
+    quaternions: Sequence[int] = (), max_step: float = math.inf, breaks: npt.ArrayLike = (), margin: float = 0.0,
+    first_step: float | None = None, first_tick: int | None = None, max_steps: int = 100_000_000,
+    memory: RunMemory | None = None,
 ) -> LoopRun:  # fmt: skip
     """A run before its first step; the arguments are those of ``integrate``, and are checked.
 
@@ -130,7 +135,7 @@ def begin_run(
     """
     _check_kernel(kernel, t0, t1)
     chosen, table = _find_method(method)
-    start = check_start(y0, kernel.n_y, t0, t1)
+    start = check_start(y0, kernel.n_row, t0, t1)
     absolute = check_tolerances(rtol, atol, kernel.n_y)
     check_quaternions(quaternions, kernel.n_y)
     if not max_step > 0:
@@ -138,6 +143,8 @@ def begin_run(
     output_times = None if times is None else check_times(times, t0, t1)
     if kernel.events is not None:
         absolute = without_discrete(absolute, kernel.events.n_discrete)
+    if kernel.columns is not None:
+        absolute = with_columns(absolute, kernel.columns.scales)
     arguments, stages = (flat("p", p), flat("inputs", inputs)), len(table.nodes)
     run = LoopRun(
         kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick,
@@ -155,4 +162,6 @@ def begin_run(
 
         set_newton(run, kernel, table, rtol)
     run.set_breaks(flat("breaks", breaks), margin)
+    if courses is not None:
+        run.set_courses(courses)
     return run

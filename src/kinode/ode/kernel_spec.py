@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinode.ode.event_spec import EventSpec
+from kinode.ode.event_spec import Array, EventSpec
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.records import dataclass
 
@@ -43,6 +43,30 @@ class JacobianSpec:
 
 
 @dataclass(frozen=True)
+class ColumnSpec:
+    """Derivatives of the state that are integrated with it, as columns behind it in every row.
+
+    The other kernels of a spec with columns give them too: the rate, the projection, reset maps and samples give the
+    state, then its columns.  Their arguments end with the columns; those of reset maps and samples have a rate of time
+    for each column, and the slope of each input, before.
+    """
+
+    count: int
+    scales: tuple[float, ...]
+    """For each column, the size of what it is the derivative by: with it its tolerance is that of the state."""
+    functions: int = 0
+    """Address of the kernel of event functions, with their rates along each column and along the motion."""
+    n_functions: int = 0
+    """Its number of results."""
+    n_inputs: int = 0
+    """Inputs of the model."""
+    n_argument: int = 0
+    """The most entries of an argument of these kernels."""
+    break_rates: Array | None = None
+    """Rates of the times of breaks, a row for each break; None if all are zero."""
+
+
+@dataclass(frozen=True)
 class KernelSpec:
     """A compiled rate: f(t, q, u, z, p, inputs, x, work, out) at an address, all interleaved over the lanes."""
 
@@ -62,7 +86,15 @@ class KernelSpec:
     events: EventSpec | None = None
     """The events of the model; ``n_work`` is enough for their kernels."""
 
+    columns: ColumnSpec | None = None
+    """Derivatives that are integrated with the state."""
+
     @property
     def n_y(self) -> int:
         """Size of the state y = [q, u, z] of one lane."""
         return self.n_q + self.n_u + self.n_z
+
+    @property
+    def n_row(self) -> int:
+        """Size of the state and its columns."""
+        return self.n_y * (1 + (0 if self.columns is None else self.columns.count))

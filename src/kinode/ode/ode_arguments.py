@@ -83,6 +83,11 @@ def without_discrete(absolute: Array, n_discrete: int) -> Array:
     return tolerances
 
 
+def with_columns(absolute: Array, scales: Sequence[float]) -> Array:
+    """Absolute tolerances of a state and of its columns: a change by the scale is one of the state."""
+    return np.concatenate([absolute, *(absolute / scale for scale in scales)])
+
+
 def check_quaternions(quaternions: Sequence[int], n: int) -> None:
     """Raise for a quaternion that is not within the state: in q, or in z where a speed is prescribed."""
     for index in quaternions:

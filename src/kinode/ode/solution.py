@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Fired
+from kinode.ode.loops.run_codes import Lost
 from kinode.records import dataclass
 
 Array = npt.NDArray[np.float64]
@@ -19,6 +22,14 @@ class SingularPass:
     t: float
     share: float
     y: Array
+
+
+class LostColumns(NamedTuple):
+    """From when on columns are no derivatives, why, and the event function to name."""
+
+    time: float  # s
+    why: Lost
+    function: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,11 @@ class OdeSolution:
     """Time in s from which on stability bounded the steps of an explicit method, if it did."""
     taken_over: float | None = None
     """Time in s at which a method for stiff problems took the run over, if one did."""
+
+    columns: Array | None = None
+    """Derivatives of the states, ``columns[k, j]`` by the j-th of what was asked for, if any were."""
+    columns_lost: LostColumns | None = None
+    """Where they ended, if they did."""
 
     @property
     def success(self) -> bool:

@@ -35,10 +35,17 @@ class Measure:
     rms: float
 
 
+def find_sizes(values: Array) -> Array:
+    """The lengths of vectors, (time, n), or of what has more dimensions."""
+    rows = values.reshape(len(values), -1)
+    sizes: Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return sizes
+
+
 @IGNORE_OVERFLOW
 def measure(t: Array, values: Array) -> Measure:
     """Peak, time of the peak, mean and rms of a magnitude; vectors (time, n) count by their length."""
-    size = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)
+    size = np.abs(values) if values.ndim == 1 else find_sizes(values)
     if not len(size) or not np.isfinite(size).any():
         return Measure(np.nan, np.nan, np.nan, np.nan)
     k = int(np.argmax(size >= (1.0 - EQUAL_PEAKS) * np.nanmax(size)))  # the first of equal peaks

@@ -8,7 +8,7 @@ joint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,11 +26,11 @@ from kinode.formulations.reaction_contributions import (
     MOST_BODIES_BY_CAUSE,
     bodies_behind,
     check_breakdown,
-    contributions,
+    contributions_of_joints,
 )
 from kinode.hooks import hook
 from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
-from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support
+from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support, joints_in_loops
 from kinode.results.joint_loads import find_joint
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.text_tables import format_number, format_percent, format_table
@@ -38,6 +38,7 @@ from kinode.results.text_tables import format_number, format_percent, format_tab
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
     from kinode.kernels.compiled_kernels import Kernels
+    from kinode.model.joints.joint import Joint
     from kinode.results.run_quantities import RunQuantities
 
 NEGLIGIBLE_CONTRIBUTION = 1e-9  # relative to the largest contribution: smaller ones have no row
@@ -166,32 +167,51 @@ def _clean(values: Array, largest: float) -> Array:
 _NAMES: WeakKeyDictionary[Kernels, dict[tuple[str, str, Support], tuple[str, ...]]] = WeakKeyDictionary()
 
 
-def _find_names(dynamics: Dynamics, joint: str, by: str, support: Support) -> tuple[str, ...]:
-    """The names of all contributions to a joint's reaction; found once for a compiled system."""
+def _find_names(dynamics: Dynamics, joints: Sequence[str], by: str, support: Support) -> list[tuple[str, ...]]:
+    """The names of all contributions to the reaction of each joint; found once for a compiled system."""
     known = _NAMES.setdefault(dynamics.kernels, {})
-    if (joint, by, support) not in known:
-        known[joint, by, support] = (
-            bodies_behind(dynamics.topology, joint)
-            if by == "body"
-            else tuple(contributions(dynamics.snapshot(dynamics.initial), joint, by, support))
-        )
-    return known[joint, by, support]
+    missing = [joint for joint in joints if (joint, by, support) not in known]
+    if by == "body":
+        known |= {(joint, by, support): bodies_behind(dynamics.topology, joint) for joint in missing}
+    elif missing:
+        wrenches = contributions_of_joints(dynamics.snapshot(dynamics.initial), missing, by, support)
+        known |= {(joint, by, support): tuple(names) for joint, names in wrenches.items()}
+    return [known[joint, by, support] for joint in joints]
 
 
 def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: Any, axes: Any) -> Causes:
     """The breakdown of the kinetic share of a joint's reaction."""
-    dynamics, record = run.dynamics, find_joint(run, joint)
+    return compute_causes_of_joints(run, [joint], by, hold, about, axes)[0]
+
+
+def compute_causes_of_joints(
+    run: RunQuantities, joints: Sequence[Any], by: str, hold: Any, about: Any, axes: Any
+) -> list[Causes]:
+    """The breakdowns of several joints' reactions, by one compiled function; they are in loops all or none."""
+    dynamics, records = run.dynamics, [find_joint(run, joint) for joint in joints]
     check_breakdown(dynamics.topology, by)
-    support = read_support(dynamics, hold, "kinetic", [record.name])
+    called = tuple(record.name for record in records)
+    support = read_support(dynamics, hold, "kinetic", called)
     about, axes = (None if x is None else dynamics.arguments.frame_name(x) for x in (about, axes))
-    names = _find_names(dynamics, record.name, by, support)
-    options = ContributionOptions(by, record.name, support, about, axes)
-    values = np.atleast_2d(run.states.call(dynamics, "contributions", options))
+    names = _find_names(dynamics, called, by, support)
+    values = np.atleast_2d(
+        run.states.call(dynamics, "contributions", ContributionOptions(by, called, support, about, axes))
+    )
     if support is not None:
         check_support(dynamics, support, run.t, values[:, -1])
-    wrenches = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
+    found, start = [], 0
+    for record, contributors in zip(records, names, strict=True):
+        own = values[:, start : start + 6 * len(contributors)]
+        wrenches = {name: own[:, 6 * k : 6 * k + 6] for k, name in enumerate(contributors)}
+        found.append(_causes(run, record, wrenches, by, ReactionOptions("kinetic", support, about=about, axes=axes)))
+        start += own.shape[1]
+    return found
+
+
+def _causes(run: RunQuantities, record: Joint, wrenches: dict[str, Array], by: str, request: ReactionOptions) -> Causes:
+    """The breakdown of one joint from its contributions, shared where reactions are redundant."""
+    dynamics, support, about, axes = run.dynamics, request.support, request.about, request.axes
     if is_redundant(dynamics) and support is not None:
-        request = ReactionOptions("kinetic", support, about=about, axes=axes)
         for body in wrenches:
             change = run.shared(INERTIA_OF + body, support).of_joint(record.name, whole=False)
             wrenches[body] = wrenches[body] + transform_change(
@@ -205,10 +225,25 @@ def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: An
     return Causes(record.name, by, run.t, forces, moments, record.b.body, at, frame, left_out)
 
 
-def causes_or_bodies(run: RunQuantities, joint: str, hold: Any = None, most: int = MOST_BODIES_BY_CAUSE) -> Causes:
-    """The breakdown by cause if the system allows it and has at most so many bodies, else by body."""
-    try:
-        by = "cause" if len(run.system.bodies) <= most else "body"
-        return compute_causes(run, joint, by, hold, None, None)
-    except ArgumentError:
-        return compute_causes(run, joint, "body", hold, None, None)
+def split_by_loops(run: RunQuantities, joints: Iterable[str]) -> list[list[str]]:
+    """Joints in loops and joints outside of them: each group has one support, and one compiled function."""
+    in_loops = set(joints_in_loops(run.dynamics.topology))
+    groups: tuple[list[str], list[str]] = ([], [])
+    for name in joints:
+        groups[name not in in_loops].append(name)
+    return [group for group in groups if group]
+
+
+def causes_or_bodies(
+    run: RunQuantities, joints: Sequence[str], hold: Any = None, most: int = MOST_BODIES_BY_CAUSE
+) -> list[Causes]:
+    """The breakdowns by cause if the system allows it and has at most so many bodies, else by body."""
+    found: dict[str, Causes] = {}
+    for group in split_by_loops(run, joints):
+        try:
+            by = "cause" if len(run.system.bodies) <= most else "body"
+            causes = compute_causes_of_joints(run, group, by, hold, None, None)
+        except ArgumentError:
+            causes = compute_causes_of_joints(run, group, "body", hold, None, None)
+        found.update(zip(group, causes, strict=True))
+    return [found[name] for name in joints]

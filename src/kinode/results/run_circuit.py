@@ -13,6 +13,7 @@ from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
 from kinode.multibody.link_values import link_power, power_names
+from kinode.ode.runs.input_table import inputs_at
 from kinode.symbolic.circuit_listing.circuit_state import CircuitState
 from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
 from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit
@@ -108,7 +109,8 @@ class RunCircuit:
             raise ArgumentError(f"run.circuit.at: {t:g} s is not in the run, {times[0]:g} to {times[-1]:g} s")
         k = int(np.argmin(np.abs(times - float(t))))
         state = State(float(self.run.t[k]), self.run.q[k], self.run.u[k], self.run.z[k])
-        return self.circuit.evaluate(state, inputs=self.run.input_values)
+        inputs = inputs_at(self.run.inputs, state.t).tolist()
+        return self.circuit.evaluate(state, inputs=dict(zip(self.run.dynamics.topology.inputs, inputs, strict=True)))
 
     def __repr__(self) -> str:
         return f"<circuit of a run of {self.run.system.name!r}: {', '.join(ARRAYS)} at {len(self.run)} times>"

@@ -26,8 +26,11 @@ from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
 from kinode.ode.ending import Ending, EndKind
+from kinode.ode.runs.input_table import VaryingInputs, split_inputs
+from kinode.results.course_files import read_courses, write_courses
 from kinode.results.known_names import table_names
 from kinode.results.run_file_reader import finite, read_column, read_dataset, read_flat, read_named, read_records
+from kinode.results.sensitivities.column_files import load_columns, save_columns
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.simulation.solver import split
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     import xarray
 
 FORMAT = "kinode run 1"
+WITH_COURSES = "kinode run 2"
+"""The format of runs with inputs that change: readers of the first would take them for constant."""
 
 
 def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
@@ -45,24 +50,28 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
 
     from kinode.formats import yaml_files
 
-    data = _states_to_xarray(run)
+    data, (row, courses) = _states_to_xarray(run), split_inputs(run.inputs)
     own = [k for k, name in enumerate(run.dynamics.topology.parameters) if not is_hidden(name)]
     parameters = [run.dynamics.topology.parameters[k] for k in own]
     for names, values, role in (
-        (parameters, run.p[own], "parameter"), (run.dynamics.topology.inputs, run.inputs, "input"),
+        (parameters, run.p[own], "parameter"), (run.dynamics.topology.inputs, row, "input"),
     ):  # fmt: skip
         if names:
             data[f"{role}_values"] = xarray.DataArray(values, dims=role, coords={role: list(names)})
+    if courses is not None:
+        write_courses(data, run.dynamics.topology.inputs, courses)
     data["model"] = xarray.DataArray(yaml_files.dumps(run.system), attrs={"note": "the system as kinode YAML"})
     end, coordinates = run.end, {"coordinate": [c.name for c in run.dynamics.coordinates]}
     data["end_state"] = xarray.DataArray(end.y, dims="coordinate", coords=coordinates)
     if run.begin is not None:
         data["begin_state"] = xarray.DataArray(run.begin.y, dims="coordinate", coords=coordinates)
         data.attrs["begin_time"] = run.begin.t
+    facts = run.facts | save_columns(run, data)
     data.attrs.update(
-        format=FORMAT, kinode_version=__version__, status=run.status, message=run.message, end_time=end.t,
+        format=FORMAT if courses is None else WITH_COURSES, kinode_version=__version__, status=run.status,
+        message=run.message, end_time=end.t,
         ending=json.dumps(_write_ending(run.ending)),
-        title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
+        title=run.system.name, facts=json.dumps(facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
     write_bytes(path, encode_dataset(data))
 
@@ -117,7 +126,7 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
     data = read_dataset(path)
     try:
         file_format = str(data.attrs.get("format", ""))
-        if file_format != FORMAT:
+        if file_format not in (FORMAT, WITH_COURSES):
             reason = (
                 f"is {file_format!r}, which another version of kinode wrote"
                 if file_format.startswith("kinode run")
@@ -140,12 +149,15 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
         y = np.column_stack([read_column(data, name, len(t)) for name in names]) if names else np.zeros((len(t), 0))
         topology = dynamics.topology
         p = read_named(data, "parameter", "parameter_values", topology.parameters)
-        inputs = read_named(data, "input", "input_values", topology.inputs)
+        inputs: Any = read_named(data, "input", "input_values", topology.inputs)
+        if file_format == WITH_COURSES:
+            inputs = VaryingInputs(dynamics.arguments.read_inputs(inputs), read_courses(data, topology.inputs))
         final = read_named(data, "coordinate", "end_state", names)
         t_end = finite(float(data.attrs["end_time"]), "the time of its end")
         end = split(dynamics, t_end, np.array([final[name] for name in names]))
         ending, begin = _read_ending(data, t_end), _read_begin(data, dynamics)
         facts = read_flat(data, "facts", {})
+        columns = load_columns(data, dynamics, len(t))
         events = tuple(_event(record) for record in read_records(data, "events"))
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         if isinstance(error, Error):
@@ -154,7 +166,7 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
     finally:
         data.close()
     run = Trajectory(dynamics, t, y, p=p, inputs=inputs, ending=ending, end=end)
-    run.facts, run.events, run.begin = facts, events, begin
+    run.facts, run.events, run.begin, run.columns = facts, events, begin, columns
     return run
 
 

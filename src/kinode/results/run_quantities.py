@@ -1,10 +1,8 @@
 """The states of a run, and every quantity that follows from them, by name.
 
-    run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["system.energy"]
-    run["elbow.q*180/pi"]; run["elbow.effort*elbow.u"]
+    run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["elbow.effort*elbow.u"]
 
-The states are stored.  Other quantities are computed when they are requested, by compiled code, for all times at once,
-and kept.
+The states are stored.  Other quantities are computed when requested, by compiled code, for all times, and kept.
 """
 
 from __future__ import annotations
@@ -28,10 +26,12 @@ from kinode.model.system import System
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.ode.ending import Ending, reached_end
 from kinode.ode.event_spec import Fired
+from kinode.ode.runs.input_table import InputCourse, Inputs, VaryingInputs, inputs_at, name_inputs
 from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
+from kinode.simulation.state_columns.column_request import RunColumns
 
 if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
     from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing
@@ -49,13 +49,14 @@ class RunQuantities:
         self.t, self.y = (np.ascontiguousarray(x, dtype=float) for x in (t, y))
         for array in (self.t, self.y):
             array.setflags(write=False)
-        self.p, self.inputs = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs(inputs)
+        self.p, read = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs
+        self.inputs: Inputs = inputs if isinstance(inputs, VaryingInputs) else read(inputs)
         self.ending = ending or reached_end(float(self.t[-1]) if len(self.t) else 0.0)
-        self._passes: tuple[SingularPass, ...] = ()
-        self._fired: tuple[Fired, ...] = ()
+        self._passes, self._fired = tuple[SingularPass, ...](), tuple[Fired, ...]()
         self.facts: dict[str, Any] = {}
         self._end = end
-        self.begin: State | None = None  # where it was integrated from, before the clocks tick for the first time
+        self.begin: State | None = None  # where it was integrated from, before the first tick of clocks
+        self.columns: RunColumns | None = None  # derivatives of the states
         self._known: dict[str, Array] = {}
         self._expressions: dict[str, QuantityExpression | None] = {}
         self._analyses: Analyses | None = None
@@ -64,11 +65,10 @@ class RunQuantities:
     @classmethod
     def from_motion(cls, dynamics: Dynamics, motion: StateHistory) -> Self:
         """The results of a simulated motion."""
-        run = cls(
-            dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, ending=motion.ending,
-            end=split(dynamics, motion.t_end, motion.y_end),
-        )  # fmt: skip
+        end = split(dynamics, motion.t_end, motion.y_end)
+        run = cls(dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, ending=motion.ending, end=end)
         run._passes, run._fired = motion.passes, motion.fired
+        run.columns = None if motion.columns is None else motion.columns.cut(len(run))
         run.facts = {"steps": motion.steps, "evaluations": motion.evaluations, **motion.stiffness}
         return run
 
@@ -113,9 +113,9 @@ class RunQuantities:
         return {number.name: values[number.parameter] for number in numbers if not number.structural}
 
     @property
-    def input_values(self) -> dict[str, float]:
-        """Values of the inputs in this run, SI."""
-        return dict(zip(self.dynamics.topology.inputs, self.inputs.tolist()))
+    def input_values(self) -> dict[str, Any]:
+        """The inputs of this run as ``kn.simulate`` takes them: a number in SI, or its course over time."""
+        return name_inputs(self.dynamics.topology.inputs, self.inputs)
 
     @property
     def q(self) -> Array:
@@ -225,7 +225,8 @@ class RunQuantities:
     @property
     def arguments(self) -> dict[str, Array]:
         """The arguments of the functions of ``dynamics``: t, q, u, z, p, inputs."""
-        return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
+        states = {"t": self.t, "q": self.q, "u": self.u, "z": self.z}
+        return {**states, "p": self.p, "inputs": inputs_at(self.inputs, self.t)}
 
     @property
     def states(self) -> StateBatch:
@@ -266,7 +267,8 @@ class RunQuantities:
         if name.sort == "parameter":
             return np.full(len(self), self.parameters[name.owner])
         if name.sort == "input":
-            return np.full(len(self), self.input_values[name.owner])
+            value = self.input_values[name.owner]
+            return value.at(self.t) if isinstance(value, InputCourse) else np.full(len(self), value)
         if name.sort == "held":
             return self.z[:, next(c.index for c in self.dynamics.coordinates if c.name == name.text)]
         if name.sort != "joint" or name.quantity not in ("q", "u"):

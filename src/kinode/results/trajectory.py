@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.kernels.state import Wrench
-from kinode.results.shown_run import ShownRun
+from kinode.results.sensitivities.differentiated_run import DifferentiatedRun
 
 if TYPE_CHECKING:
     import xarray
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kinode.results.sizing.drive_sizing import Sizing
 
 
-class Trajectory(ShownRun):
+class Trajectory(DifferentiatedRun):
     """The result of a simulation: times, states, and all quantities that follow from them, by name.
 
     ``run["elbow.q"]`` is an array (time, ...) in SI; ``run.names()`` lists all names.

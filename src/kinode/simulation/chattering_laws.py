@@ -18,6 +18,7 @@ from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.system_checks import laws_of
 from kinode.multibody.snapshot import Snapshot
+from kinode.ode.runs.input_table import Inputs
 from kinode.records import dataclass
 
 COMPARISONS = frozenset({"less", "less_equal", "equal"})
@@ -49,7 +50,7 @@ class ChatteringLaw:
 
 
 def find_chattering(
-    dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Array, longest: float
+    dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Inputs, longest: float
 ) -> ChatteringLaw | None:
     """The law that chatters at a state; ``longest`` is the time in s within which it switches."""
     jumps = list(_find_jumps(dynamics))
@@ -94,7 +95,7 @@ class _Rates:
     dynamics: Dynamics
     t: float
     p: Array
-    inputs: Array
+    inputs: Inputs
 
     def value(self, x: Expression, y: Array) -> float:
         point = self.dynamics.point_of(self.t, y, self.p, self.inputs)

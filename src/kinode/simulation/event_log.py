@@ -11,6 +11,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
+from kinode.ode.runs.input_table import Inputs
 from kinode.ode.solution import SingularPass
 from kinode.records import dataclass
 
@@ -57,7 +58,7 @@ def count_events(events: Sequence[Event]) -> str:
 
 
 def find_events(
-    dynamics: Dynamics, fired: Sequence[Fired], passes: Sequence[SingularPass], p: Array, inputs: Array
+    dynamics: Dynamics, fired: Sequence[Fired], passes: Sequence[SingularPass], p: Array, inputs: Inputs
 ) -> tuple[Event, ...]:
     """All events of a run, ordered by time."""
     events = [*_find_changes(dynamics.topology.events, fired), *singular_events(dynamics, passes, p, inputs)]
@@ -108,7 +109,7 @@ def _find_mode(table: EventTable, k: int) -> tuple[str, int]:
     return table.roots[k].owner, table.roots[k].at
 
 
-def singular_events(dynamics: Dynamics, passes: Sequence[SingularPass], p: Array, inputs: Array) -> tuple[Event, ...]:
+def singular_events(dynamics: Dynamics, passes: Sequence[SingularPass], p: Array, inputs: Inputs) -> tuple[Event, ...]:
     """Passes near singular positions, with the components whose constraint rows are nearly dependent there."""
     if not passes:
         return ()
@@ -128,7 +129,7 @@ def _singular_event(singular_pass: SingularPass, names: tuple[str, ...]) -> Even
     return Event(t, "singular", names, message)
 
 
-def find_singular(dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Array) -> str | None:
+def find_singular(dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Inputs) -> str | None:
     """The constraints that became dependent at the last of some states, in words; None if none did.
 
     The last state counts as singular if its smallest singular value is small compared with those of earlier states.
@@ -146,7 +147,7 @@ def find_singular(dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Arra
     )
 
 
-def find_abrupt(dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Array) -> str | None:
+def find_abrupt(dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Inputs) -> str | None:
     """A constraint whose direction jumps just beyond a state, in words; None if there is none.
 
     An example is the rolling constraint of a wheel that comes to lie flat.
@@ -167,7 +168,7 @@ def find_abrupt(dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Array)
 
 
 def nearly_dependent(
-    dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Array
+    dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Inputs
 ) -> list[tuple[tuple[str, ...], float]]:
     """For each state: the components whose constraint rows are nearest to dependent, and how near.
 

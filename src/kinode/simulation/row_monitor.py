@@ -12,6 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.ode.runs.input_table import Inputs
 from kinode.ode.solution import OdeSolution
 from kinode.structure.loop_closure import LOST_RANK, choose_rows
 
@@ -23,7 +24,7 @@ SAMPLES = 12  # states of a run from which another choice is made
 class RowMonitor:
     """The independent constraint rows of a compiled system along a run."""
 
-    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array) -> None:
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Inputs) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
         self.all_in_use = len(dynamics.topology.row_units) == len(dynamics.closure.rows)
 

@@ -13,6 +13,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
 from kinode.ode.method_table import IntegrationMethod, find_stiff_method
+from kinode.ode.runs.input_table import Inputs
 from kinode.ode.runs.loop_run import OnLong
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.chattering_laws import find_chattering
@@ -52,7 +53,7 @@ def check_lengths(dynamics: Dynamics, step: float | None, max_step: float, t0: f
 class LengthWatch:
     """Looks at a run from time to time while it goes on, and warns once of a law that chatters, or of its length."""
 
-    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, method: IntegrationMethod) -> None:
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Inputs, method: IntegrationMethod) -> None:
         self.dynamics, self.p, self.inputs, self.method = dynamics, p, inputs, method
         self.warned = False
         self.due = min(EARLY_STIFF if method.stiff else EARLY, LONG)  # steps until the next look
@@ -89,7 +90,7 @@ class LengthWatch:
 
 
 def warn_long(
-    dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, float], t: float, method: IntegrationMethod
+    dynamics: Dynamics, p: Array, inputs: Inputs, span: tuple[float, float], t: float, method: IntegrationMethod
 ) -> None:
     """Warn that a run has had very many steps: how far it came, and the fastest clock or expression in it."""
     t0, t1 = span

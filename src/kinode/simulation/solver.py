@@ -26,12 +26,14 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.records import dataclass
 from kinode.simulation.prepared.prepared_runs import find_kernel, find_prepared
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
+from kinode.simulation.state_columns.column_request import RunColumns, StartColumns, describe_lost, join_row
 from kinode.simulation.time_events import LawTimes, find_law_times
 
 CLOSED_TOLERANCE = 1e-6
@@ -66,7 +68,7 @@ class StateHistory:
     t: Array
     y: Array
     p: Array
-    inputs: Array
+    inputs: Inputs
     ending: Ending
     t_end: float
     y_end: Array
@@ -84,6 +86,8 @@ class StateHistory:
     """Time in s from which on stability bounded its steps, if it did."""
     taken_over: float | None = None
     """Time in s at which a method for stiff systems took over, if one did."""
+    columns: RunColumns | None = None
+    """Derivatives of the states, if they were integrated."""
 
     @property
     def stiffness(self) -> dict[str, str]:
@@ -141,7 +145,7 @@ def split(dynamics: Dynamics, t: float, y: Array) -> State:
     return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
 
 
-def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> None:
+def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> None:
     """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
     _check_ends(dynamics, start, p, inputs)
     if not dynamics.topology.constrained:
@@ -157,7 +161,7 @@ def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> No
         )
 
 
-def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> None:
+def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> None:
     """Raise for a joint that starts beyond its rigid end stop: nothing would push it back."""
     joints = {name: joint for name, joint in dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
     if not joints:
@@ -176,10 +180,11 @@ class Solver:
     """Integrates a system with given parameters, inputs and options, from any state to any time."""
 
     def __init__(
-        self, dynamics: Dynamics, p: Array, inputs: Array, options: Options, laws: LawTimes | None = None
-    ) -> None:
+        self, dynamics: Dynamics, p: Array, inputs: Inputs, options: Options, laws: LawTimes | None = None,
+        columns: StartColumns | None = None,
+    ) -> None:  # fmt: skip
         laws = laws or LawTimes()
-        self.p, self.inputs = p, inputs
+        self.p, self.inputs, self.columns = p, inputs, columns
         self.options = options
         if laws.longest < options.max_step:
             self.options = replace(options, max_step=laws.longest)
@@ -197,6 +202,16 @@ class Solver:
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
         implicit = METHODS[self.options.method].stepping == Stepping.IMPLICIT
         self.kernel = find_kernel(dynamics, self.p, self.inputs, implicit)
+        if self.columns is not None:
+            self.kernel = self._add_columns(dynamics, self.columns)
+
+    def _add_columns(self, dynamics: Dynamics, columns: StartColumns) -> KernelSpec:
+        """The kernels that integrate derivatives with the state."""
+        from kinode.simulation.state_columns.break_rates import find_break_rates  # few runs are differentiated
+        from kinode.simulation.state_columns.column_kernels import add_columns
+
+        rates = find_break_rates(dynamics, self.p, self.inputs, self.breaks["breaks"], columns.request)
+        return add_columns(dynamics, self.kernel, columns.request, columns.scales(self.p, self.inputs), rates)
 
     def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
         return LengthWatch(dynamics, self.p, self.inputs, METHODS[self.options.method])
@@ -219,8 +234,10 @@ class Solver:
         limits = {"max_steps": max_steps, "first_step": first_step, "first_tick": first_tick}
         limits = {name: value for name, value in limits.items() if value is not None}
         for _ in range(MAX_ROW_CHOICES):
-            prepared = self._find_prepared(t0, t1, times) if repeated else None
-            solution = self._integrate(y, t0, t1, times, {**limits, "on_progress": on_progress}, prepared)
+            prepared = self._find_prepared(t0, t1, times) if repeated and self.columns is None else None
+            solution = self._integrate(
+                join_row(y, self.columns), t0, t1, times, {**limits, "on_progress": on_progress}, prepared
+            )
             self.steps += solution.steps + solution.rejected
             open_loop = None if self.rows is None else self.rows.find_open_loop(solution)
             ended_well = not solution.ending.failed and not solution.passes
@@ -234,14 +251,14 @@ class Solver:
             return solution
         name, error = open_loop
         event = f"{name} came apart until t = {solution.t_end:.9g} s, by {error:.1e} of the mechanism's size"
-        cause = "its constraint was taken for redundant at the start, and is not"
+        cause = "its constraint was taken for redundant at the start, and is not; kn.mobility tells of locked loops"
         return replace(solution, ending=Ending(EndKind.LOOP_OPEN, solution.t_end, f"{event}: {cause}", name))
 
     def _integrate(
         self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any], prepared: PreparedRun | None
     ) -> OdeSolution:
         """One integration with the method of the options; impossible arguments raise ``ArgumentError``."""
-        o = self.options
+        o, (row, courses) = self.options, split_inputs(self.inputs)
         more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
             if METHODS[o.method].tableau is None:
@@ -250,14 +267,15 @@ class Solver:
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
-                    model=(self.kernel, self.p, self.inputs),
+                    model=(self.kernel, self.p, row), courses=courses,
                 )  # fmt: skip
             more |= {"stiff_kernel": self._stiff_kernel()}
             if prepared is not None:
-                return prepared.solve(y, self.p, self.inputs, **more)
+                return prepared.solve(y, self.p, row, **more)
             return integrate(
                 self.kernel, y, t0, t1, method=o.method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
-                p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
+                p=self.p, inputs=row, courses=courses, quaternions=self.quaternions, max_step=o.max_step,
+                **self.breaks, **more,
             )  # fmt: skip
         except Error:
             raise
@@ -266,7 +284,8 @@ class Solver:
 
     def _stiff_kernel(self) -> Callable[[], KernelSpec] | None:
         """The system with its derivatives, for a method for stiff systems that takes over; None for large systems."""
-        if METHODS[self.options.method].then is None or self.kernel.n_y > MOST_TAKEN_OVER:
+        alone = METHODS[self.options.method].then is None or self.columns is not None
+        if alone or self.kernel.n_y > MOST_TAKEN_OVER:
             return None
         return lambda: find_kernel(self.dynamics, self.p, self.inputs, True)
 
@@ -278,7 +297,7 @@ class Solver:
             return None
         options = {
             "method": o.method, "step": o.step, "rtol": o.rtol, "atol": o.atol, "max_step": o.max_step,
-            "margin": self.breaks["margin"], "quaternions": self.quaternions,
+            "margin": self.breaks["margin"], "quaternions": self.quaternions, "courses": split_inputs(self.inputs)[1],
         }  # fmt: skip
         return find_prepared(self.dynamics, self.kernel, (t0, t1), times, self.breaks["breaks"], options)
 
@@ -299,11 +318,13 @@ def check_span(t0: float, until: float) -> None:
 
 def compute_motion(
     dynamics: Dynamics, start: State, until: float, *, times: Array | None = None, options: Options | None = None,
-    p: Array, inputs: Array, stop_when: str | None = None, on_progress: OnProgress | None = None,
+    p: Array, inputs: Inputs, stop_when: str | None = None, on_progress: OnProgress | None = None,
+    columns: StartColumns | None = None,
 ) -> StateHistory:  # fmt: skip
     """The states from the start until a time in s, or until ``stop_when`` becomes true.
 
-    ``times`` are the output times in s, in order; None keeps the steps of the method.
+    ``times`` are the output times in s, in order; None keeps the steps of the method.  ``columns`` are derivatives of
+    the start, which are integrated with the motion.
     """
     output_times = times
     options = options or Options()
@@ -311,7 +332,7 @@ def compute_motion(
         if dynamics.n_z == 0:
             output_times = np.linspace(start.t, until, DRIVEN_SAMPLES)
         options = replace(options, max_step=min(options.max_step, (until - start.t) / (DRIVEN_SAMPLES - 1)))
-    solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
+    solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until), columns)
     solver.check_start(start)
     check_lengths(dynamics, options.step, options.max_step, start.t, until)
     if stop_when is not None:
@@ -319,7 +340,23 @@ def compute_motion(
 
         return run_until(solver, start, until, output_times, stop_when, on_progress)
     solution = solver.run(start.y, start.t, until, output_times, on_progress=on_progress, repeated=True)
-    return to_motion(solver, solution, output_times)
+    motion = to_motion(solver, solution, output_times)
+    return motion if columns is None else _end_at_jump(motion, solver, start, until)
+
+
+def _end_at_jump(motion: StateHistory, solver: Solver, start: State, until: float) -> StateHistory:
+    """The motion, whose derivatives end where a law jumps without an event."""
+    from kinode.simulation.state_columns.jumping_laws import find_jump, has_switches
+
+    dynamics, p, inputs, columns = solver.dynamics, solver.p, solver.inputs, motion.columns
+    if columns is None or not has_switches(dynamics):
+        return motion
+    plain = Solver(dynamics, p, inputs, solver.options, find_law_times(dynamics, p, inputs, start.t, until))
+    steps = plain.run(start.y, start.t, until)
+    jump = find_jump(dynamics, steps.t, steps.y, p, inputs)
+    if jump is None or (columns.lost_time is not None and columns.lost_time <= jump[0]):
+        return motion
+    return replace(motion, columns=replace(columns, lost_time=jump[0], lost=jump[1]))
 
 
 def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None = None) -> StateHistory:
@@ -333,4 +370,17 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,
         solver.dynamics, solver.options.method, solution.bound_from, solution.taken_over,
+        _run_columns(solver, solution, len(t)),
     )  # fmt: skip
+
+
+def _run_columns(solver: Solver, solution: OdeSolution, rows: int) -> RunColumns | None:
+    """The derivatives of the states, and where they ended."""
+    if solver.columns is None or solution.columns is None:
+        return None
+    columns, lost = solver.columns, solution.columns_lost
+    values = solution.columns if solver.kernel.n_y else np.zeros((rows, len(columns.request.names), 0))
+    whole = RunColumns(columns.request, values, start=columns.start)
+    if lost is None:
+        return whole
+    return replace(whole, lost_time=lost.time, lost=describe_lost(solver.dynamics, lost.why, lost.function))

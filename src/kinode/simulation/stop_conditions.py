@@ -27,9 +27,10 @@ from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
 from kinode.ode.ending import Ending, EndKind, interrupted_at
+from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.solution import OdeSolution
 from kinode.simulation.law_bounds.argument_paths import find_paths
-from kinode.simulation.law_bounds.watched_laws import complete
+from kinode.simulation.law_bounds.watched_laws import NONE, complete
 from kinode.simulation.solver import Solver, StateHistory, to_motion
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
@@ -44,7 +45,7 @@ Hit = tuple[float, Array]
 class Condition:
     """A stop condition: true where its expression is positive.  A comparison becomes the difference of its sides."""
 
-    def __init__(self, dynamics: Dynamics, text: Any) -> None:
+    def __init__(self, dynamics: Dynamics, text: Any, varying: frozenset[int] = NONE) -> None:
         text = text.text() if isinstance(text, Expression) else text
         if not isinstance(text, str):
             raise ArgumentError(
@@ -60,9 +61,12 @@ class Condition:
             law = law.args[1] - law.args[0]
         self.dynamics, self.text = dynamics, text
         written = law.text() if isinstance(law, Expression) else repr(law)
-        self.kernel, self.bounded = Kernel("law", (written,)), complete(dynamics, BoundOptions((written,)))
+        self.kernel, self.bounded = (
+            Kernel("law", (written,)),
+            complete(dynamics, BoundOptions((written,)), varying=varying),
+        )
 
-    def __call__(self, t: Array, y: Array, p: Array, inputs: Array) -> Array:
+    def __call__(self, t: Array, y: Array, p: Array, inputs: Inputs) -> Array:
         """The value of the expression at each of some states, one in each line of y."""
         return self.dynamics.kernels.call(self.kernel, self.dynamics.point_of(t, y, p, inputs))[:, 0]
 
@@ -72,7 +76,8 @@ def run_until(
     on_progress: Callable[[float], bool] | None,
 ) -> StateHistory:  # fmt: skip
     """The motion until the condition becomes true or the run reaches its end."""
-    condition = Condition(solver.dynamics, text)
+    courses = split_inputs(solver.inputs)[1]
+    condition = Condition(solver.dynamics, text, NONE if courses is None else courses.entries)
     if solver.kernel.n_y == 0:
         return _run_driven(solver, start, until, output_times, condition)
     t, y, piece_steps, step, tick = start.t, start.y, FIRST_PIECE_STEPS, None, None

@@ -32,8 +32,10 @@ from kinode.errors import ModelError
 from kinode.expressions.definitions import write_out
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.base.events import EventTable
+from kinode.model.base.parameters import Signal
 from kinode.model.system import System
 from kinode.model.system_checks import laws_of
+from kinode.ode.runs.input_table import CourseTable, Inputs, split_inputs
 from kinode.records import dataclass
 
 MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
@@ -75,37 +77,45 @@ class _Search:
     span: tuple[float, float] | None
     """Start and end in s; None where there are no expressions of time."""
     read: Mapping[str, float]
+    courses: CourseTable | None
     times: LawTimes
 
-    def holds(self, span: tuple[float, float], constants: Mapping[str, float]) -> bool:
-        """Whether a search over that run, with those values, would find the same."""
-        return self.span in (None, span) and all(constants[name] == value for name, value in self.read.items())
+    def holds(
+        self, span: tuple[float, float], constants: Mapping[str, float], courses: CourseTable | None
+    ) -> bool:  # fmt: skip
+        """Whether a search over that run, with those values and courses of inputs, would find the same."""
+        alike = self.courses is courses and self.span in (None, span)
+        return alike and all(constants[name] == value for name, value in self.read.items())
 
 
 _SEARCHES: WeakKeyDictionary[Dynamics, tuple[_Search, ...]] = WeakKeyDictionary()
 
 
-def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> LawTimes:
+def find_law_times(
+    dynamics: Dynamics, p: Array, inputs: Inputs, t0: float, t1: float
+) -> LawTimes:  # fmt: skip
     """The breaks of all expressions of time from t0 to t1, and the longest step that resolves their periods.
 
-    They are searched for once for the values of what these expressions name, whatever the other parameters are.
+    Those of inputs that change with time are among them.  They are searched for once for the values of what these
+    expressions name, whatever the other parameters are.
     """
     if not t1 > t0:
         return LawTimes()
-    constants, searches = _constant_values(dynamics, p, inputs), _SEARCHES.get(dynamics, ())
+    constants, searches = constant_values(dynamics, p, inputs), _SEARCHES.get(dynamics, ())
+    courses = split_inputs(inputs)[1]
     for search in searches:
-        if search.holds((t0, t1), constants):
+        if search.holds((t0, t1), constants, courses):
             return search.times
-    analysis = _TimeAnalysis(dynamics.system, constants, t0, t1)
-    times = _search(dynamics, analysis)
+    analysis = TimeAnalysis(dynamics.system, constants, t0, t1)
+    times = _search(dynamics, analysis, courses)
     if times.breaks.size <= MOST_KEPT_BREAKS:
-        new = _Search(None if times is NO_TIMES else (t0, t1), analysis.read, times)
+        new = _Search(None if times is NO_TIMES else (t0, t1), analysis.read, courses, times)
         _SEARCHES[dynamics] = (new, *searches[: MOST_KEPT_SEARCHES - 1])
     return times
 
 
-def _search(dynamics: Dynamics, analysis: _TimeAnalysis) -> LawTimes:
-    """The breaks and the longest step, from the expressions themselves."""
+def _search(dynamics: Dynamics, analysis: TimeAnalysis, courses: CourseTable | None) -> LawTimes:
+    """The breaks and the longest step, from the expressions themselves and from the courses of inputs."""
     system, topology, t0, t1 = dynamics.system, dynamics.topology, analysis.t0, analysis.t1
     longest, breaks_by_law, of_time_laws = math.inf, list[Array](), 0
     for component in system.components.values():
@@ -121,7 +131,10 @@ def _search(dynamics: Dynamics, analysis: _TimeAnalysis) -> LawTimes:
                 raise ModelError(message, component=component.name, field=name) from None
             shortest = analysis.shortest_period(law, with_sines=topology.events is not None)
             longest = min(longest, shortest / STEPS_PER_PERIOD, analysis.shortest_sine(law) / STEPS_PER_SINE)
-    if of_time_laws == 0:
+    if courses is not None:
+        breaks_by_law.append(courses.breaks(t0, t1))
+        longest = min(longest, courses.longest)
+    elif of_time_laws == 0:
         return NO_TIMES
     longest = max(longest, MIN_STEP_SHARE * (t1 - t0))
     margin = TIME_ROUNDING * max(abs(t0), abs(t1))
@@ -131,9 +144,11 @@ def _search(dynamics: Dynamics, analysis: _TimeAnalysis) -> LawTimes:
     return LawTimes(_join(breaks_by_law, margin, topology.events), margin, longest)
 
 
-def find_shortest_sine(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> tuple[float, str]:
+def find_shortest_sine(
+    dynamics: Dynamics, p: Array, inputs: Inputs, t0: float, t1: float
+) -> tuple[float, str]:  # fmt: skip
     """The shortest period in s of the sines in expressions of time, and its field; infinite if there are none."""
-    analysis = _TimeAnalysis(dynamics.system, _constant_values(dynamics, p, inputs), t0, t1)
+    analysis = TimeAnalysis(dynamics.system, constant_values(dynamics, p, inputs), t0, t1)
     periods = [(math.inf, "")]
     for component in dynamics.system.components.values():
         for name, law in laws_of(component):
@@ -142,10 +157,13 @@ def find_shortest_sine(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t
     return min(periods)
 
 
-def _constant_values(dynamics: Dynamics, p: Array, inputs: Array) -> dict[str, float]:
-    """Parameters and inputs by name."""
-    topology = dynamics.topology
-    return dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *inputs)), strict=True))
+def constant_values(dynamics: Dynamics, p: Array, inputs: Inputs) -> dict[str, float]:
+    """Parameters, and inputs that do not change, by name."""
+    topology, (row, courses) = dynamics.topology, split_inputs(inputs)
+    values = dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *row)), strict=True))
+    for k in () if courses is None else courses.entries:
+        del values[topology.inputs[k]]
+    return values
 
 
 def _join(breaks_by_law: list[Array], margin: float, events: EventTable | None) -> Array:
@@ -169,7 +187,7 @@ def _find_sines(law: Expression) -> Iterator[Expression]:
 
 
 @dataclass(frozen=True, eq=False)
-class _TimeAnalysis:
+class TimeAnalysis:
     """Evaluates expressions of time over a run, and finds their periods and breaks."""
 
     system: System
@@ -283,6 +301,16 @@ class _TimeAnalysis:
     def find_breaks(self, law: Expression) -> Array:
         """Times at which a part of an expression jumps or has a corner, or a signal in it."""
         return self._find_breaks(law, self._signal_breaks)
+
+    def break_arguments(self) -> Iterator[tuple[Expression, Levels]]:
+        """All arguments of time alone, signals written out, with the values at which what depends on them breaks."""
+        for component in self.system.components.values():
+            for _, law in laws_of(component):
+                for node in walk(law) if self.passes(law) or isinstance(component, Signal) else ():
+                    for argument, levels in self._find_break_arguments(node):
+                        x = self._written_out(argument)
+                        if isinstance(x, Expression) and self._is_of_time_alone(x):
+                            yield x, levels
 
     def _find_breaks(self, law: Expression, of_signals: Mapping[str, Array]) -> Array:
         inner = [of_signals[name] for name in law.names() if name in of_signals and of_signals[name].size]

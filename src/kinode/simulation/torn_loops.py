@@ -39,7 +39,8 @@ def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHisto
             row = int(np.argmax(errors[k]))
             name, unit = loops.names[row]
             error = Gap(*(float(errors[k, row] * loops.scale[row]) * (unit == kind) for kind in ("length", "angle")))
-            message = f"at t = {t[k]:.9g} s the drives tear {name} apart, by {error}: their laws do not fit together"
+            event = f"at t = {t[k]:.9g} s the drives tear {name} apart, by {error}"
+            message = f"{event}: their laws do not fit together, or the loop is locked (kn.mobility tells)"
             n = first + k
             last = max(n - 1, 0)
             return replace(

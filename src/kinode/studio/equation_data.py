@@ -20,6 +20,7 @@ from kinode.errors import Error
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.joints.joint import DERIVED
 from kinode.model.quantity_expressions import unit_of
+from kinode.ode.runs.input_table import split_inputs
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.results.run_quantities import RunQuantities
 from kinode.symbolic.notation import independent_rows, other_states
@@ -299,7 +300,7 @@ class _Known:
         self.quantities = {names["t", 0]: "t"}
         for role, owners, given, values in (
             ("p", own.parameters, topology.parameters, run.p),
-            ("inputs", own.inputs, topology.inputs, run.inputs),
+            ("inputs", own.inputs, topology.inputs, split_inputs(run.inputs)[0]),
         ):
             known = dict(zip(given, map(float, values)))
             self.constants |= {names[role, k]: known[name] for k, name in enumerate(owners)}

@@ -26,6 +26,7 @@ from kinode.model.joints.end_stops import bounds
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
+from kinode.simulation.input_courses import read_run_inputs
 from kinode.simulation.task_arguments import find_model, read_row
 from kinode.tasks.inverse_paths import (
     INITIAL_FIELDS,
@@ -191,7 +192,7 @@ def _follow(
         more = "name more joints, or give them motions in the model" if too_few else "efforts would not be unique"
         raise ArgumentError(f"by: {message}: {more}")
     knots = np.union1d(t, np.linspace(t[0], t[-1], MIN_KNOTS))
-    p, inputs = read_row(unguided, "p", given["parameters"]), read_row(unguided, "inputs", given["inputs"])
+    p, inputs = read_row(unguided, "p", given["parameters"]), read_run_inputs(unguided, given["inputs"])
     sampler = PathSampler(unguided, p, inputs, knots)
     for entry in path:
         entry.sampled(guided, sampler).apply(guided)

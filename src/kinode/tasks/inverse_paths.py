@@ -19,6 +19,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import short, unknown
 from kinode.model.system import System
 from kinode.multibody.laws import Laws
+from kinode.ode.runs.input_table import Inputs, inputs_at
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 
 REPLACED_FIELDS = ("motion", "speed", "effort", "stop", "backlash")  # fields of a joint that a drive replaces
@@ -84,15 +85,15 @@ class PathSampler:
     ----------
     dynamics : Dynamics
         The system, whose tables and signals the expressions may use.
-    p, inputs : array
+    p, inputs
         Values of parameters and inputs.
     t : array
         Times of the samples, s.
     """
 
-    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, t: Array) -> None:
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Inputs, t: Array) -> None:
         self.topology, self.t = dynamics.arguments.topology, t
-        self._points = [EvaluationPoint(float(x), EMPTY, EMPTY, EMPTY, p, inputs) for x in t]
+        self._points = [EvaluationPoint(float(x), EMPTY, EMPTY, EMPTY, p, inputs_at(inputs, x)) for x in t]
 
     def sample(self, owner: str, value: Any, dimension: str) -> Any:
         """Samples of a number, an expression of time, or other samples; anything else stays as it is."""

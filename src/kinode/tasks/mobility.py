@@ -6,6 +6,8 @@ in one plane, Gruebler's count is 3 n likewise: three more for each loop.
 The true degrees of freedom are the number of speeds minus the rank of the constraints, at a generic position.  Freedoms
 beyond the count mean redundant constraints: the motion does not determine their reactions (reaction_uniqueness.py).
 The result names the joints that carry them.
+
+A loop that cannot move at all is named too, with what would free it (locking/locked_loops.py).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointCon
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, Closure
+from kinode.tasks.locking.locked_loops import LockedLoop, find_locked_loops
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
 SINGULAR_MEASURE = 1e-6  # relative to the start: below, a position counts as singular
@@ -60,6 +63,8 @@ class Mobility:
     redundancies: tuple[Redundancy, ...]
     singular: bool  # the initial position has more freedoms than positions near it
     freedoms_at_start: int
+    locked: tuple[LockedLoop, ...] = ()
+    """Loops whose joints cannot move, or not the one that is driven; in words, with what would free them."""
 
     @property
     def redundant(self) -> int:
@@ -84,7 +89,7 @@ class Mobility:
             lines.append(f"{_count(group.count, 'redundant reaction')}, carried by")
             width = max(len(joint) for joint in group.carried) + 2
             lines += [f"  {joint:<{width}}{component_words(parts)}" for joint, parts in group.carried.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(loop.words for loop in self.locked)])
 
 
 def mobility(system: System | Dynamics) -> Mobility:
@@ -99,7 +104,7 @@ def mobility(system: System | Dynamics) -> Mobility:
     Mobility
         It prints as a table.  ``freedoms`` is the number of speeds minus the rank of the constraints (T-4.5),
         ``spatial`` and ``planar`` are the counts of Kutzbach and Gruebler, ``redundancies`` the groups of redundant
-        reactions.
+        reactions.  ``locked`` are loops that cannot move: each says in ``words`` what would free it.
 
     Examples
     --------
@@ -118,6 +123,8 @@ def mobility(system: System | Dynamics) -> Mobility:
     n_rows = closure.total if closure else 0
     n_cut_rows = sum(6 - cut.joint.n_u for cut in topology.cuts)
     spatial = dynamics.n_u - n_rows
+    locked = find_locked_loops(dynamics) if closure else ()
+    freedoms = closure.freedoms if closure else dynamics.n_u
     return Mobility(
         system=dynamics.system.name,
         bodies=len(dynamics.system.bodies),
@@ -127,10 +134,11 @@ def mobility(system: System | Dynamics) -> Mobility:
         tied=sum(joints[name].n_u for name in topology.couplings) + n_rows - n_cut_rows,
         spatial=spatial,
         planar=spatial + 3 * len(topology.cuts) if n_rows == n_cut_rows and _is_planar(dynamics, state) else None,
-        freedoms=closure.freedoms if closure else dynamics.n_u,
+        freedoms=max(0, freedoms - sum(loop.infinitesimal for loop in locked)),
         redundancies=groups,
         singular=closure is not None and closure.singular,
         freedoms_at_start=dynamics.n_u - (_rank(dynamics, start) if closure else 0),
+        locked=locked,
     )
 
 

@@ -9,31 +9,36 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_formulations import NEWTON_EULER_NAME, RECURSIVE_NAME
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.far_guesses import find_far_guesses
-from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SimulationError
+from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SensitivityWarning, SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.ode.runs.input_table import Inputs, inputs_at
 from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.event_log import Event
+from kinode.simulation.input_courses import read_run_inputs
 from kinode.simulation.law_bounds.watched_laws import find_watched, may_watch
 from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
 from kinode.simulation.solver import Options, StateHistory, check_options, check_span, compute_motion
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
-from kinode.tasks.start_argument import StateResult, find_start
+from kinode.tasks.start_argument import StateResult, find_start, find_start_time
+
+if TYPE_CHECKING:
+    from kinode.simulation.state_columns.column_request import StartColumns
 
 
 def simulate(
@@ -43,6 +48,7 @@ def simulate(
     method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
     parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
     progress: bool | Callable[[float], Any] | None = None, formulation: str | None = None,
+    sensitivity: str | Iterable[str] | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate a system from ``t0`` until a time.
 
@@ -75,7 +81,10 @@ def simulate(
     rtol, atol : float, optional
         Relative and absolute tolerance of a step, 1e-8 and 1e-10; ``atol`` may be one for each state.
     parameters, inputs : mapping, optional
-        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.  An input may change
+        with time: ``(times, values)`` is linear between its samples, ``(times, values, "held")`` holds each value until
+        the next one; before the first and after the last sample it keeps the value there.  A unit of the values may
+        follow, ``(times, values, "mV")``; a pandas Series over time will do, too.
     stop_when : str, optional
         A law, such as "lower.position.y < 0": the run ends when it becomes true, or positive.
     max_step : float, optional
@@ -87,6 +96,9 @@ def simulate(
         How the equations are derived, as in ``kn.compile``; "recursive", or that of a compiled ``model``.
         "newton_euler" integrates the equations of all bodies in absolute coordinates, with the constraint forces
         eliminated; ``run.audit.drift`` tells how well the joints held.
+    sensitivity : str or sequence of str, optional
+        Parameters, inputs and initial values ("elbow.q") by name: derivatives by them are integrated with the motion,
+        through all events; see ``run.sensitivity``.  Not with the methods "stiff" and "cvode", nor with ``stop_when``.
 
     Returns
     -------
@@ -110,11 +122,17 @@ def simulate(
         model, until, t0=t0, times=times, samples=samples, every=every, method=method, step=step, rtol=rtol, atol=atol,
         stop_when=stop_when, max_step=max_step, formulation=formulation,
     )  # fmt: skip
-    p, input_values = read_row(task.dynamics, "p", parameters), read_row(task.dynamics, "inputs", inputs)
-    run = compute_run(task, _begin(task, start, p, input_values), p, input_values, progress)
+    p, input_values = read_row(task.dynamics, "p", parameters), read_run_inputs(task.dynamics, inputs)
+    begin = _begin(task, start, p, input_values)
+    columns = None if sensitivity is None else find_columns(task, begin, sensitivity, start, p, input_values)
+    run = compute_run(task, begin, p, input_values, progress, columns)
     if run.ending.failed:
         raise SimulationError(run.message, run=run)
     return run
+
+
+RUN_FIELDS = ("t0", "times", "samples", "every", "method", "step", "rtol", "atol", "stop_when", "max_step")
+"""Arguments of ``kn.simulate`` that many runs have in common, beside ``until``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +162,13 @@ class RunStart:
     notices: tuple[Event, ...] = ()
 
 
+def check_fields(task: str, fields: Iterable[str]) -> None:
+    """Raise for a field that runs do not have in common."""
+    for name in fields:
+        if name not in RUN_FIELDS:
+            raise ArgumentError(f"{task}: {name} is no field of a run; known are {', '.join(RUN_FIELDS)}")
+
+
 def read_task(
     model: System | Dynamics | str | os.PathLike[str], until: Any = None, *,
     t0: Any = None, times: Any = None, samples: int | None = None, every: float | str | None = None,
@@ -164,9 +189,10 @@ def read_task(
 
 
 def compute_run(
-    task: RunTask, begin: RunStart, p: Array, inputs: Array, progress: bool | Callable[[float], Any] | None = None
-) -> Trajectory:
-    """One run of a task; a run that failed is returned like any other."""
+    task: RunTask, begin: RunStart, p: Array, inputs: Inputs, progress: bool | Callable[[float], Any] | None = None,
+    columns: StartColumns | None = None,
+) -> Trajectory:  # fmt: skip
+    """One run of a task, with derivatives if those of its start are given; a run that failed is returned like any."""
     dynamics, state = begin.dynamics, begin.state
     end = read_seconds(dynamics, "until", task.until)
     check_span(state.t, end)
@@ -174,11 +200,27 @@ def compute_run(
     clock_start = time.perf_counter()
     with Progress(state.t, end, progress) as bar:
         arguments = {"times": output_times, "options": task.options, "p": p, "inputs": inputs}
-        more_arguments = {"stop_when": task.stop_when, "on_progress": bar}
+        more_arguments: dict[str, Any] = {"stop_when": task.stop_when, "on_progress": bar}
+        more_arguments |= {} if columns is None else {"columns": columns}
         motion, more = _integrated(dynamics, state, end, {**arguments, **more_arguments})
     run = finish_run(task, begin, motion)
     run.facts = {**run.facts, **more, "seconds": time.perf_counter() - clock_start}
     return run
+
+
+def find_columns(
+    task: RunTask, begin: RunStart, names: str | Iterable[str], start: Any, p: Array, inputs: Inputs
+) -> StartColumns:  # fmt: skip
+    """The derivatives of a start by the names in ``sensitivity=``; what cannot be differentiated is refused."""
+    from kinode.simulation.state_columns.column_request import check_inputs, check_method, read_columns
+    from kinode.tasks.run_derivatives.start_columns import find_start_columns
+
+    request = read_columns(begin.dynamics, names)
+    check_method(begin.dynamics, task.options.method, begin.dynamics.formulation)
+    if task.stop_when is not None:
+        raise ArgumentError("sensitivity: a run with stop_when ends at another time if a value changes; give until")
+    check_inputs(request, inputs)
+    return find_start_columns(begin.dynamics, request, start, begin.state, p, inputs_at(inputs, begin.state.t))
 
 
 def finish_run(task: RunTask, begin: RunStart, motion: StateHistory) -> Trajectory:
@@ -190,6 +232,10 @@ def finish_run(task: RunTask, begin: RunStart, motion: StateHistory) -> Trajecto
     if begin.notices:
         run.events = (*begin.notices, *run.events)
     run.facts = {**_facts(task.options, motion), **run.facts}
+    if run.columns is not None:
+        run.facts |= run.columns.facts
+        if run.columns.lost_time is not None:
+            warnings.warn(run.columns.message, SensitivityWarning, stacklevel=caller_depth())
     return run
 
 
@@ -232,11 +278,12 @@ def _integrated(
     return motion, {"formulation": dynamics.formulation, **drift.to_facts()}
 
 
-def find_begin(task: RunTask, start: Any, p: Array, inputs: Array) -> RunStart:
-    """The start of a run from the argument ``start=`` of ``kn.simulate``."""
+def find_begin(task: RunTask, start: Any, p: Array, given_inputs: Inputs) -> RunStart:
+    """The start of a run from the argument ``start=`` of ``kn.simulate``; inputs that change have their value there."""
     dynamics, by_name = task.dynamics, start is None or isinstance(start, Mapping)
     t0 = task.defaults.get("t0") if task.t0 is None and by_name else task.t0
     begin_time = None if t0 is None else read_seconds(dynamics, "t0", t0)
+    inputs = inputs_at(given_inputs, find_start_time(start, begin_time))
     try:
         begin = find_start(dynamics, start, begin_time, p, inputs)
     except OtherRowsError as error:  # other values, other independent constraint equations
@@ -247,7 +294,7 @@ def find_begin(task: RunTask, start: Any, p: Array, inputs: Array) -> RunStart:
     return RunStart(dynamics, begin, tuple(notices))
 
 
-def _begin(task: RunTask, start: Any, p: Array, inputs: Array) -> RunStart:
+def _begin(task: RunTask, start: Any, p: Array, inputs: Inputs) -> RunStart:
     """The start of a run; a warning says which guesses were not kept."""
     begin = find_begin(task, start, p, inputs)
     if begin.notices:

@@ -29,6 +29,14 @@ class StateResult(Protocol):
     def values(self) -> dict[str, float]: ...
 
 
+def find_start_time(start: Any, t0: float | None) -> float:
+    """The time at which a run begins: the one that is given, that of the start, or 0."""
+    if t0 is not None:
+        return float(t0)
+    states = (getattr(start, "end", None), getattr(start, "state", None), start)
+    return next((float(state.t) for state in states if isinstance(state, State)), 0.0)
+
+
 def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array) -> State:
     """The start state.
 

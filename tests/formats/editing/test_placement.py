@@ -87,6 +87,21 @@ def test_axes_are_turned():
     assert "axis: [0.6, 0, 0.8]" in line
 
 
+@pytest.mark.parametrize("axis, words", [
+    ("axis: [cos(turn), sin(turn), 0]", "written with laws"),
+    ("axis: [turn, 0, 1]", "written with laws"),
+    ("axis: *way", "written as .way"),
+    ("kind: spherical", "a spherical joint has no axis"),
+])  # fmt: skip
+def test_an_axis_that_is_no_plain_direction_stays(axis, words):
+    head = "kinode: 1\nparameters: {turn: 0.3}\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}, b: {mass: 1}}\n"
+    first = "p: {kind: revolute, between: [world, a], axis: &way [0, 0, 1]}"
+    kind = "" if axis.startswith("kind") else "kind: revolute, "
+    text = f"{head}joints:\n  {first}\n  q: {{{kind}between: [a, b], {axis}}}\n"
+    with pytest.raises(ArgumentError, match=words):
+        plan_gesture(text, {"do": "place", "what": {"joint": "q"}, "axis": [0, 0, 1]})
+
+
 @pytest.mark.parametrize(
     ("gesture", "words"),
     [
@@ -147,3 +162,26 @@ def test_what_cannot_be_joined_is_refused_in_words(change, words):
     with pytest.raises(kn.Error) as refused:
         plan_gesture(TEXT, {**join, **change})
     assert words in str(refused.value)
+
+
+BOXED = """kinode: 1
+parameters: {L: 1 m}
+systems:
+  leg:
+    parameters: {L: L}
+    system:
+      parameters: {L: 2 m}
+      bodies:
+        arm: {mass: 1, com: [0.1, 0, 0], frames: {tip: [0.2, 0, 0], end: [L, 0, 0]}}  # inside
+      joints: {hinge: {kind: revolute, between: [world, arm]}}
+"""
+
+
+def test_frames_and_mass_centers_in_a_subsystem_are_moved_where_they_are_written():
+    moved = plan_gesture(BOXED, {"do": "place", "what": {"frame": "leg.arm.tip"}, "at": [0.3, 0, 0.1]})
+    assert apply_edits(BOXED, moved.edits) == BOXED.replace("[0.2, 0, 0]", "[0.3, 0, 0.1]")
+    assert moved.words == "move leg.arm.tip"
+    center = plan_gesture(BOXED, {"do": "place", "what": {"center": "leg.arm"}, "at": [0.1, 0.2, 0]})
+    assert apply_edits(BOXED, center.edits) == BOXED.replace("com: [0.1, 0, 0]", "com: [0.1, 0.2, 0]")
+    with pytest.raises(ArgumentError, match=r"leg.arm.end cannot be moved: it is a law of the subsystem"):
+        plan_gesture(BOXED, {"do": "place", "what": {"frame": "leg.arm.end"}, "at": [3, 0, 0], "parameters": True})

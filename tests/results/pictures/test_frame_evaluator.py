@@ -118,6 +118,20 @@ def test_breakdowns_of_the_most_loaded_joints():
     assert load_breakdown.find_breakdowns(simulated("four_bar").frames()) == {}
 
 
+@pytest.mark.parametrize("name", ["excavator", "slider_crank"])
+def test_breakdowns_of_all_joints_need_two_functions(name):
+    """One by body and one by cause; in a slider-crank, which has no causes, one for the loop and one for the hub."""
+    run = simulated(name)
+    frames = run.frames()
+    table = load_breakdown.find_breakdowns(frames)
+    assert len({joint for joint, _ in table}) > 3
+    assert sum(kernel.name == "contributions" for kernel in run.dynamics.kernels.made) == 2
+    for joint, way in {way: (joint, way) for joint, way in table}.values():  # the last of each way
+        alone = frames.breakdown(joint, way)
+        assert alone.names == table[joint, way].names
+        near(table[joint, way].loads, alone.loads)
+
+
 def test_the_names_of_a_player_are_known_and_stand_once():
     for name in ("excavator", "motor_axis", "rlc", "stewart_platform", "balanced_pole", "manipulator"):
         system = kn.load(EXAMPLES / f"{name}.yaml")

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from desk_pages import scene, set_value
 
+from kinode.studio.live_pages.session import Job
+
 
 def test_another_file_is_compared_and_taken_over(make_desk, folder, rlc):
     other = rlc.replace("20 Ohm", "25 Ohm")
@@ -37,6 +39,34 @@ def test_another_file_is_compared_and_taken_over(make_desk, folder, rlc):
         assert "not there any more" in gone["error"]["message"]
 
     scene(desk, story)
+
+
+BODIES = """kinode: 1
+bodies: {arm: {mass: 1}, tool: {mass: 2, shape: {sphere: {radius: 0.1}}}}
+joints:
+  slide: {kind: prismatic, between: [world, arm], axis: x, q: 0.3}
+  weld: {kind: fixed, between: [{body: arm, at: [0, 0.5, 0]}, tool]}
+"""
+
+
+def test_bodies_that_are_gone_stand_where_the_other_model_has_them(make_desk, folder):
+    (folder / "was.yaml").write_text(BODIES)
+    (folder / "now.yaml").write_text(BODIES.replace(", tool: {mass: 2, shape: {sphere: {radius: 0.1}}}", "").replace(
+        "  weld: {kind: fixed, between: [{body: arm, at: [0, 0.5, 0]}, tool]}\n", ""
+    ))  # fmt: skip
+    desk = make_desk("now.yaml")
+
+    async def story(page):
+        gone = await page.ask("compare_scene", other={"file": "was.yaml"})
+        assert [body["name"] for body in gone["bodies"]] == ["tool"] and gone["joints"] == gone["frames"] == []
+        assert (await page.ask("compare_scene", other={"saved": True}))["bodies"] == []
+        refused = await page.ask("compare_scene", other={"file": "none.yaml"})
+        assert "has no model" in refused["error"]["message"]
+
+    scene(desk, story)
+    answer = desk.session.handler_of("compare_scene")
+    _, arrays = answer(Job(1, "compare_scene", {"other": {"file": "was.yaml"}}, None))
+    assert arrays["poses"].shape == (1, 7, 1) and arrays["poses"][0, :3, 0] == pytest.approx([0.3, 0.5, 0.0])
 
 
 def test_saved_text_and_peaks(make_desk):

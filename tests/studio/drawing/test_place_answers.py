@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from desk_pages import scene
 
+import kinode as kn
+from kinode.studio.placing.locked_problems import find_lock_problems
+
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
@@ -72,3 +75,53 @@ def test_a_model_without_bodies_has_an_empty_scene(make_desk):
         assert "no body yet" in (await page.ask("mobility"))["error"]["message"]
 
     scene(make_desk(), story)
+
+
+LOCKED = """kinode: 1
+bodies:
+  crank: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  rod: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  piston: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+joints:
+  main: {kind: revolute, between: [world, crank]}
+  pin: {kind: revolute, between: [crank, rod], at: [0.1, 0, 0]}
+  wrist: {kind: revolute, between: [rod, piston], at: [0.6, 0, 0]}
+  slide: {kind: prismatic, between: [world, piston], at: [0.6, 0, 0]}  # the default axis is z
+run: {until: 10 ms}
+"""
+
+
+def test_a_locked_mechanism_is_explained_and_freed_by_a_click(make_desk, folder):
+    (folder / "locked.yaml").write_text(LOCKED)
+    desk = make_desk("locked.yaml")
+
+    async def story(page):
+        await page.settled(desk)
+        problems = (await page.ask("studio_open"))["problems"]
+        (warning,) = (problem for problem in problems if problem["severity"] == "warning")
+        assert warning["component"] == "slide" and warning["line"] == 10
+        assert warning["message"].startswith("The loop of main, pin, wrist and slide is locked")
+        (cure,) = warning["cures"]
+        assert cure["words"] == "give slide the axis x"
+        card = await page.ask("mobility")
+        assert card["cures"] == [cure] and warning["message"] in card["sentences"]
+        assert dict(card["counts"])["degrees of freedom"] == "0" and card["badges"]["main"].startswith("locked")
+        await page.ask("gesture", gesture=cure["gesture"])
+        assert desk.document.text == LOCKED.replace("0]}  # the", "0], axis: x}  # the")
+        await page.settled(desk)
+        assert (await page.ask("studio_open"))["problems"] == [] and page.last("problems")["problems"] == []
+
+    scene(desk, story)
+
+
+def test_a_frame_of_bars_in_a_mechanism_that_moves_is_no_fault():
+    swing = "  arm: {mass: 1, inertia: [0.1, 0.1, 0.1]}\njoints:\n  swing: {kind: revolute, between: [world, arm]}\n"
+    moving = LOCKED.replace("joints:\n", swing)
+    assert find_lock_problems(kn.loads(moving), moving) == []
+    acted = moving.replace("run:", "elements: {drive: {kind: moment_source, a: main, moment: 1}}\nrun:")
+    assert len(find_lock_problems(kn.loads(acted), acted)) == 1
+    boxed = "kinode: 1\nsystems:\n  box:\n    system:\n" + "".join(
+        f"      {line}\n" for line in LOCKED.splitlines()[1:-1]
+    )
+    (problem,) = find_lock_problems(kn.loads(boxed), boxed)
+    assert problem.box == ("box",) and problem.cures[0].gesture["box"] == ["box"]

@@ -60,6 +60,6 @@ def test_a_box_from_a_file_opens_that_file_and_leads_back(make_page, tmp_path):
         page.keyboard.press("Enter")
         hands.wait_for_part("thigh")
         assert page.evaluate(TRAIL) == ["walker.yaml", "leg.yaml"]
-        page.get_by_role("button", name="walker.yaml").click()
+        page.locator(".box-trail").get_by_role("button", name="walker.yaml").click()
         hands.wait_for_part("left")
         page.locator(".box-trail").wait_for(state="hidden")

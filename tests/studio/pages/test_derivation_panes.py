@@ -1,16 +1,12 @@
 """What follows from a model, beside its drawing: one story through all panes in a real browser."""
 
 import pytest
-from player_pages import ROOT
+from page_access import check_access
 from studio_hands import studio
 
 import kinode as kn
 
 WIDE = {"width": 1440, "height": 900}
-AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
-  .filter(({ impact }) => impact === "serious" || impact === "critical")
-  .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
 LIT = "() => [...document.querySelectorAll('.studio-canvas g.part.lit')].map((part) => part.dataset.name)"
 LINK_VALUES = "() => [...document.querySelectorAll('.canvas-sheet .sticker text')].map((text) => text.textContent)"
 LONG = 90_000  # ms, for what is derived on a busy machine
@@ -32,13 +28,6 @@ def arm(tmp_path, monkeypatch):
 
 def open_pane(page, name):
     page.locator(f".pane-side [data-part={name}]").click()
-
-
-def check_access(page, name):
-    """No serious fault of accessibility in what is seen now."""
-    if AXE.exists():
-        page.evaluate(AXE.read_text())
-        assert page.evaluate(FAULTS) == [], name
 
 
 def test_all_panes(make_page, arm):

@@ -12,6 +12,11 @@ MARKED = """(mark) => [...document.querySelectorAll(`g.port.${mark}`)]
   .map((port) => `${port.closest("g.part").dataset.name}:${port.dataset.port}`).sort()"""
 LINES = "() => [...document.querySelectorAll('g.wire .line')].map((line) => line.getAttribute('d')).sort()"
 SHOWN = "() => Number(document.querySelector('.canvas-sheet .lifted g').getAttribute('transform').match(/[\\d.]+/)[0])"
+AT = """([body, at]) => { const { view, header } = kinodeStudio.parts[0].stage.stage;
+  const row = header.bodies.findIndex((each) => each.name === body);
+  const { x, y } = view.projectPoint(view.drawing.poses.point(row, at));
+  const box = view.canvas.getBoundingClientRect();
+  return [x + box.left, y + box.top]; }"""
 
 
 @pytest.fixture
@@ -64,13 +69,20 @@ def test_a_mechanism_is_drawn_by_the_mouse(large, empty):
         hands.wait_for_part("body_2")
         drag(large, port(large, "body", "body"), middle(large, part("body_2")))
         large.mouse.up()
-        large.locator(".choice-box input").fill("revolute")
-        large.keyboard.press("Enter")
+        hands.choose_from_lists("revolute", "pick in 3D")
+        for name, x in (("body", 0.1), ("body_2", -0.1)):  # where the joint is, on either body
+            large.locator(".place-hint", has_text=f"on {name}:").wait_for()
+            large.mouse.click(*large.evaluate(AT, [name, [x, 0, 0]]))
+        hands.choose_from_lists("z")
         hands.wait_for_part("revolute_2")
+        large.locator(".studio-canvas").wait_for()  # the drawing is shown again
         assert hands.problems() == []
         system = kn.loads(hands.text)
         pairs = {name: (joint.a.body, joint.b.body) for name, joint in system.joints.items()}
         assert pairs == {"revolute": ("world", "body"), "revolute_2": ("body", "body_2")}
+        joint = system.joints["revolute_2"]
+        places = [joint.a.position[0], joint.b.position[0]]
+        assert places == pytest.approx([0.1, -0.1], abs=0.05)  # of the surface, which is nearer to the eye
         hands.wait_for_run("revolute_2.q")
         undo_all(hands)
         assert hands.text == first

@@ -24,7 +24,7 @@ MIDDLE = """([joint, share]) => {
   return [box.left + seen.x, box.top + seen.y];
 }"""
 
-WHOLE = "() => kinodeLive.desk.run.lacking === null"  # all series of the run are there
+WHOLE = "() => !kinodeLive.desk.run.lacking"  # all series of the run are there
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def test_a_slider_moves_the_whole_run(pendulum):
 def test_curves_that_are_seen_come_with_the_picture(pendulum):
     page, file = pendulum
     page.evaluate("() => { kinodePlayer.plot(['elbow.q']); kinodeLive.desk.setValue('L', 0.6); }")
-    page.wait_for_function("() => !kinodeLive.desk.lane.busy && kinodeLive.desk.run.lacking !== null")
+    page.wait_for_function("() => !kinodeLive.desk.lane.busy && kinodeLive.desk.run.lacking")
     seen = page.evaluate(SERIES, "elbow.q")
     assert seen == pytest.approx(
         compute(file, page.evaluate("() => [...kinodePlayer.main.t]"), {"L": 0.6})["elbow.q"], abs=3e-5

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from page_access import check_access
 from studio_hands import studio
 
 import kinode as kn
@@ -67,6 +68,33 @@ def build(place, hands):
     place.ready()
 
 
+def turn_axis(place, hands, built):
+    """The axis of a joint by its arrow, and by keys; one undo takes each back."""
+    page = place.page
+    place.ready()
+    page.evaluate("() => kinodeStudio.select(['revolute_2'], 'test')")
+    place.tool("Turn")
+    arrow = page.locator(".joint-axis .tip").bounding_box()
+    place.drag((arrow["x"] + arrow["width"] / 2, arrow["y"] + arrow["height"] / 2), (50, -60))
+    page.locator(".place-hint", has_text="axis of revolute_2").wait_for()
+    assert hands.text == built
+    page.mouse.up()
+    page.wait_for_function("(text) => kinodeStudio.document.text !== text", arg=built)
+    axis = np.array(kn.loads(hands.text).joints["revolute_2"].axis, dtype=float)
+    assert np.linalg.norm(axis) == pytest.approx(1.0, abs=1e-3) and min(abs(axis)) > 0.05
+    for key, letter in (("x", "x"), ("-", "-x")):
+        place.ready()
+        page.locator(".joint-axis").focus()
+        page.keyboard.press(key)
+        page.wait_for_function("(words) => kinodeStudio.document.text.includes(words)", arg=f"axis: {letter}")
+    for _ in range(3):
+        hands.wait()
+        page.keyboard.press("Control+z")
+    hands.wait()
+    assert hands.text == built
+    place.tool("Move")
+
+
 def test_two_bodies_are_built_moved_and_pulled_in_3d(make_page, tmp_path):
     page = make_page(width=1440, height=1000)
     page.set_default_timeout(20_000)
@@ -74,6 +102,7 @@ def test_two_bodies_are_built_moved_and_pulled_in_3d(make_page, tmp_path):
     with studio(page, file) as hands:
         place = PlaceHands(hands)
         build(place, hands)
+        check_access(page, "3D")
         built = hands.text
         system = kn.loads(built)
         first, second = system.joints.values()
@@ -96,6 +125,7 @@ def test_two_bodies_are_built_moved_and_pulled_in_3d(make_page, tmp_path):
         page.keyboard.press("Control+z")
         hands.wait()
         assert hands.text == built
+        turn_axis(place, hands, built)
         # pulled through its freedoms: it springs back, or becomes the start
         place.ready()
         place.tool("Pull")

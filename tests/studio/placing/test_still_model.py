@@ -165,3 +165,16 @@ def test_bodies_that_float_are_not_counted():
     found = explain_mobility(model, False)
     assert dict(found["counts"])["degrees of freedom"] == "5"
     assert found["sentences"][0] == "free is not joined to the world yet: its six freedoms are not counted."
+
+
+def test_a_scene_offers_the_places_of_bodies_in_subsystems():
+    text = (
+        "kinode: 1\nsystems:\n  leg:\n    system:\n      bodies:\n        arm: {mass: 1, frames: {tip: [0.2, 0, 0]}}\n"
+        "      joints: {hinge: {kind: revolute, between: [world, arm]}}\n"
+    )
+    draft = ModelDraft(text, "model.yaml")
+    header, _ = still_document(StillModel(draft.system), draft)
+    (tip,) = (place for place in header["places"] if place["kind"] == "frame")
+    assert tip["name"] == "leg.arm.tip" and tip["off"] == "" and tip["given"]
+    assert tip["path"] == ["systems", "leg", "system", "bodies", "arm", "frames", "tip"]
+    assert [entry["value"] for entry in tip["entries"]] == [0.2, 0.0, 0.0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.results.peak_mean_rms import find_sizes
 from kinode.tasks.studies import study_lanes, study_plan
 
 TOP = """
@@ -33,7 +34,7 @@ def peaks(dynamics, name, starts, until, **more):
     found = []
     for start in starts:
         values = kn.simulate(dynamics, until, start=start, method="rk4", step=1e-3, **more)[name]
-        sizes = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)
+        sizes = np.abs(values) if values.ndim == 1 else find_sizes(values)
         found.append(values[np.argmax(sizes)] if values.ndim == 1 else sizes.max())
     return found
 
@@ -82,3 +83,14 @@ def test_run_that_does_not_stay_finite_says_why_and_leaves_the_others():
     with pytest.raises(kn.SimulationError) as failure:
         kn.simulate(top, 0.05, parameters={"push": 1e308}, method="rk4", step=1e-2)
     assert study.failures[0]["message"] == str(failure.value)
+
+
+def test_blocks_of_runs(lane_runs, monkeypatch):
+    """Runs that do not fit into one block have the same results, each in its place."""
+    arm, lengths = kn.compile(kn.load("examples/double_pendulum.yaml")), np.linspace(0.5, 0.9, 61)
+    task = {"keep": "elbow.q|final", "method": "rk4", "step": 1e-3}
+    whole = kn.sweep(arm, {"L": lengths}, 0.05, **task)
+    monkeypatch.setattr(study_lanes, "BLOCK_BYTES", 1)
+    blocks = kn.sweep(arm, {"L": lengths}, 0.05, **task)
+    assert blocks.data.identical(whole.data)
+    assert len(lane_runs) == 2 * len(lengths) and len(set(whole["elbow.q|final"].values)) == len(lengths)

@@ -42,7 +42,7 @@ def test_only_what_is_missing_is_made_again(arm, undisturbed, tmp_path, monkeypa
     from kinode.tasks.studies import study_chunks
 
     store = tmp_path / "arm.zarr"
-    monkeypatch.setattr("kinode.tasks.studies.sweep.MOST_OF_CHUNK", 8)
+    monkeypatch.setattr("kinode.tasks.studies.study_making.MOST_OF_CHUNK", 8)
     kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     group = zarr.open_group(str(store), mode="r+")
     group["status"][16:24] = NOT_RUN
@@ -62,7 +62,7 @@ def test_only_what_is_missing_is_made_again(arm, undisturbed, tmp_path, monkeypa
 @pytest.mark.parametrize("change, words", [
     ({"over": {"elbow.q": [0.1]}}, "another design"),
     ({"keep": ["elbow.u|peak"]}, "another list of what is kept"),
-    ({"until": 0.2}, "another arguments of the simulation"),
+    ({"until": 0.2}, "other arguments of the simulation"),
     ({"rtol": 1e-5, "over": {"elbow.q": OVER["elbow.q"]}}, "another design"),
     ({"model": "examples/pendulum.yaml", "over": {"pivot.q": [0.1]}, "keep": "pivot.u|peak"}, "another model"),
 ])  # fmt: skip
@@ -86,10 +86,24 @@ def test_store_that_is_there_is_not_overwritten(arm, tmp_path):
         kn.sweep(arm, {"elbow.q": [0.1]}, 0.1, keep="elbow.u|final", store=tmp_path / "other.zarr")
 
 
+def test_store_knows_a_function_by_what_it_does(arm, tmp_path):
+    def make(factor):
+        def peak(run):
+            return factor * float(np.abs(run["elbow.u"]).max())
+
+        return peak
+
+    store = tmp_path / "arm.zarr"
+    first = kn.sweep(arm, {"elbow.q": [0.1]}, 0.1, keep=make(1.0), store=store)
+    assert kn.sweep(arm, {"elbow.q": [0.1]}, 0.1, keep=make(1.0), store=store).data.identical(first.data)
+    with pytest.raises(ArgumentError, match="another list of what is kept"):
+        kn.sweep(arm, {"elbow.q": [0.1]}, 0.1, keep=make(2.0), store=store)
+
+
 SCRIPT = """
 import sys
 import kinode as kn
-import kinode.tasks.studies.sweep as task
+import kinode.tasks.studies.study_making as task
 task.MOST_OF_CHUNK = 2
 over = {"elbow.q": kn.between(0, 1)}
 kn.sweep("examples/double_pendulum.yaml", over, 0.3, n=400, keep=["elbow.u|peak"], store=sys.argv[1])

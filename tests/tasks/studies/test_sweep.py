@@ -7,7 +7,10 @@ import pytest
 
 import kinode as kn
 from kinode.errors import ArgumentError
+from kinode.tasks.studies.study_axes import read_axes
 from kinode.tasks.studies.study_chunks import FAILURE, make_packed_chunk
+from kinode.tasks.studies.study_design import make_design
+from kinode.tasks.studies.study_plan import StudyPlan
 
 FORCE = "elbow.reaction.force"
 
@@ -165,7 +168,7 @@ def test_orders_and_life_of_a_rotor():
     ({"elbow.q": [[1.0, 2.0]]}, {}, "list of single values"),
     ({"elbow.q": ["1 kg"]}, {}, "elbow.q"),
     ({}, {}, "nothing varies"),
-    ({"elbow.q": [1.0]}, {"sampels": 3}, "sampels is no argument"),
+    ({"elbow.q": [1.0]}, {"sampels": 3}, "sampels is no field"),
     ({"elbow.q": [1.0]}, {"keep": []}, "what of each run"),
     ({"elbow.q": [1.0]}, {"keep": "elbow.q|pek"}, "did you mean peak"),
     ({"elbow.q": [1.0]}, {"keep": "elbow.q|quantile(2)"}, "share of the time"),
@@ -189,8 +192,38 @@ def test_progress_may_end_a_study(arm):
         return len(seen) < 3
 
     study = kn.sweep(arm, {"elbow.q": np.linspace(0, 1, 50)}, 0.1, keep="elbow.u|peak", progress=progress, workers=1)
-    assert not study.complete
+    assert study.counts == {"not run": 47, "done": 3}
+    assert np.isfinite(study["elbow.u|peak"].values).sum() == 3
     assert "not run" in str(study)
+
+
+def test_ctrl_c_gives_what_is_done(arm):
+    def stopped(run):
+        if run["elbow.q"][0] > 0.5:
+            raise KeyboardInterrupt
+        return 1.0
+
+    for more in ({}, {"method": "rk4", "step": 1e-3}):  # one by one, and in lanes
+        study = kn.sweep(arm, {"elbow.q": np.linspace(0, 1, 11)}, 0.01, keep=stopped, workers=1, **more)
+        assert study.counts == {"done": 6, "not run": 5}
+
+
+def test_fault_of_a_function_is_a_row(arm):
+    def divided(run):
+        return 1.0 / int(run["elbow.q"][0] > 0.5)
+
+    for more in ({}, {"method": "rk4", "step": 1e-3}):  # one by one, and in lanes
+        study = kn.sweep(arm, {"elbow.q": np.linspace(0, 1, 10)}, 0.01, keep=divided, **more)
+        assert study.counts == {"done": 5, "failed": 5}
+        assert "ZeroDivisionError" in study.failures[0]["message"]
+
+
+def test_initial_values_beside_a_whole_state_are_refused(arm):
+    state = kn.simulate(arm, 0.1).end
+    study = kn.sweep(arm, {"elbow.q": [0.1]}, 0.2, keep="elbow.u|peak", start=state)
+    assert "the start is a whole state" in study.failures[0]["message"]
+    later = kn.sweep(arm, {"rtol": [1e-8]}, 0.2, keep="elbow.u", start=state, samples=3)
+    assert later["time"].values.tolist() == pytest.approx([0.1, 0.15, 0.2])
 
 
 def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
@@ -201,13 +234,13 @@ def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
     from kinode.tasks.studies import study_engines
 
     class Mortal(ThreadPoolExecutor):
-        def submit(self, function, packed, first, last):
+        def submit(self, function, packed, first, columns):
             assert function is make_packed_chunk
-            if first <= 3 < last:
+            if first <= 3 < first + len(columns["elbow.q"]):
                 future = Future()
                 future.set_exception(BrokenProcessPool("a process died"))
                 return future
-            return super().submit(function, packed, first, last)
+            return super().submit(function, packed, first, columns)
 
     assert ProcessPoolExecutor is study_engines.ProcessPoolExecutor
     monkeypatch.setattr(study_engines, "_make_pool", lambda count: Mortal(count))
@@ -216,3 +249,15 @@ def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
     assert lost[3] and lost.sum() < 8
     assert "worker died" in study.failures[0]["message"]
     assert np.isfinite(study["elbow.u|peak"].values[~lost]).all()
+
+
+def test_what_is_sent_does_not_grow_with_the_table(arm):
+    """A chunk comes with its own values: the plan is the same for ten rows and for ten thousand."""
+    sizes = []
+    for count in (10, 10_000):
+        axes = read_axes([arm], ["arm"], {"elbow.q": np.linspace(0, 1, count)}, False)
+        design = make_design(axes, "rows", None, 0)
+        plan = StudyPlan((arm.system,), ("arm",), 0.1, None, {}, ("elbow.u|peak",), 0, design, {})
+        sizes.append(len(plan.pack()))
+        assert len(design.rows(3, 7)) == 4
+    assert sizes[0] == sizes[1]

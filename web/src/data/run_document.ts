@@ -24,6 +24,7 @@ export interface NamedFrame {
 export interface BodyData {
   name: string;
   color: number; // index into the palette
+  tint?: string; // a color of its own
   mass: number;
   com: Vec3;
   shapes: Shape[];

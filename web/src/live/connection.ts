@@ -18,12 +18,14 @@ export class LiveError extends Error {
   readonly component: string;
   readonly field: string;
   readonly line: number | null;
+  readonly type: string; // the class of the error
 
-  constructor(told: { message?: unknown; component?: unknown; field?: unknown; line?: unknown }) {
+  constructor(told: { message?: unknown; component?: unknown; field?: unknown; line?: unknown; type?: unknown }) {
     super(String(told.message ?? "the server gave no reason"));
     this.component = typeof told.component === "string" ? told.component : "";
     this.field = typeof told.field === "string" ? told.field : "";
     this.line = typeof told.line === "number" ? told.line : null;
+    this.type = typeof told.type === "string" ? told.type : "";
   }
 
   /** The message with the part it belongs to. */

@@ -12,7 +12,7 @@ import { type Answer, LiveError, type LiveConnection, Overtaken, isPacket } from
 import { LatencyMeter } from "./latency";
 import { Newest } from "./newest";
 import { fieldText, firstUnit } from "./number_range";
-import { type LiveHeader, type LiveRun, changeWords, fits, liveHeader, updateRun, withCauses, withRows } from "./run_update";
+import { type LiveHeader, type LiveRun, changeWords, fits, liveHeader, updateRun, wholeRun, withCauses, withMore, withRows } from "./run_update";
 
 interface SetQuestion {
   values: Record<string, number | null>; // null: as in the file
@@ -54,7 +54,7 @@ export class LiveDesk implements LiveLink {
 
   constructor(connection: LiveConnection, opened: Packet) {
     this.connection = connection;
-    this.run = { document: runOf(opened), arrays: opened.arrays, lacking: null };
+    this.run = wholeRun(opened);
     this.live = liveHeader(this.run.document.header);
     this.takeNumbers();
     this.lane = new Newest<SetQuestion, Answer>({
@@ -129,6 +129,16 @@ export class LiveDesk implements LiveLink {
       else this.starts.set(name, values[name]!);
     }
     this.send(names[0] ?? "", input);
+  }
+
+  /** Exactly these values, initial values and end: what was set before is as in the file. */
+  choose(values: Record<string, number>, start: Record<string, number>, until = this.until): void {
+    for (const name of [...this.values.keys()]) this.leave("values", name);
+    for (const name of [...this.starts.keys()]) this.leave("start", name);
+    for (const [name, value] of Object.entries(values)) if (value !== this.given.get(name)) this.values.set(name, value);
+    for (const [name, value] of Object.entries(start)) (this.find(name)?.structural === "" ? this.values : this.starts).set(name, value);
+    this.until = until;
+    this.send(Object.keys({ ...values, ...start })[0] ?? "", performance.now());
   }
 
   setUntil(until: number): void {
@@ -215,9 +225,11 @@ export class LiveDesk implements LiveLink {
    * the same model has come, numbers that were moved meanwhile stay.
    */
   setModel(packet: Packet): void {
-    this.run = { document: runOf(packet), arrays: packet.arrays, lacking: null };
+    const next = wholeRun(packet);
+    const more = packet.header["cause"] === "more";
+    this.run = more ? withMore(this.run, next) : next;
     this.live = liveHeader(this.run.document.header);
-    if (packet.header["cause"] !== "more") this.takeNumbers();
+    if (!more) this.takeNumbers();
     this.tell({ kind: "model" });
     if (this.early) this.send("", performance.now());
     this.early = false;
@@ -257,13 +269,13 @@ export class LiveDesk implements LiveLink {
   /** The series that were not sent while a number moved, into the run and where it is pinned. */
   async complete(): Promise<void> {
     const { run } = this;
-    if (run.lacking === null) return;
+    if (!run.lacking) return;
     try {
-      const answer = await this.ask("rows", { id: run.lacking });
+      const answer = await this.ask("rows", { id: run.id });
       if (!isPacket(answer)) return;
       const whole = withRows(run, answer);
       this.compared = this.compared.map((each) => (each.document === run.document ? { ...each, document: whole.document } : each));
-      if (this.run.document === run.document) this.run = whole;
+      if (this.run.id === run.id && this.run.lacking) this.run = withRows(this.run, answer);
       this.showRuns(false);
     } catch (error) {
       if (!(error instanceof Overtaken)) this.player?.say(errorWords(error), "error");
@@ -350,5 +362,5 @@ export function errorWords(error: unknown): string {
 /** The run of a branch: its own header where it has one, else that of the run it leaves. */
 export function branchOf(main: RunDocument, packet: Packet): RunDocument {
   if (packet.header["format"] === "kinode-run") return runOf(packet);
-  return updateRun({ document: main, arrays: new Map(), lacking: null }, packet).document;
+  return updateRun({ document: main, arrays: new Map(), id: 0, lacking: false }, packet).document;
 }

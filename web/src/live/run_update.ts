@@ -1,6 +1,6 @@
 // A run with new numbers: what the server answers to "set" put over the run that is shown. Nothing is copied but names.
 
-import type { Packet } from "../data/packet";
+import { type Packet, runOf } from "../data/packet";
 import {
   type CausesData, type EventData, type JointData, type NumberArray, type ParameterData, type PeakValue, RunDocument, type RunHeader,
   type SeriesInfo, type StripData,
@@ -18,6 +18,7 @@ export interface LiveHeader {
   /** Initial values that may be set, by name; absent if the server does not tell. */
   start?: Record<string, number>;
   startChanged: Record<string, number>;
+  id: number; // of the run, as in its updates; 0 if the server does not tell
   /** What is wrong with the file now, if the run is an older one. */
   trouble?: { message: string; line?: number | null; component?: string | null };
 }
@@ -43,8 +44,16 @@ export interface UpdateHeader {
 export interface LiveRun {
   document: RunDocument;
   arrays: Map<string, NumberArray>;
-  /** Its number on the server, if it has further series that were not sent; else null. */
-  lacking: number | null;
+  /** Its number on the server. */
+  id: number;
+  /** Whether it has further series that were not sent. */
+  lacking: boolean;
+}
+
+/** A whole run, as "open" and "model" send it. */
+export function wholeRun(packet: Packet): LiveRun {
+  const document = runOf(packet);
+  return { document, arrays: packet.arrays, id: liveHeader(document.header).id, lacking: false };
 }
 
 export function liveHeader(header: RunHeader): LiveHeader {
@@ -52,7 +61,7 @@ export function liveHeader(header: RunHeader): LiveHeader {
   return {
     parameters: live.parameters ?? header.parameters, until: live.until ?? header.run.to, file: live.file ?? "",
     readOnly: live.readOnly ?? false, responseOf: live.responseOf ?? "",
-    responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, ...(live.start ? { start: live.start } : {}),
+    responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, id: live.id ?? 0, ...(live.start ? { start: live.start } : {}),
     ...(live.trouble ? { trouble: live.trouble } : {}),
   };
 }
@@ -125,8 +134,16 @@ export function updateRun(old: LiveRun, packet: Packet): LiveRun {
   };
   const series = spreadRows(packet);
   const arrays = series === undefined ? packet.arrays : new Map(packet.arrays).set("series", series);
-  const lacking = update.rows.at === null ? null : update.id;
-  return { document: new RunDocument(header, arrays), arrays, lacking };
+  return { document: new RunDocument(header, arrays), arrays, id: update.id, lacking: update.rows.at !== null };
+}
+
+/** More of the model of a run: where it is the same run, its checks and breakdowns stay, and those asked for belong to it. */
+export function withMore(old: LiveRun, more: LiveRun): LiveRun {
+  if (old.id !== more.id) return more;
+  const { run, badges, causes } = old.document.header;
+  const kept = causes.flatMap(({ array }) => [...old.arrays].filter(([name]) => name === array));
+  const arrays = new Map([...more.arrays, ...kept]);
+  return { ...more, document: new RunDocument({ ...more.document.header, run, badges, causes }, arrays), arrays };
 }
 
 /** The run with all its series. */
@@ -134,7 +151,7 @@ export function withRows(old: LiveRun, packet: Packet): LiveRun {
   const series = spreadRows({ header: packet.header, arrays: new Map(packet.arrays).set("t", old.document.t) });
   if (series === undefined) return old;
   const arrays = new Map(old.arrays).set("series", series);
-  return { document: new RunDocument(old.document.header, arrays), arrays, lacking: null };
+  return { ...old, document: new RunDocument(old.document.header, arrays), arrays, lacking: false };
 }
 
 /** The run with one more breakdown of a joint's load. */

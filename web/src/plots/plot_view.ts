@@ -149,6 +149,7 @@ export class PlotView {
       series: [{}, ...names.map((scale): uPlot.Series => ({ scale, paths: () => null, points: { show: false } }))],
       hooks: {
         draw: [(plot) => {
+          if (this.scales.some((_, k) => plot.scales[`y${k}`] === undefined)) return; // a chart of other lines, about to go
           this.drawLines(plot);
           this.cursorTask.request(); // the axes may have moved
         }],

@@ -164,7 +164,7 @@ export class SolidSet {
 
   private colorOf(body: BodyData, chosen: string): Color {
     if (this.color) return this.color;
-    const color = new Color(TINTS[body.color % TINTS.length]!);
+    const color = new Color(body.tint ?? TINTS[body.color % TINTS.length]!);
     return body.name === chosen ? color.lerp(new Color("#ffffff"), 0.45) : color;
   }
 }

@@ -169,7 +169,7 @@ export class StageScene {
       dropGhost(ghost);
     }
     runs.forEach((run, k) => {
-      const color = run.role === "branch" ? "#3b97e0" : "#8d99a6";
+      const color = run.role === "branch" ? "#3b97e0" : run.role === "removed" ? "#d64545" : "#8d99a6";
       let ghost = this.ghosts[k];
       if (!ghost) {
         ghost = { solids: new SolidSet(this.geometries, "ghost", new Color(color), 0.34), trails: new Trails(color), poses: new PoseReader(run.document) };

@@ -13,8 +13,10 @@ import { type DocumentNews, StudioDocument } from "./document";
 import { openGallery } from "./gallery/gallery_dialog";
 import { makeDerivationPanes } from "./derivations/derivation_panes";
 import { StudioHeader } from "./header";
+import { withBase } from "./inheriting/base_offer";
 import { InspectorPanel } from "./inspector/inspector_panel";
 import tableStyles from "./inspector/table_form.css?inline";
+import { LibraryLink } from "./library/library_link";
 import { Notices } from "./notices";
 import { Panes } from "./panes";
 import { ProblemsPanel, countProblems } from "./problems/problems_panel";
@@ -22,6 +24,7 @@ import { RunLink } from "./run_link";
 import { askFileName, askOverwrite, askUnsaved } from "./save_dialog";
 import { BoxTrail } from "./subsystems/box_trail";
 import { SideTabs } from "./side_tabs";
+import { StudiesPanel } from "./studies/studies_panel";
 import { addPageKeys } from "./studio_keys";
 import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
 import { TextPanel } from "./text/text_panel";
@@ -36,7 +39,7 @@ export interface StudioMakers {
 
 const THEME = "kinode-studio-theme";
 const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run", stale: "last good run", empty: "nothing to run yet" };
-const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect", "enclose", "dissolve"]);
+const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect", "enclose", "dissolve", "insert"]);
 
 /** What tests and programs that drive the page find as window.kinodeStudio. */
 export class StudioPage implements StudioContext {
@@ -49,7 +52,7 @@ export class StudioPage implements StudioContext {
   run: RunPane | null = null;
   text: TextPanel | null = null;
   inspector: InspectorPanel | null = null;
-  comparison: ComparePanel | null = null;
+  studies: StudiesPanel | null = null;
   private chosen: readonly string[] = [];
   private readonly host: HTMLElement;
   private readonly makers: StudioMakers;
@@ -78,6 +81,7 @@ export class StudioPage implements StudioContext {
     host.append(this.root);
     this.setTheme(firstTheme(), false);
     this.document.listen((news) => this.hear(news));
+    new LibraryLink(this.document, connection, () => this.parts[1]?.sketchChanged?.());
     connection.onState((state) => this.stateChanged(state));
     connection.onPush((message) => this.hearRun(message));
     addPageKeys({
@@ -132,7 +136,7 @@ export class StudioPage implements StudioContext {
       if (renamed !== undefined && this.chosen.some((name) => name in renamed)) this.select(this.chosen.map((name) => renamed[name] ?? name), "page");
       if (SAID.has(gesture.do) && answer.words) this.say(answer.words);
       return answer;
-    });
+    }, gesture);
   }
 
   openBox(name: string | null): void {
@@ -201,11 +205,13 @@ export class StudioPage implements StudioContext {
     for (const part of this.parts) part.themeChanged?.();
   }
 
-  private async try<T>(work: () => Promise<T>): Promise<T | null> {
+  private async try<T>(work: () => Promise<T>, gesture: Gesture | null = null): Promise<T | null> {
     try {
       return await work();
     } catch (error) {
-      this.say(errorWords(error), "error");
+      const taking = withBase(error, gesture);
+      if (taking === null) this.say(errorWords(error), "error");
+      else this.notices.ask("base", errorWords(error), [{ words: "Take it over, and go on", act: () => void this.act(taking) }, { words: "Leave it", act: () => {} }]);
       return null;
     }
   }
@@ -304,9 +310,9 @@ export class StudioPage implements StudioContext {
     this.inspector = new InspectorPanel(this);
     this.text = new TextPanel(this, { undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save() });
     const problems = new ProblemsPanel(this, (problem) => void this.goTo(problem));
-    this.comparison = new ComparePanel(this, { goTo: (row) => this.goToRow(row) });
+    const comparison = new ComparePanel(this, { goTo: (row) => this.goToRow(row) });
     const derived = makeDerivationPanes(this, this.connection);
-    const side = { Inspector: this.inspector, Text: this.text, Problems: problems, ...derived.parts, Compare: this.comparison };
+    const side = { Inspector: this.inspector, Text: this.text, Problems: problems, ...derived.parts, Studies: this.studies = new StudiesPanel(this, this.connection), Compare: comparison };
     this.parts = [canvas, palette, ...Object.values(side), this.trail];
     this.side = new SideTabs(side);
     this.header.add(derived.badge);
@@ -321,9 +327,7 @@ export class StudioPage implements StudioContext {
       onModel: (player, desk) => {
         if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
-        this.inspector?.setDesk(desk);
-        for (const part of this.parts) part.runChanged?.(player);
-        this.comparison?.setDesk(desk);
+        for (const part of this.parts) (part.setDesk?.(desk), part.runChanged?.(player));
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
       },
     });

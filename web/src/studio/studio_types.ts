@@ -2,8 +2,10 @@
 // Positions in texts are code points, as Python counts them; text_positions.ts converts.
 
 import type { Theme } from "../panel";
+import type { LiveDesk } from "../live/live_desk";
 import type { Player } from "../player";
 import type { StudioDocument } from "./document";
+import type { LibraryPart } from "./library/library_types";
 
 // -- the text ---------------------------------------------------------------------------------------------
 /** From, to and the new text; several belong to one old text, and do not touch. */
@@ -80,7 +82,9 @@ export type Gesture =
   | { do: "all"; gestures: Gesture[] }
   | { do: "in"; box: string[]; gesture: Gesture }
   | { do: "enclose"; names: string[]; name?: string; at?: Point }
-  | { do: "dissolve"; name: string };
+  | { do: "dissolve"; name: string }
+  | { do: "take_base" }
+  | { do: "insert"; file: string; name?: string; at?: Point };
 
 /** One side of a new joint: a frame, a body, or a place of a body in its axes, in SI. */
 export interface JointSide {
@@ -217,6 +221,9 @@ export interface Catalogue {
   domains: CatalogueDomain[];
   kinds: CatalogueKind[];
   groups: { name: string; words: string }[];
+  /** Files beside the model that can be parts of it; they come after the rest. */
+  library?: LibraryPart[];
+  libraryFolder?: string;
 }
 
 // -- one component in full -------------------------------------------------------------------------------------
@@ -319,6 +326,8 @@ export interface StudioPart {
   hoverChanged?(): void;
   problemsChanged?(): void;
   themeChanged?(): void;
+  /** The desk of the run that is shown, before `runChanged`. */
+  setDesk?(desk: LiveDesk): void;
   /** A run was made, or the model behind it changed; null: there is none any more. */
   runChanged?(player: Player | null): void;
   /** It was shown or its size changed. */

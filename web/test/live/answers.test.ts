@@ -14,7 +14,7 @@ const parameter = { name: "L", value: 1, unit: "m", words: "", low: null, high: 
 
 describe("a run with new numbers", () => {
   const document = syntheticRun({ header: { parameters: [parameter], causes: [{ joint: "joint0", by: "body", names: ["a"], array: "c" }] } });
-  const old: LiveRun = { document, arrays: new Map(), lacking: null };
+  const old: LiveRun = { document, arrays: new Map(), id: 0, lacking: false };
   const update = {
     update: true, run: { ...document.header.run, to: 2 }, events: [{ time: 1, kind: "jump", component: "x", message: "m" }], strips: [],
     peaks: [{ joint: "joint1", force: { value: 7, time: 0.5 }, moment: { value: 3, time: 0.2 } }], values: { L: 2 }, geometry: null, note: "", id: 5, rows: { of: 3, at: null as number[] | null },
@@ -44,10 +44,10 @@ describe("a run with new numbers", () => {
     const packet = readPacket(packetBytes({ ...update, rows: { of: 3, at: [2, 0] } }, { t, series: Float32Array.of(5, 6, 1, 2) }));
     const part = updateRun(old, packet);
     expect([...part.document.series]).toEqual([1, 2, NaN, NaN, 5, 6]);
-    expect(part.lacking).toBe(5);
+    expect([part.id, part.lacking]).toEqual([5, true]);
     const whole = withRows(part, readPacket(packetBytes({ rows: { of: 3, at: null } }, { series: Float32Array.of(1, 2, 3, 4) })));
     expect([...whole.document.series]).toEqual([1, 2, 3, 4, NaN, NaN]); // terms of equations are asked for where they are shown
-    expect(whole.lacking).toBe(null);
+    expect(whole.lacking).toBe(false);
     expect(whole.document.poses).toEqual(part.document.poses);
   });
 

@@ -22,10 +22,16 @@ describe("the desk", () => {
     socket.open();
     desk = new LiveDesk(connection, readPacket(opened()));
   });
-  const answer = async (seq: number): Promise<void> => {
+  const heard = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+  const answer = async (seq: number, id = 1, rows: Record<string, unknown> = { of: 0, at: null }): Promise<void> => {
     const { header } = desk.run.document;
-    socket.answer(packetBytes({ seq, kind: "set", update: true, run: header.run, events: [], strips: [], peaks: [], values: {}, geometry: null, note: "", id: 1, rows: { of: header.series.length, at: null } }, { t: Float64Array.of(0, 0.5, 1) }));
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    socket.answer(packetBytes({ seq, kind: "set", update: true, run: header.run, events: [], strips: [], peaks: [], values: {}, geometry: null, note: "", id, rows }, { t: Float64Array.of(0, 0.5, 1) }));
+    await heard();
+  };
+  const badges = (): string[] => desk.run.document.header.badges.map(({ name }) => name);
+  const answerCheck = async (seq: number): Promise<void> => {
+    socket.answer({ seq, kind: "checks", ok: true, verdict: "all agree", notes: [], tables: [] });
+    await heard();
   };
 
   it("sends all that differs from the file, the newest alone while one runs", async () => {
@@ -53,6 +59,32 @@ describe("the desk", () => {
     expect(desk.value("L")).toBe(1.1);
     desk.setModel(readPacket(opened({ cause: "file", parameters: [number("L", 5), number("k", 4)], values: { k: 4 } })));
     expect([desk.value("L"), desk.isChanged("L"), desk.value("k"), desk.fileValue("k")]).toEqual([5, false, 4, 2]);
+  });
+
+  it("keeps the checks of a run, asked for or there, when more of its model comes, and not those of another run", async () => {
+    desk.setValue("L", 1.1);
+    await answer(1, 7);
+    const checks = [desk.check("audit"), desk.check("verify")];
+    await answerCheck(2);
+    desk.setModel(readPacket(opened({ cause: "more", id: 7 })));
+    expect(badges()).toEqual(["audit"]);
+    await answerCheck(3);
+    await Promise.all(checks);
+    expect(badges()).toEqual(["audit", "verify"]);
+    desk.setModel(readPacket(opened({ cause: "more", id: 8 })));
+    expect(badges()).toEqual([]);
+  });
+
+  it("takes the series that were not sent, though a check of the run came before them", async () => {
+    desk = new LiveDesk(desk.connection, readPacket(opened({ series: [{ name: "a", unit: "", words: "", group: "states", parts: [], row: 0 }] })));
+    desk.setValue("L", 1.1);
+    await answer(1, 7, { of: 1, at: [] });
+    expect(desk.run.lacking).toBe(true);
+    const [rows, check] = [desk.complete(), desk.check("audit")];
+    await answerCheck(3);
+    socket.answer(packetBytes({ seq: 2, kind: "rows", rows: { of: 1, at: null } }, { series: Float32Array.of(1, 2, 3) }));
+    await Promise.all([rows, check]);
+    expect([desk.run.lacking, [...desk.run.document.series], badges()]).toEqual([false, [1, 2, 3], ["audit"]]);
   });
 
   it("sets the start as a number where the model has it as one", () => {

@@ -1,10 +1,21 @@
 // What differs from another model, in words and marks.
 
 import { describe, expect, it } from "vitest";
-import { type ComparedRow, lineWords, marksOf, partWords, percentWords, valueWords } from "../../src/studio/comparison/compare_types";
+import { type ComparedRow, type RowChange, lineWords, marksOf, partWords, percentWords, valueWords } from "../../src/studio/comparison/compare_types";
+import { TINTS, gonePoints, tintsOf } from "../../src/studio/comparison/compared_stage";
 
 const row = (more: Partial<ComparedRow>): ComparedRow => ({
   change: "changed", section: "elements", part: "wire", field: "resistance", before: "20 Ohm", after: "30 Ohm", line_before: 7, line_after: 9, old_part: "wire", percent: 50, link: false, ...more,
+});
+
+describe("differences in 3D", () => {
+  it("gives bodies that came or changed a color; those that are gone have none, but a place and a sign", () => {
+    const changes = new Map<string, RowChange>([["new", "added"], ["arm", "changed"], ["old", "removed"]]);
+    expect([...tintsOf({ changes }).keys()]).toEqual(["new", "arm"]);
+    expect(new Set(Object.values(TINTS)).size).toBe(4);
+    const packet = { header: { bodies: [{ name: "a" }, { name: "b" }] }, arrays: new Map([["poses", Float32Array.of(1, 2, 3, 1, 0, 0, 0, 4, 5, 6, 1, 0, 0, 0)]]) };
+    expect(gonePoints(packet)).toEqual([{ name: "a", sign: "−", change: "removed", point: [1, 2, 3] }, { name: "b", sign: "−", change: "removed", point: [4, 5, 6] }]);
+  });
 });
 
 describe("a row", () => {

@@ -96,7 +96,7 @@ def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: boo
     words = default if by is None else read_names("by", by)
     _check_words(names, words, of_motion)
     shapes = {name: _read_quantity(dynamics, name) for name in names}
-    directions = {word: _read_direction(dynamics, word) for word in words}
+    directions = {word: read_direction(dynamics, word) for word in words}
     options = DerivativeOptions(names, tuple(directions.values()))
     topology = dynamics.arguments.topology
     sizes = {
@@ -106,11 +106,11 @@ def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: boo
     return DerivativeRequest(shapes, sizes, options, of_motion)
 
 
-def read_names(argument: str, value: Names) -> tuple[str, ...]:
-    """One name or several, each once."""
+def read_names(argument: str, value: Names, example: str = "u_dot") -> tuple[str, ...]:
+    """One name or several, each once; the error of another value gives an example."""
     names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise ArgumentError(f"{argument}: a name or several are expected, such as 'u_dot', not {short(value)}")
+        raise ArgumentError(f"{argument}: a name or several are expected, such as {example!r}, not {short(value)}")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ArgumentError(f"{argument}: {twice} is named twice")
@@ -136,19 +136,19 @@ def _read_quantity(dynamics: Dynamics, name: str) -> tuple[int, ...]:
     return shape_of(dynamics.arguments.topology, name)
 
 
-def _read_direction(dynamics: Dynamics, word: str) -> tuple[str, int | None]:
-    """The array of a name in ``by``, and the position in it; None for all of it."""
+def read_direction(dynamics: Dynamics, word: str, argument: str = "by") -> tuple[str, int | None]:
+    """The array of a name in ``by``, and the position in it; None for all of it.  Errors name the ``argument``."""
     topology, live = dynamics.arguments.topology, dynamics.arguments.live_numbers
     if word in ARRAYS:
         return ARRAYS[word], 0 if word == "t" else None
     if word in topology.inputs:
         return "inputs", topology.inputs.index(word)
     if word in live and live[word].structural:
-        raise ArgumentError(f"by: {word} is {live[word].reason}; there is no derivative by it")
+        raise ArgumentError(f"{argument}: {word} is {live[word].reason}; there is no derivative by it")
     name = live[word].parameter if word in live else word
     if name in topology.parameters:
         return "p", topology.parameters.index(name)
     if name in dynamics.system.parameters:
-        raise ArgumentError(f"by: {word} is calculated from other parameters; differentiate by those")
+        raise ArgumentError(f"{argument}: {word} is calculated from other parameters; differentiate by those")
     known = [*ARRAYS, *topology.parameters, *topology.inputs, *live]
-    raise ArgumentError(unknown("by: no parameter or input is called", word, known))
+    raise ArgumentError(unknown(f"{argument}: no parameter or input is called", word, known))

@@ -217,7 +217,8 @@ class Start:
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
         """A state with parameters and inputs as the user gives them."""
         read = self.arguments
-        return EvaluationPoint(state.t, state.q, state.u, state.z, read.read_parameters(p), read.read_inputs(inputs))
+        rows = read.read_parameters(p), read.read_inputs(inputs, state.t)
+        return EvaluationPoint(state.t, state.q, state.u, state.z, *rows)
 
     def assembler(self, values: InitialValues, t: float, p: Any, inputs: Any) -> Assembler:
         """The assembly problem of initial values."""

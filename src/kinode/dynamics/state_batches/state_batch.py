@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.kernels.kernel_options import Kernel
@@ -43,7 +42,7 @@ def split_values(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str,
     """The result of the kernel ``evaluate`` by name, each value in its own shape."""
     values, start = [], 0
     for name in names:
-        size = int(np.prod(name.size))
+        size = math.prod(name.size)
         part = whole[..., start : start + size]
         values.append((name.text, part.reshape((*whole.shape[:-1], *name.size))))
         start += size

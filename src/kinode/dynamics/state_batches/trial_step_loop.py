@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 
 from kinode.jit.pointers import Floats, Struct, call, struct, tail
+from kinode.ode.loops.inputs.course_memory import CourseMemory
+from kinode.ode.loops.inputs.follow_courses import follow_courses
 
 
 @struct
@@ -57,6 +59,8 @@ class TrialMemory(Struct):
     sum: Floats
     other: Floats
     rates: Floats
+    courses: CourseMemory
+    """Those of inputs that change with time."""
 
 
 def take_steps(memory: TrialMemory) -> int:
@@ -103,6 +107,8 @@ def _evaluate(memory: TrialMemory, group: int, s: int) -> None:
         stage[i] = begin[i] + slope[i]
     u, z = tail(stage, memory.u_at * lanes), tail(stage, memory.z_at * lanes)
     out = tail(memory.rates, s * memory.n_all * lanes)
+    if memory.courses.count != 0:
+        follow_courses(memory.courses, time, lanes, memory.inputs)
     call(memory.kernel, time, stage, u, z, memory.p, memory.inputs, memory.x, memory.work, out)
 
 

@@ -12,6 +12,7 @@ from kinode.dynamics.state_batches.model_loops import in_threads, load_loop
 from kinode.dynamics.state_batches.trial_step_loop import TrialMemory, take_steps
 from kinode.jit.pointers import floats_of
 from kinode.kernels.kernel_options import Kernel
+from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.tableaus import dop853
 
 if TYPE_CHECKING:
@@ -34,14 +35,15 @@ class TrialSteps:
 class TrialStepper:
     """Takes steps of a system with given parameters and inputs; it keeps the work arrays of the last steps."""
 
-    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array) -> None:
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Inputs) -> None:
         self.table, topology = dop853(), dynamics.topology
         self.lanes = dynamics.kernels.lanes
         self.machine = dynamics.kernels.machine(POWER, self.lanes)
         self.n, self.n_all = topology.n_q + topology.n_u + topology.n_z, self.machine.sizes["out"]
         self.u_at, self.z_at = topology.n_q, topology.n_q + topology.n_u
         self.tables = [np.ascontiguousarray(x) for x in (self.table.stages, self.table.nodes, self.table.errors)]
-        self.constants = [np.repeat(np.append(x, 0.0), self.lanes) for x in (p, inputs)]
+        row, self.courses = split_inputs(inputs)
+        self.constants = [np.repeat(np.append(x, 0.0), self.lanes) for x in (p, row)]
         self.evaluations = 0  # so far
         self._own_memory = self._new_memory()
 
@@ -51,7 +53,10 @@ class TrialStepper:
         memory.kernel, memory.n, memory.n_all, memory.lanes = machine.address, self.n, self.n_all, lanes
         memory.u_at, memory.z_at, memory.stages, memory.width = self.u_at, self.z_at, table.last, table.stages.shape[1]
         memory.weights, memory.nodes, memory.errors = map(floats_of, self.tables)
-        memory.p, memory.inputs = map(floats_of, self.constants)
+        p, inputs = self.constants
+        memory.p, memory.inputs = floats_of(p), floats_of(inputs.copy())  # courses write into the inputs
+        if self.courses is not None:
+            self.courses.fill(memory.courses, np.zeros(len(self.courses.pairs), dtype=np.int64), np.zeros(0))
         memory.x, memory.time = floats_of(np.zeros(1 + machine.sizes["x"] * lanes)), floats_of(np.zeros(lanes))
         memory.work = floats_of(np.zeros(1 + machine.work_size))
         memory.steps, memory.begin, memory.stage, memory.sum, memory.other = (

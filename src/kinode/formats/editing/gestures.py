@@ -24,8 +24,10 @@ from kinode.formats.editing.actions.taken_entries import take_entry
 from kinode.formats.editing.box_places import box_prefix, read_box
 from kinode.formats.editing.boxing.dissolving import dissolve
 from kinode.formats.editing.boxing.enclosing import enclose
+from kinode.formats.editing.boxing.file_boxes import insert_box, refer
 from kinode.formats.editing.boxing.outer_references import EdgeNames, follow_inside
 from kinode.formats.editing.checked_text import CheckedText
+from kinode.formats.editing.inheriting.taken_base import take_base
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.text_edits import in_order, read_edits
 from kinode.formats.model_loader import TOP
@@ -47,7 +49,7 @@ def plan_gesture(
         The model.
     gesture : mapping
         ``do`` says what: add, group, set, connect, disconnect, delete, rename, duplicate, paste, take, place,
-        join, text, all, in, enclose, dissolve, move, waypoints or tidy.
+        join, text, all, in, enclose, dissolve, insert, refer, take_base, move, waypoints or tidy.
     file : str or path, optional
         The file that the text is from: for the files that it names.
     checked : CheckedText, optional
@@ -178,6 +180,9 @@ DOING: Mapping[str, Callable[[ModelDraft, Mapping[str, Any], GesturePlan], None]
     "in": do_inside,
     "enclose": enclose,
     "dissolve": dissolve,
+    "insert": insert_box,
+    "refer": refer,
+    "take_base": take_base,
 }
 
 __all__ = ["GesturePlan", "ModelError", "plan_gesture"]

@@ -47,6 +47,10 @@ ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "param
          "notes")  # fmt: skip
 
 
+class InheritedPartError(ArgumentError):
+    """A component of an extended file cannot be changed so here; it can after the gesture ``take_base``."""
+
+
 @lru_cache(maxsize=8)
 def read_places(text: str, box: Box = ()) -> EntryPlaces:
     """The entries of a text or of a box in it; the last few are kept, since most gestures begin where one ended."""
@@ -138,8 +142,9 @@ class ModelDraft:
             raise ArgumentError("the world has no entry: it cannot be changed")
         origin = self.find_origin(name)
         if origin:
-            raise ArgumentError(
-                f"{name} comes from {origin}, which this model extends: its fields can be set here, all else there"
+            raise InheritedPartError(
+                f"{name} comes from {origin}, which this model extends: fields and connections of it can be changed "
+                f"here; to rename or delete it, take over the text of {origin} first"
             )
         raise ArgumentError(f"there is nothing called {name!r} in this model")
 

@@ -88,8 +88,8 @@ class CodeMemory:
         self.address: int = place
         self.symbols: dict[str, int] = {}
 
-    def __del__(self) -> None:
-        if self.size:
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self.size and not is_ending():  # threads may run the code until the process has ended
             self._system.unmap(self.address, self.size)
 
     def protect(self, start: int, end: int, how: int) -> None:
@@ -135,7 +135,10 @@ def place_object(code: bytes, find: Callable[[str], int]) -> CodeMemory:
     for section in sections[sections["type"] == ADDED]:
         target = starts[int(section["info"])]
         if target >= 0:
-            _relocate(content, target, _entries(code, section, RELOCATION), addresses)
+            relocations = _entries(code, section, RELOCATION)
+            if (relocations["offset"] + np.uint64(8) > sections["size"][int(section["info"])]).any():
+                raise UnknownForm("relocation outside of its section")
+            _relocate(content, target, relocations, addresses)
     ctypes.memmove(memory.address, bytes(content), len(content))
     memory.protect(0, ends[0], mmap.PROT_READ | mmap.PROT_EXEC)
     memory.protect(ends[0], ends[1], mmap.PROT_READ)
@@ -149,7 +152,10 @@ def _read_sections(code: bytes) -> np.ndarray:
     header = np.frombuffer(code, HEADER, 1)[0]
     if (header["type"], header["machine"], header["size"]) != (RELOCATABLE, X86_64, SECTION.itemsize):
         raise UnknownForm("another kind of file")
-    return np.frombuffer(code, SECTION, int(header["count"]), int(header["sections"]))
+    sections = np.frombuffer(code, SECTION, int(header["count"]), int(header["sections"]))
+    if ((sections["offset"] + sections["size"] > len(code)) & (sections["type"] != EMPTY)).any():
+        raise UnknownForm("section outside of the file")
+    return sections
 
 
 def _entries(code: bytes, section: np.void, kind: np.dtype[Any]) -> np.ndarray:

@@ -134,7 +134,11 @@ if hasattr(os, "register_at_fork"):
 
 def is_wanted() -> bool:
     """Whether code comes in two tiers: not where that is turned off, nor where no other process can make it."""
-    return os.environ.get("KINODE_TIERS") != "0" and bool(sys.executable) and all(each.lives for each in _known)
+    return (
+        os.environ.get("KINODE_TIERS") not in ("0", "first")
+        and bool(sys.executable)
+        and all(each.lives for each in _known)
+    )
 
 
 def improve(request: Request) -> bool:

@@ -54,8 +54,8 @@ def _error(run: RunMemory, h: float) -> float:
     first = _error_square(run, h, run.method.stages + 1)
     if run.method.estimates == 2 and first != 0.0:
         second = _error_square(run, h, run.method.stages + 2)
-        return first / math.sqrt((first + 0.01 * second) * run.model.n_continuous)
-    return math.sqrt(first / run.model.n_continuous)
+        return first / math.sqrt((first + 0.01 * second) * run.columns.n_measured)
+    return math.sqrt(first / run.columns.n_measured)
 
 
 def close_end(run: RunMemory, t: float) -> float:
@@ -74,13 +74,13 @@ def close_end(run: RunMemory, t: float) -> float:
         open_end[i] = new[i]
     project(run, t, new)
     total, monitor = 0.0, run.monitor
-    for i in range(run.model.n):
+    for i in range(run.columns.n_state):
         moved = (new[i] - open_end[i]) / (atol[i] + run.method.rtol * max(abs(y[i]), abs(new[i])))
         total += moved * moved
     monitor.distance_new = distance(run)
     nearness = monitor.farthest / min(monitor.distance, monitor.distance_new)
     rounding = min(CLOSED_ROUNDING * nearness * nearness, MAX_ROUNDING)
-    return math.sqrt(total / run.model.n_continuous) / (ALLOWED_CORRECTION + rounding / run.method.rtol)
+    return math.sqrt(total / run.columns.n_measured) / (ALLOWED_CORRECTION + rounding / run.method.rtol)
 
 
 def _first_step(run: RunMemory) -> float:
@@ -94,7 +94,7 @@ def _first_step(run: RunMemory) -> float:
         scale = 1.0 / (atol[i] + rtol * abs(y[i]))
         d0 += (y[i] * scale) * (y[i] * scale)
         d1 += (k[i] * scale) * (k[i] * scale)
-    d0, d1 = math.sqrt(d0 / run.model.n_continuous), math.sqrt(d1 / run.model.n_continuous)
+    d0, d1 = math.sqrt(d0 / run.columns.n_measured), math.sqrt(d1 / run.columns.n_measured)
     h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, longest)
     for i in range(n):
         stage[i] = y[i] + sign * h * k[i]
@@ -103,7 +103,7 @@ def _first_step(run: RunMemory) -> float:
     for i in range(n):
         change = (k_next[i] - k[i]) / (atol[i] + rtol * abs(y[i]))
         d2 += change * change
-    steepest = max(d1, math.sqrt(d2 / run.model.n_continuous) / h)
+    steepest = max(d1, math.sqrt(d2 / run.columns.n_measured) / h)
     if not math.isfinite(steepest):
         return sign * h * 1e-3
     if steepest <= 1e-15:

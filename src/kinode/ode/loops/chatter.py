@@ -25,7 +25,7 @@ def note_peak(run: RunMemory, peak: float) -> None:
 def note_reset(run: RunMemory) -> None:
     """Restart the counts if an event resets more than modes; called before the state changes."""
     y, changed, chatter = run.state.y, run.events.changed, run.chatter
-    for i in range(run.model.n_continuous):
+    for i in range(run.columns.n_measured):
         if abs(changed[i] - y[i]) > RESET_ABSOLUTE + RESET_RELATIVE * abs(y[i]):
             chatter.idle, chatter.stalled = 0, 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from kinode.ode.loops.columns.column_shift import argument_of
 from kinode.ode.loops.loop_primitives import run_kernel
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -46,7 +47,8 @@ def tick(run: RunMemory) -> bool:
                 mask[s] = 1.0
                 compiled = True
     if compiled:
-        run_kernel(run, clocks.sample, run.step.t, run.state.y, mask, run.events.changed)
+        x = argument_of(run, mask, clocks.count)
+        run_kernel(run, clocks.sample, _tick_time(run), run.state.y, x, run.events.changed)
         take_changed(run)
     if clocks.modes_depend != 0:
         run.events.consistent = 0
@@ -55,6 +57,11 @@ def tick(run: RunMemory) -> bool:
     clocks.first = clocks.due + 1
     _find_tick(run)
     return called
+
+
+def _tick_time(run: RunMemory) -> float:
+    """The time of the model at the present tick, to the last bit: samples see a law of time at it, on no side of it."""
+    return float(run.clocks.due * run.clocks.numerator) / float(run.clocks.denominator)
 
 
 def take_changed(run: RunMemory) -> None:

@@ -10,6 +10,14 @@ from __future__ import annotations
 from kinode.jit.pointers import tail
 from kinode.ode.loops.chatter import is_chatter, note_reset
 from kinode.ode.loops.clock_ticks import begin_ticks, take_changed, tick
+from kinode.ode.loops.columns.column_shift import (
+    argument_of,
+    check_consequence,
+    check_start,
+    shift_back,
+    shift_to_break,
+    shift_to_event,
+)
 from kinode.ode.loops.event_triggers import ZERO_LEVEL, arm, evaluate, find_active, is_active, is_clear
 from kinode.ode.loops.loop_primitives import begin_piece, law_time, project, run_kernel, start
 from kinode.ode.loops.run_codes import Outcome, Pending
@@ -42,7 +50,8 @@ def _reset(run: RunMemory, k: int) -> None:
     """Apply the reset map of an event function to the present state."""
     events, mask, armed, modes = run.events, run.events.mask, run.events.armed, run.events.modes
     mask[k] = 1.0
-    run_kernel(run, events.reset, law_time(run, run.step.t), run.state.y, mask, events.changed)
+    x = argument_of(run, mask, events.count)
+    run_kernel(run, events.reset, law_time(run, run.step.t), run.state.y, x, events.changed)
     mask[k] = 0.0
     note_reset(run)
     _list_event(run, k)
@@ -108,6 +117,7 @@ def _iterate_modes(run: RunMemory) -> int:
         if tries == MAX_TRIES:
             events.blamed = k
             return Outcome.MODES_INCONSISTENT
+        check_consequence(run, k)
         _reset(run, k)
         tries += 1
     return Outcome.DONE
@@ -133,15 +143,19 @@ def begin(run: RunMemory) -> bool:
 
 def begin_plain(run: RunMemory) -> bool:
     """Start the run of a model without events, or pass a break; False if the slope is not finite."""
+    shift_to_break(run)
     begin_piece(run)
-    return start(run)
+    finite = start(run)
+    shift_back(run)
+    return finite
 
 
 def pass_break(run: RunMemory) -> bool:
     """Pass a break: evaluate the slope anew, or iterate the modes; False if the slope is not finite."""
-    begin_piece(run)
     if run.events.present == 0:
-        return start(run)
+        return begin_plain(run)
+    shift_to_break(run)
+    begin_piece(run)
     run.events.consistent = 0
     run.counts.pending = Pending.TICK if run.step.t == run.clocks.time else Pending.MODES
     return True
@@ -155,6 +169,7 @@ def handle_instant(run: RunMemory) -> int:
             return Outcome.EVENTS_FULL
         if counts.pending == Pending.EVENT:
             counts.pending = Pending.MODES
+            shift_to_event(run)
             if _reset_all(run) != Outcome.DONE:
                 return Outcome.CHATTER
         elif counts.pending == Pending.TICK:
@@ -169,7 +184,9 @@ def handle_instant(run: RunMemory) -> int:
             if run.step.t == run.clocks.time and counts.started == 0:
                 counts.pending = Pending.TICK
             else:
+                check_start(run)
                 counts.pending, run.monitor.known = Pending.CONSISTENT, 0
                 if not start(run):
                     return Outcome.NOT_FINITE
+                shift_back(run)
     return Outcome.DONE

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from kinode.jit.pointers import Floats
-from kinode.ode.loops.loop_primitives import law_time, run_kernel
+from kinode.ode.loops.inputs.follow_courses import change_inputs, follow_courses
+from kinode.ode.loops.loop_primitives import call_kernel, law_time, run_kernel
 from kinode.ode.loops.run_memory import RunMemory
 
 # Event functions are divided by a natural scale, so that these numbers have no unit.
@@ -23,6 +24,18 @@ MIN_SIZE = 1e-2  # smaller functions are not checked for curvature
 def evaluate(run: RunMemory, t: float, y: Floats) -> None:
     """All event functions and their time derivatives at a state."""
     run_kernel(run, run.events.functions, law_time(run, t), y, run.model.x, run.events.g)
+    if run.courses.count != 0:
+        _add_input_rates(run, y)
+
+
+def _add_input_rates(run: RunMemory, y: Floats) -> None:
+    """Add what the change of inputs contributes to the time derivatives; the kernel takes inputs for constant."""
+    courses, m, g, after = run.courses, run.events.count, run.events.g, run.courses.g
+    if change_inputs(courses, courses.look, run.model.inputs) != 0:
+        call_kernel(run, run.events.functions, y, run.model.x, after)
+        for k in range(m):
+            g[m + k] += (after[k] - g[k]) / courses.look
+        follow_courses(courses, run.model.time, 1, run.model.inputs)
 
 
 def is_active(run: RunMemory, k: int, y: Floats) -> bool:

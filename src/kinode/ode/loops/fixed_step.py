@@ -65,7 +65,7 @@ def _close_end(run: RunMemory) -> bool:
     project(run, run.step.t_new, new)
     run.monitor.distance_new = distance(run)
     correction, step_change = 0.0, 0.0
-    for i in range(run.model.n):
+    for i in range(run.columns.n_state):
         correction += abs(new[i] - open_end[i])
         step_change += abs(new[i] - y[i]) + STATE_ROUNDING * abs(new[i])
     return correction <= ALLOWED_CORRECTION * (step_change + STATE_ROUNDING)

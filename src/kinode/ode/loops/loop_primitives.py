@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from kinode.jit.pointers import Floats, Ints, bits, call, tail
+from kinode.ode.loops.inputs.follow_courses import follow_courses
 from kinode.ode.loops.run_memory import RunMemory
 
 _HIGHEST, _LOWER, _LOWEST = 0x4000000000000000, 0x3FF0000000000000, 0x0010000000000000  # bits of an exponent
@@ -17,19 +18,27 @@ LONG_CORRECTION = 1e-7  # rad or m: after a longer Newton step the remaining err
 
 
 def run_kernel(run: RunMemory, kernel: int, t: float, y: Floats, x: Floats, out: Floats) -> None:
-    """Call a kernel with a time and a state."""
+    """Call a kernel with a time and a state, and the inputs of that time."""
     model = run.model
     time = model.time
     for i in range(model.lanes):
         time[i] = t
+    if run.courses.count != 0:
+        follow_courses(run.courses, time, model.lanes, model.inputs)
+    call_kernel(run, kernel, y, x, out)
+
+
+def call_kernel(run: RunMemory, kernel: int, y: Floats, x: Floats, out: Floats) -> None:
+    """Call a kernel with a state, and time and inputs as they are."""
+    model, time = run.model, run.model.time
     call(
         kernel, time, y, tail(y, model.u_at), tail(y, model.z_at), model.p, model.inputs, x, model.work, out
     )  # fmt: skip
 
 
 def rate(run: RunMemory, t: float, y: Floats, out: Floats) -> None:
-    """The time derivative of a state: out = f(t, y)."""
-    run_kernel(run, run.model.rate, law_time(run, t), y, run.model.x, out)
+    """The time derivative of a state: out = f(t, y). Columns behind the state are a further argument."""
+    run_kernel(run, run.model.rate, law_time(run, t), y, tail(y, run.columns.n_state), out)
 
 
 def law_time(run: RunMemory, t: float) -> float:
@@ -108,7 +117,7 @@ def _newton(run: RunMemory, t: float, y: Floats) -> float:
     """One Newton step towards the constraints; returns the largest change of a coordinate in rad or m."""
     model, farthest = run.model, 0.0
     projected = model.projected
-    run_kernel(run, model.projection, law_time(run, t), y, model.x, projected)
+    run_kernel(run, model.projection, law_time(run, t), y, tail(y, run.columns.n_state), projected)
     for i in range(model.u_at):
         farthest = max(farthest, abs(projected[i] - y[i]))
     for i in range(model.n):
@@ -124,6 +133,17 @@ def normalize(run: RunMemory, y: Floats) -> None:
             scale = 1.0 / length(y, start, lanes)
             for i in range(4):
                 y[start + i * lanes] *= scale
+            for k in range(run.columns.count):
+                _normalize_column(y, start, start + (k + 1) * run.columns.n_state, scale)
+
+
+def _normalize_column(y: Floats, start: int, at: int, scale: float) -> None:
+    """The rates of a quaternion that was normalized, in one column."""
+    along = 0.0
+    for i in range(4):
+        along += y[start + i] * y[at + i]
+    for i in range(4):
+        y[at + i] = scale * (y[at + i] - along * y[start + i])
 
 
 def start(run: RunMemory) -> bool:

@@ -41,6 +41,18 @@ class Outcome(IntEnum):
     """Stability bounds the steps; a method for stiff problems is wanted."""
 
 
+class Lost(IntEnum):
+    """Why columns are no derivatives any more."""
+
+    NOTHING = 0
+    GRAZING = 1
+    """A threshold was touched, and not clearly crossed."""
+    TOGETHER = 2
+    """Two events at one instant, whose order depends on the change."""
+    APPEARS = 3
+    """A mode changed for an event function that just became zero."""
+
+
 class JacobianForm(IntEnum):
     """What a kernel of derivatives gives."""
 

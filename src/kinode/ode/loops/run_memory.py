@@ -1,13 +1,15 @@
 """The memory of a run, as records that the compiled loops share with Python (kinode.jit.pointers).
 
-`RunMemory` holds all of one run. A record that is constant during a run says so. The others are the state of the loop:
-it may return to Python at any step and continue later with the same bits as without the pause. Python owns all arrays.
+`RunMemory` holds all of one run. A record that is constant during a run says so. The others are the state of the loop,
+which may return to Python at any step and continue later with the same bits. Python owns all arrays.
 """
 
 from __future__ import annotations
 
 from kinode.jit.pointers import Floats, Ints, Struct, struct
+from kinode.ode.loops.columns.column_memory import ColumnMemory
 from kinode.ode.loops.implicit.newton_memory import NewtonMemory, StiffnessWatch
+from kinode.ode.loops.inputs.course_memory import CourseMemory
 
 
 @struct
@@ -37,7 +39,7 @@ class ModelKernels(Struct):
     """Parameters."""
     inputs: Floats
     x: Floats
-    """Further argument, not used by rates."""
+    """Further argument."""
     work: Floats
     """Work array of the kernels."""
     projected: Floats
@@ -105,9 +107,8 @@ class StepTimes(Struct):
     stall_time: float
     """Time at which ``counts.stall_steps`` was zero."""
     t: float
-    """Start of the step: the present time."""
     t_new: float
-    """End of the step."""
+    """Start of the step, which is the present time, and its end."""
     h_done: float
     """Length of the step."""
     h: float
@@ -282,7 +283,7 @@ class StepBounds(Struct):
     """Bounds of laws and event functions within a step (step_bounds.py)."""
 
     kernel: int
-    """Address of the kernel that gives the lower, then the upper bounds for ranges of the arguments; 0 for none."""
+    """Address of the kernel of bounds for ranges of the arguments: lower, then upper ones; 0 for none."""
     arguments: int
     """Address of the kernel that gives the arguments and their rates."""
     laws: int
@@ -308,10 +309,9 @@ class StepBounds(Struct):
     """The same at its end."""
     laws_before: Floats
     laws_after: Floats
-    """The laws at both ends, where they were needed."""
     laws_before_known: int
     laws_after_known: int
-    """1 if they are known."""
+    """The laws at both ends, where they were needed; 1 if they are known."""
     least: Floats
     most: Floats
     """For each law: its least and its largest value at the stages of the step."""
@@ -351,9 +351,8 @@ class ChatterCounts(Struct):
     stalled: int
     """Those of them whose event function did not leave zero since the event before."""
     peak: float
-    """The largest value of the event function before it triggered."""
     previous_peak: float
-    """The same at the event before."""
+    """The largest value of the event function before it triggered, and the same at the event before."""
 
 
 @struct
@@ -363,9 +362,8 @@ class SingularityMonitor(Struct):
     known: int
     """1 once ``distance`` is known."""
     distance: float
-    """Distance of the present state."""
     distance_new: float
-    """Distance of the end of the step."""
+    """Distances of the present state and of the end of the step."""
     farthest: float
     """The largest distance so far."""
     trend: float
@@ -398,3 +396,5 @@ class RunMemory(Struct):
     monitor: SingularityMonitor
     newton: NewtonMemory
     stiffness: StiffnessWatch
+    columns: ColumnMemory
+    courses: CourseMemory

@@ -19,7 +19,9 @@ from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
+from kinode.ode.runs.input_table import CourseTable
 from kinode.ode.runs.run_arrays import provide_arrays, provide_block
+from kinode.ode.runs.run_columns import find_lost, set_columns
 from kinode.ode.runs.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
 
@@ -53,13 +55,14 @@ def _lay_out_rows(
     provide: Callable[..., list[Array]],
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """The same with a function that provides the arrays; returns state vectors, parameters and inputs."""
-    n, lanes, model, state = kernel.n_y * kernel.lanes, kernel.lanes, run.model, run.state
+    n, lanes, model, state = kernel.n_row * kernel.lanes, kernel.lanes, run.model, run.state
     time, x, work, projected, p, inputs, rows = provide(
         lanes, lanes, kernel.n_work * lanes, n + lanes, arguments[0].size, arguments[1].size, (4 + stages) * n
     )
     p[:], inputs[:] = arguments
     model.rate, model.projection = kernel.address, kernel.projection
     model.n, model.n_continuous, model.lanes = n, n, lanes
+    run.columns.n_state = run.columns.n_measured = kernel.n_y * lanes
     model.u_at, model.z_at = kernel.n_q * lanes, (kernel.n_q + kernel.n_u) * lanes
     model.n_quaternions, model.quaternions = len(quaternions), ints_of(np.array(quaternions, dtype=np.int64))
     model.time, model.x, model.work, model.projected = map(floats_of, (time, x, work, projected))
@@ -118,6 +121,8 @@ class LoopRun:
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
         self.events: RunEvents | None = None
+        if kernel.columns is not None:
+            set_columns(run, kernel.columns, self.provide)
         if kernel.events is not None:
             self.events = RunEvents(kernel.events, run, self.y, first_tick, span, self.provide)
         if self.events is not None:
@@ -177,6 +182,12 @@ class LoopRun:
         """The present time of the model in s."""
         return self.absolute(self.memory.step.t)
 
+    @property
+    def state(self) -> Array:
+        """The present state, without columns."""
+        state: Array = self.y[: self.memory.columns.n_state]
+        return state
+
     def _set_bounds(self, kernel: KernelSpec) -> None:
         """Give the loop the bounds of laws and event functions."""
         spec, bounds = kernel.bounds, self.memory.bounds
@@ -208,6 +219,12 @@ class LoopRun:
             raise ValueError("t1: breaks are passed forwards in time")
         run.breaks.count, run.breaks.times, run.breaks.margin = times.size, floats_of(times), margin
         run.breaks.next = int(np.searchsorted(times, run.step.t - margin))
+
+    def set_courses(self, table: CourseTable) -> None:
+        """Give the loop the courses of the inputs that change."""
+        functions = 0 if self.events is None else len(self.events.g)
+        at, g = self.provide(len(table.pairs), functions)
+        table.fill(self.memory.courses, at.view(np.int64), g)
 
     def _allocate(self, rows: int) -> None:
         """New output arrays for so many states."""
@@ -271,7 +288,7 @@ class LoopRun:
                     return self.describe(code if code != Outcome.PAUSED else Outcome.TOO_MANY_STEPS)
                 shown = clock.perf_counter()
                 if on_long is not None and counts.steps + counts.rejected >= on_long[0]:
-                    later = on_long[1](self.now, self.y.copy(), counts.steps + counts.rejected)
+                    later = on_long[1](self.now, self.state.copy(), counts.steps + counts.rejected)
                     on_long = None if later is None else (later, on_long[1])
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
@@ -298,7 +315,7 @@ class LoopRun:
         """Record a pass of a singular position; steps in a row near it count as one pass."""
         monitor, step = self.memory.monitor, self.memory.counts.steps
         within = monitor.near_time != self.memory.step.t_new
-        y = (self.y_stage if within else self.y_new).copy()
+        y = (self.y_stage if within else self.y_new)[: self.memory.columns.n_state].copy()
         singular_pass = SingularPass(self.absolute(monitor.near_time), monitor.near_share, y)
         if step == self._near_until + 1:
             singular_pass = min(singular_pass, self.passes.pop(), key=lambda each: each.share)
@@ -343,6 +360,7 @@ class LoopRun:
     def solution(self, ending: Ending) -> OdeSolution:
         """The results of the run so far."""
         counts, step, written = self.memory.counts, self.memory.step, self.memory.output.written
+        n, m = self.memory.columns.n_state, self.memory.columns.count
         t, y = self.out_t[:written], self.out_y[:written]
         if self._blocks:
             t, y = (np.concatenate(parts) for parts in zip(*self._blocks, (t, y), strict=True))
@@ -353,17 +371,19 @@ class LoopRun:
             self.events.collect()
         return OdeSolution(
             t=self._times_of(t),
-            y=y,
+            y=np.ascontiguousarray(y[:, :n]) if m else y,
             ending=ending,
             steps=counts.steps + (counts.cut if fixed else 0),
             rejected=counts.rejected,
             evaluations=counts.evaluations,
             t_end=self.now,
-            y_end=self.y.copy(),
+            y_end=self.state.copy(),
             next_step=abs(step.h),
             passes=tuple(self.passes),
             events=() if self.events is None else tuple(self.events.listed),
             next_tick=None if self.events is None else self.memory.clocks.first,
             bound_from=self.absolute(stiffness.first) if stiffness.bound_steps >= NOTED_STEPS else None,
             taken_over=None if self.takeover is None else self.takeover.time,
+            columns=y[:, n:].reshape(len(y), m, n) if m else None,
+            columns_lost=find_lost(self.memory, self.absolute),
         )

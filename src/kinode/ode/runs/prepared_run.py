@@ -39,7 +39,7 @@ class PreparedRun:
 
     def begin(self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None) -> LoopRun:
         """A run before its first step."""
-        start = check_start(y0, self.kernel.n_y, self.t0, self.t1)
+        start = check_start(y0, self.kernel.n_row, self.t0, self.t1)
         arguments = flat("p", p), flat("inputs", inputs)
         sizes = tuple(map(len, arguments))
         if self._sizes not in (None, sizes):

@@ -41,7 +41,9 @@ class RunEvents:
         values[:], modes[:], of_state[:] = spec.values, spec.modes, spec.of_state or [0] * m
         ticks.reshape(-1, 3)[:, :2] = np.array(spec.ticks, dtype=np.int64).reshape(-1, 2)
         in_python[:] = spec.in_python or [0] * clocks_count
-        run.model.n_continuous = max(1, n - spec.n_discrete)
+        run.columns.n_measured = max(1, run.columns.n_state - spec.n_discrete)
+        if run.columns.count == 0:  # else discrete states lie before the columns, and have slopes that are zero
+            run.model.n_continuous = run.columns.n_measured
         run.chatter.cluster_time = -math.inf
         events = run.events
         events.present, events.count, events.room = 1, m, room

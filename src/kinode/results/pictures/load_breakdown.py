@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,13 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, Error
-from kinode.results.reaction_causes import compute_causes
+from kinode.results.reaction_causes import Causes, compute_causes, compute_causes_of_joints, split_by_loops
 
 if TYPE_CHECKING:
     from kinode.results.pictures.run_frames import RunFrames
     from kinode.results.run_quantities import RunQuantities
 
-MOST_JOINTS = {"body": 12, "cause": 4}  # whose breakdown a file holds: to compile one takes up to half a second
+MOST_JOINTS = {"body": 12, "cause": 4}  # whose breakdown a file holds: to compile them takes up to some seconds
 BREAKDOWNS = tuple(MOST_JOINTS)
 
 
@@ -48,25 +49,30 @@ def find_breakdown(run: RunQuantities, joint: str, by: str, hold: Any = None) ->
     """The breakdown of one joint's load over the states of a run."""
     if by not in BREAKDOWNS:
         raise ArgumentError(f"by: {' or '.join(BREAKDOWNS)}, not {by!r}")
-    causes = compute_causes(run, joint, by, hold, None, "world")
-    loads = np.empty((len(causes.names), 6, len(run)), dtype=np.float32)
+    return _as_arrays(compute_causes(run, joint, by, hold, None, "world"))
+
+
+def _as_arrays(causes: Causes) -> LoadBreakdown:
+    loads = np.empty((len(causes.names), 6, len(causes.t)), dtype=np.float32)
     for k, name in enumerate(causes.names):
         loads[k, :3], loads[k, 3:] = causes.forces[name].T, causes.moments[name].T
-    return LoadBreakdown(causes.joint, by, causes.names, loads)
+    return LoadBreakdown(causes.joint, causes.by, causes.names, loads)
 
 
 def find_breakdowns(frames: RunFrames, most: Mapping[str, int] = MOST_JOINTS) -> BreakdownTable:
     """The breakdowns of the most loaded joints, by each way at most so many; those that do not exist are left out."""
+    if frames.run is None:
+        return {}
     peaks = _peaks(frames)
     order = sorted(peaks, key=lambda name: -peaks[name])
-    table: BreakdownTable = {}
-    for name in (joint for joint in frames.joints if joint in peaks):
-        for way in (way for way, count in most.items() if order.index(name) < count):
-            try:
-                table[name, way] = frames.breakdown(name, way)
-            except Error:  # causes outside of trees; loops that nothing holds
-                continue
-    return table
+    found: BreakdownTable = {}
+    for way, count in most.items():
+        loaded = [name for name in frames.joints if name in order[:count]]
+        for group in split_by_loops(frames.run, loaded):
+            with suppress(Error):  # causes outside of trees; loops that nothing holds
+                causes = compute_causes_of_joints(frames.run, group, way, frames.hold, None, "world")
+                found |= {(each.joint, way): _as_arrays(each) for each in causes}
+    return {(name, way): found[name, way] for name in frames.joints for way in most if (name, way) in found}
 
 
 BreakdownTable = dict[tuple[str, str], LoadBreakdown]

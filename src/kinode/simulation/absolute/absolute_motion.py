@@ -37,6 +37,7 @@ from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS
+from kinode.ode.runs.input_table import Inputs, inputs_at, split_inputs
 from kinode.simulation.absolute.absolute_drift import Drift, JointDrift
 from kinode.simulation.run_length import check_lengths
 from kinode.simulation.solver import OnProgress, Options, StateHistory, check_start
@@ -76,7 +77,8 @@ class AbsoluteSolver:
         n_x, n_v, n = self.layout.n_x, self.layout.n_v, self.topology.layout.n_y
         parts = {"q": y[:, :n_x], "u": y[:, n_x : n_x + n_v], "z": y[:, n_x + n_v :]}
         arguments = {name: (np.ascontiguousarray(part), True) for name, part in parts.items()}
-        arguments |= {"t": (np.ascontiguousarray(t).reshape(-1, 1), True), "p": (p, False), "inputs": (inputs, False)}
+        arguments |= {"t": (np.ascontiguousarray(t).reshape(-1, 1), True), "p": (p, False)}
+        arguments |= {"inputs": (inputs, inputs.ndim == 2)}
         values = kernel_call.run_batch(self.measurement, len(t), arguments)
         return self._continuous(values[:, :n]), values[:, n:]
 
@@ -122,7 +124,7 @@ def _open_joint(system: System, drift: Drift, ending: Ending, step: float | None
 
 
 def compute_absolute_motion(
-    dynamics: Dynamics, start: State, until: float, *, times: Array | None, options: Options, p: Array, inputs: Array,
+    dynamics: Dynamics, start: State, until: float, *, times: Array | None, options: Options, p: Array, inputs: Inputs,
     stop_when: Any = None, on_progress: OnProgress | None = None,
 ) -> tuple[StateHistory, Drift]:  # fmt: skip
     """The states from the start until a time in s, in joint coordinates, and their drift."""
@@ -136,7 +138,7 @@ def compute_absolute_motion(
     check_start(dynamics, start, p, inputs)
     check_lengths(dynamics, options.step, options.max_step, start.t, until)
     solver, laws = AbsoluteSolver(dynamics), find_law_times(dynamics, p, inputs, start.t, until)
-    layout = solver.layout
+    layout, (row, courses) = solver.layout, split_inputs(inputs)
     kernel = KernelSpec(
         solver.rate.address, layout.n_x, layout.n_v, layout.n_z, n_work=solver.rate.sizes["work"],
     )  # fmt: skip
@@ -144,7 +146,7 @@ def compute_absolute_motion(
     try:
         solution = integrate(
             kernel, begin, start.t, until, method=options.method, times=times, step=options.step, rtol=options.rtol,
-            atol=options.atol, p=p, inputs=inputs, quaternions=layout.quaternions,
+            atol=options.atol, p=p, inputs=row, courses=courses, quaternions=layout.quaternions,
             max_step=min(options.max_step, laws.longest), breaks=laws.breaks, margin=laws.margin,
             on_progress=on_progress,
         )  # fmt: skip
@@ -152,8 +154,9 @@ def compute_absolute_motion(
         raise
     except ValueError as error:
         raise ArgumentError(str(error)) from None
+    times_and_end = np.append(solution.t, solution.t_end)
     y, violations = solver.measure(
-        np.append(solution.t, solution.t_end), np.vstack([solution.y, solution.y_end]), p, inputs
+        times_and_end, np.vstack([solution.y, solution.y_end]), p, inputs_at(inputs, times_and_end)
     )
     drift = _summarize_drift(solver.topology, violations)
     ending = _open_joint(dynamics.system, drift, _ending(solver, solution.ending, solution.t_end), options.step)

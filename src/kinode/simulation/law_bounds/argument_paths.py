@@ -14,6 +14,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.kernels.kernel_options import BoundOptions, Kernel
+from kinode.ode.runs.input_table import Inputs
 
 PADDING = 0.01  # of the range of an argument in a part of a step: more than a cubic differs from the motion
 HALVINGS = 5  # of a step
@@ -37,7 +38,7 @@ class ArgumentPaths:
     z: Array
     """The states besides q and u at the start of each step."""
     p: Array
-    inputs: Array
+    inputs: Inputs
 
     def find_possible(self) -> Array:
         """For each step, whether the law may be positive within it."""
@@ -71,7 +72,7 @@ class ArgumentPaths:
 
 def find_paths(
     dynamics: Dynamics, options: BoundOptions, steps: tuple[Array, Array, Array], rates: tuple[Array, Array],
-    p: Array, inputs: Array,
+    p: Array, inputs: Inputs,
 ) -> ArgumentPaths:  # fmt: skip
     """The paths of a law's arguments along steps.
 

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
-from kinode.kernels.bound_outputs import count_operations, find_widths
+from kinode.kernels.bound_outputs import count_operations, find_widths, reads_inputs
 from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.model.base.parameters import Signal
 from kinode.model.system import System
@@ -37,20 +37,25 @@ FOLLOWED = SMOOTH | {
 """Operations of time alone that the search for breaks and periods follows (time_events.py)."""
 
 
-_BOUNDS: WeakKeyDictionary[Dynamics, tuple[BoundSpec | None, int]] = WeakKeyDictionary()
-_WATCHED: WeakKeyDictionary[Dynamics, BoundOptions | None] = WeakKeyDictionary()
+NONE: frozenset[int] = frozenset()
+_BOUNDS: WeakKeyDictionary[Dynamics, dict[frozenset[int], tuple[BoundSpec | None, int]]] = WeakKeyDictionary()
+_WATCHED: WeakKeyDictionary[Dynamics, dict[frozenset[int], BoundOptions | None]] = WeakKeyDictionary()
 
 
-def find_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
-    """The compiled bounds of what is watched, and the size of the work array that they need."""
-    known = _BOUNDS.get(dynamics)
-    if known is None:
-        known = _BOUNDS[dynamics] = _compile_bounds(dynamics)
-    return known
+def find_bounds(dynamics: Dynamics, varying: frozenset[int] = NONE) -> tuple[BoundSpec | None, int]:
+    """The compiled bounds of what is watched, and the size of the work array that they need.
+
+    ``varying`` are the inputs that change during the run, by index.  Bounds take inputs for constant: what depends on
+    these is not watched; steps end at their samples.
+    """
+    known = _BOUNDS.setdefault(dynamics, {})
+    if varying not in known:
+        known[varying] = _compile_bounds(dynamics, varying)
+    return known[varying]
 
 
-def _compile_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
-    options = find_watched(dynamics)
+def _compile_bounds(dynamics: Dynamics, varying: frozenset[int]) -> tuple[BoundSpec | None, int]:
+    options = find_watched(dynamics, varying)
     if options is None:
         return None, 0
     names = ("bounds", "arguments", "argument_laws") if options.laws else ("bounds", "arguments")
@@ -67,11 +72,12 @@ def _compile_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
     return spec, max(machine.sizes["work"] for machine in machines.values())
 
 
-def find_watched(dynamics: Dynamics) -> BoundOptions | None:
+def find_watched(dynamics: Dynamics, varying: frozenset[int] = NONE) -> BoundOptions | None:
     """The parts of laws, and the event functions, that a step could pass over; None if there are none."""
-    if dynamics not in _WATCHED:
-        _WATCHED[dynamics] = _find(dynamics)
-    return _WATCHED[dynamics]
+    known = _WATCHED.setdefault(dynamics, {})
+    if varying not in known:
+        known[varying] = _find(dynamics, varying)
+    return known[varying]
 
 
 def may_watch(system: System) -> bool:
@@ -85,12 +91,12 @@ def _find_parts(system: System) -> Iterator[Expression]:
         yield from _narrow_parts(system, law)
 
 
-def _find(dynamics: Dynamics) -> BoundOptions | None:
+def _find(dynamics: Dynamics, varying: frozenset[int]) -> BoundOptions | None:
     system, table = dynamics.system, dynamics.topology.events
     texts = dict.fromkeys(part.text() for part in _find_parts(system))
     roots = [] if table is None else [k for k, entry in enumerate(table.roots) if entry.root.by_state]
-    laws = tuple(text for text in texts if complete(dynamics, BoundOptions((text,))) is not None)
-    functions = tuple(k for k in roots if complete(dynamics, BoundOptions((), (k,))) is not None)
+    laws = tuple(text for text in texts if complete(dynamics, BoundOptions((text,)), varying=varying) is not None)
+    functions = tuple(k for k in roots if complete(dynamics, BoundOptions((), (k,)), varying=varying) is not None)
     return complete(dynamics, BoundOptions(laws, functions), math.inf) if laws or functions else None
 
 
@@ -114,10 +120,17 @@ def _signals_in_use(system: System) -> list[Signal]:
     return [signal for name, signal in system.signals.items() if name in used]
 
 
-def complete(dynamics: Dynamics, options: BoundOptions, most: float = MAX_OPERATIONS) -> BoundOptions | None:
-    """The options with the number of arguments; None if constant, or if it takes too many operations."""
+def complete(
+    dynamics: Dynamics, options: BoundOptions, most: float = MAX_OPERATIONS, varying: frozenset[int] = NONE
+) -> BoundOptions | None:
+    """The options with the number of arguments.
+
+    None if constant, if it takes too many operations, or if it depends on inputs that change.
+    """
     try:
         counted = count_operations(dynamics.topology, options)
+        if varying and reads_inputs(dynamics.topology, options, varying):
+            return None
     except (Error, ArithmeticError, ValueError):
         return None
     return replace(options, n_arguments=counted[1]) if counted[1] and counted[0] <= most else None

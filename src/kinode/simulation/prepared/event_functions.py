@@ -15,6 +15,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.events import EventTable
 from kinode.model.base.fields import short, unknown
 from kinode.ode.event_spec import Call, EventSpec
+from kinode.ode.runs.input_table import Inputs
 
 
 def find_event_kernels(table: EventTable) -> list[str]:
@@ -28,7 +29,7 @@ def find_event_kernels(table: EventTable) -> list[str]:
     return [name for name, used in needed.items() if used]
 
 
-def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, int]:
+def find_spec(dynamics: Dynamics, p: Array, inputs: Inputs) -> tuple[EventSpec, int]:
     """The kernels and tables of a system's events, and the size of the work array that its kernels need."""
     table = dynamics.topology.events
     assert table is not None
@@ -53,7 +54,7 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
     return spec, max(kernel.sizes["work"] for kernel in kernels if kernel) if any(kernels) else 0
 
 
-def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Array) -> Call:
+def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Inputs) -> Call:
     """The function that calls Python samplers one after the other and writes their results into y."""
     layout = dynamics.topology.layout
     base = layout.role_slices["z"].start

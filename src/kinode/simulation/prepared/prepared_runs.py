@@ -19,8 +19,9 @@ from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.tree_size import is_large
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
+from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.runs.prepared_run import PreparedRun
-from kinode.simulation.law_bounds.watched_laws import find_bounds
+from kinode.simulation.law_bounds.watched_laws import NONE, find_bounds
 from kinode.simulation.prepared.event_functions import find_event_kernels, find_spec
 
 WHOLE_UP_TO = 32
@@ -30,20 +31,22 @@ RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u",
 MOST_KEPT = 8
 """Prepared runs of a compiled system: those that were used last."""
 
-_KERNELS: WeakKeyDictionary[Dynamics, dict[bool, tuple[Kernels, KernelSpec]]] = WeakKeyDictionary()
+_KERNELS: WeakKeyDictionary[Dynamics, dict[Any, tuple[Kernels, KernelSpec]]] = WeakKeyDictionary()
 _PREPARED: WeakKeyDictionary[Dynamics, dict[Any, tuple[Any, PreparedRun]]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def find_kernel(dynamics: Dynamics, p: Array, inputs: Array, with_jacobian: bool) -> KernelSpec:
+def find_kernel(dynamics: Dynamics, p: Array, inputs: Inputs, with_jacobian: bool) -> KernelSpec:
     """The compiled functions that an integration of a system needs, those of its events and bounds among them."""
     kept, kernels = _KERNELS.setdefault(dynamics, {}), dynamics.kernels
-    known = kept.get(with_jacobian)
+    courses = split_inputs(inputs)[1]
+    key = with_jacobian, NONE if courses is None else courses.entries
+    known = kept.get(key)
     if known is not None and known[0] is kernels:  # others, where other constraint rows are in use
         return known[1]
-    kernel = _make_kernel(dynamics, p, inputs, with_jacobian)
+    kernel = _make_kernel(dynamics, p, inputs, *key)
     if kernel.events is None or kernel.events.call is None:  # functions in Python are given p and inputs
-        kept[with_jacobian] = kernels, kernel
+        kept[key] = kernels, kernel
     return kernel
 
 
@@ -54,13 +57,15 @@ def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
     return [Kernel(name) for name in ("rate", *loops, *events)]
 
 
-def _make_kernel(dynamics: Dynamics, p: Array, inputs: Array, with_jacobian: bool) -> KernelSpec:
+def _make_kernel(
+    dynamics: Dynamics, p: Array, inputs: Inputs, with_jacobian: bool, varying: frozenset[int]
+) -> KernelSpec:
     dynamics.kernels.prepare(_find_kernels(dynamics))
     rate = dynamics.kernels.machine(Kernel("rate"))
     projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
     work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
     events, event_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, p, inputs)
-    bounds, bound_work = find_bounds(dynamics)
+    bounds, bound_work = find_bounds(dynamics, varying)
     return KernelSpec(
         rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
         projection=projection.address if projection else 0, bounds=bounds, events=events,

@@ -5,6 +5,7 @@ kind              fields                      answer
 ================  ==========================  ==================================================================
 compare_choices                               files of the folder, whether there is a commit, whether it is saved
 compare           other                       label, verdict, rows, ghosts: boxes of parts that only the other has
+compare_scene     other                       bodies that only the other has, at its start, as a packet
 compare_run       other                       peaks side by side, and the run of the other as a packet
 compare_take      other, rows                 as a gesture: the rows, by part, field and change, as the other has them
 ================  ==========================  ==================================================================
@@ -36,6 +37,8 @@ from kinode.studio.drawing.sketch import Sketcher
 from kinode.studio.live_pages.changing_run import ChangingRun
 from kinode.studio.live_pages.page_data import PageData
 from kinode.studio.live_pages.session import Answer, Job
+from kinode.studio.placing.still_model import StillModel
+from kinode.studio.placing.still_scene import still_document
 
 if TYPE_CHECKING:
     from kinode.studio.drawing.studio_desk import StudioDesk
@@ -50,6 +53,7 @@ def add_comparison_answers(desk: StudioDesk, changing_lane: str) -> None:
     handle = desk.session.handle
     handle("compare_choices", answers.choices, lane="compare_choices")
     handle("compare", answers.compare)
+    handle("compare_scene", answers.scene)
     handle("compare_run", answers.run, lane=LANE)
     handle("compare_take", answers.take, changes=True, lane=changing_lane)
 
@@ -129,6 +133,18 @@ class ComparisonAnswers:
         places = {renamed.get(box["name"], box["name"]): box["at"] for box in boxes}
         drawn = Sketcher(other.system, places=places).draw()["boxes"]
         return [box for box in drawn if box["owner"] in gone or box["owner"].partition(".")[0] in gone]
+
+    def scene(self, job: Job) -> Answer:
+        """The bodies that only the other model has, where they are at its start."""
+        with self.other(job.fields.get("other")) as other:
+            gone = {row.part for row in compare_sides(other, self.mine()) if row.change is RowChange.REMOVED}
+            if not gone & other.system.bodies.keys():
+                return {"bodies": []}
+            header, arrays = still_document(StillModel(other.system), None)
+        rows = [k for k, body in enumerate(header["bodies"]) if body["name"] in gone]
+        nothing: Plain = {"frames": [], "joints": [], "elements": [], "gaps": [], "label": other.label}
+        bodies = [header["bodies"][k] for k in rows]
+        return {**header, **nothing, "bodies": bodies}, {**arrays, "poses": arrays["poses"][rows]}
 
     def run(self, job: Job) -> Answer:
         """The run of the other model until the end of the one that is shown, and the peaks of both."""

@@ -27,6 +27,7 @@ from kinode.studio.drawing.newest_work import GoesOn, NewestWork
 from kinode.studio.drawing.sketch import Sketcher
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
+from kinode.studio.placing.locked_problems import find_lock_problems
 from kinode.studio.subsystems.closed_boxes import read_entries
 
 DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs", "systems")
@@ -79,6 +80,7 @@ class ModelChecker:
         self._inside: CheckedVersion | None = None  # of a subsystem, the last that was asked for
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
+        self._locks: tuple[System, list[Problem]] | None = None  # of the last system with loops
         self._ran: System | None = None
         self._told = -1  # the newest version of whose run the pages were told
         self._checks = NewestWork("kinode check", self._check)
@@ -113,9 +115,13 @@ class ModelChecker:
 
     def problems(self, version: ModelVersion) -> list[Plain]:
         """All that is wrong with a version."""
-        found = [write_problem(problem) for problem in self.now(version).checked.problems]
-        run = self._run_problem
-        return found if run is None or found else [write_problem(run)]
+        checked = self.now(version).checked
+        found = [write_problem(problem) for problem in checked.problems]
+        run, locks = self._run_problem, self._locks
+        if found:
+            return found
+        warned = locks[1] if locks is not None and locks[0] == checked.system else []
+        return [write_problem(problem) for problem in ([] if run is None else [run]) + warned]
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
@@ -234,6 +240,12 @@ class ModelChecker:
         if self._ran is not None and self._ran == system and self.live.is_right:
             self._say_run(version, "shown")
             return
+        self._run_new(found, goes_on)
+        if goes_on():
+            self._tell_locks(found)
+
+    def _run_new(self, found: CheckedVersion, goes_on: GoesOn) -> None:
+        version, system = found.of.version, found.system
         if not (system.bodies or system.elements or system.signals):
             self._ran = None
             self.live.forget()
@@ -256,6 +268,18 @@ class ModelChecker:
             if self._newest is None or self._newest.checked is not found.checked:
                 return
             self._run_problem, version = problem, self._newest.of
+        self.live.session.push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
+
+    def _tell_locks(self, found: CheckedVersion) -> None:
+        """Warn of loops that cannot move; after the run, which says whether the model runs at all."""
+        before = bool(self._locks and self._locks[1])
+        problems = find_lock_problems(found.system, found.of.text)
+        with self._lock:
+            self._locks = found.system, problems
+            newest = self._newest
+            if newest is None or newest.checked is not found.checked or not (problems or before):
+                return
+            version = newest.of
         self.live.session.push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
 
     def _say_run(self, version: int, state: str, words: str = "") -> None:

@@ -77,6 +77,20 @@ def find_models(folder: Path) -> list[str]:
     return [path.name for path in shown if _is_model(path)][:MOST_MODELS]
 
 
+def find_model(folder: Path, name: object) -> Path:
+    """The path of a model that lies in a folder or below it; what is hidden, outside or no model is refused."""
+    if isinstance(name, str) and "\0" not in name and not any(part.startswith(".") for part in Path(name).parts):
+        path = folder / name
+        try:
+            inside = path.resolve().is_relative_to(folder.resolve())
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        ending = path.suffix.lower() in (*MODELS, *URDF) and not path.name.lower().endswith(ENDING)
+        if inside and ending and _is_model(path):
+            return path
+    raise ArgumentError(f"file: the folder {folder.name} has no model {name!r:.60}")
+
+
 def _is_model(path: Path) -> bool:
     try:
         sign = _ROBOT if path.suffix.lower() in URDF else _MODEL

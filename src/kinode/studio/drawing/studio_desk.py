@@ -46,16 +46,18 @@ from kinode.studio.drawing.catalogue import make_catalogue
 from kinode.studio.drawing.checked_model import CheckedVersion, ModelChecker, ModelVersion
 from kinode.studio.drawing.completion import complete_law, complete_text
 from kinode.studio.drawing.connection_fits import find_fits
-from kinode.studio.drawing.gallery import find_example, find_models, list_examples
+from kinode.studio.drawing.gallery import find_example, find_model, find_models, list_examples
 from kinode.studio.drawing.hand_over import add_hand_over_answers, source_of
 from kinode.studio.drawing.inspected_tables import add_table_answers
 from kinode.studio.drawing.inspection import inspect_component
 from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.drawing.law_problems import find_law_problem
+from kinode.studio.library.library_answers import add_library_answers
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch, Stamp, find_stamp
 from kinode.studio.live_pages.session import Answer, Job, Session
 from kinode.studio.placing.place_desk import add_place_answers
+from kinode.studio.studies_pane.study_answers import add_study_answers
 from kinode.studio.subsystems.box_answers import add_box_answers
 
 TEXT_LANE = "document"
@@ -102,6 +104,8 @@ class StudioDesk:
         add_comparison_answers(self, TEXT_LANE)
         add_table_answers(self)
         add_place_answers(self)
+        self.studies = add_study_answers(self, TEXT_LANE)
+        self._library = add_library_answers(self, TEXT_LANE)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
@@ -162,6 +166,8 @@ class StudioDesk:
             self._watch.close()
         if self._journal is not None:
             self._journal.close()
+        self.studies.close()
+        self._library.close()
         self.checker.close()
         self.live.close()
 
@@ -309,11 +315,8 @@ class StudioDesk:
         return self.exchange(job, copy_of(find_example(job.fields.get("file"))))
 
     def open_model(self, job: Job) -> Answer:
-        """A model of the folder."""
-        name = job.fields.get("file")
-        if name not in find_models(self.folder):
-            raise ArgumentError(f"file: the folder {self.folder.name} has no model {name!r:.60}")
-        return self.exchange(job, open_file(self.folder / str(name)))
+        """A model of the folder, or below it."""
+        return self.exchange(job, open_file(find_model(self.folder, job.fields.get("file"))))
 
     def new_model(self, job: Job) -> Answer:
         """An empty model."""

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kinode.errors import Error
+from kinode.errors import ArgumentError, Error
 from kinode.formats.load import load
 from kinode.model.system import System
+from kinode.ode.runs.input_table import split_inputs
 from kinode.results.trajectory import Trajectory
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.model_watch import ModelWatch
@@ -130,7 +131,11 @@ def view_live(run: Trajectory, *, browser: bool = True) -> LiveView:
     own = system.parameter_values()
     values = {name: value for name, value in run.parameters.items() if name in dynamics.topology.parameters}
     values = {name: value for name, value in values.items() if value != own[name]}
-    inputs = dict(zip(dynamics.topology.inputs, zip(run.inputs.tolist(), dynamics.inputs.tolist())))
+    row, courses = split_inputs(run.inputs)
+    if courses is not None:
+        names = ", ".join(dynamics.topology.inputs[k] for k in sorted(courses.entries))
+        raise ArgumentError(f"live: the run has inputs that change with time ({names}), and a live page holds inputs")
+    inputs = dict(zip(dynamics.topology.inputs, zip(row.tolist(), dynamics.inputs.tolist())))
     values |= {name: value for name, (value, nominal) in inputs.items() if value != nominal}
     options = {name: run.facts[name] for name in RUN_OPTIONS if run.facts.get(name) is not None}
     begin = run.begin

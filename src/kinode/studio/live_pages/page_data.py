@@ -89,6 +89,7 @@ class PageData:
             "values": dict(chosen.choice.values),
             "start": start_values(chosen),
             "startChanged": dict(chosen.choice.start),
+            "id": chosen.number,
         }
 
     # -- what has changed --------------------------------------------------------------------------

@@ -60,8 +60,9 @@ class DerivationProcess:
     def ask(
         self, task: str, text: str, place: Path, fields: Mapping[str, Any] | None = None,
         goes_on: Callable[[], bool] = lambda: True, tell: Callable[[float, str], None] | None = None,
+        take: Callable[[Plain], None] | None = None,
     ) -> Plain:  # fmt: skip
-        """The answer of a task; ``tell`` hears how far it is.
+        """The answer of a task; ``tell`` hears how far it is, ``take`` gets what there is of it before.
 
         Raises
         ------
@@ -88,7 +89,10 @@ class DerivationProcess:
                     return dict(told["answer"])
                 if "error" in told:
                     raise _refusal(told["error"])
-                if tell is not None:
+                if "part" in told:
+                    if take is not None:
+                        take(dict(told["part"]))
+                elif tell is not None:
                     tell(float(told.get("share", 0.0)), str(told.get("words", "")))
             raise Error(GONE)
 

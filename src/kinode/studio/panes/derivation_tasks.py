@@ -33,12 +33,16 @@ MOST_VALUES = 400  # variables of a circuit whose numbers are shown
 
 @dataclass(frozen=True)
 class Order:
-    """What a task is given: the system, its text, the fields of the request, and where to tell how far it is."""
+    """What a task is given: the system, its text, the fields of the request, and where to tell how far it is.
+
+    What there is of an answer before all of it goes to ``give``.
+    """
 
     system: System
     text: str
     fields: Mapping[str, Any]
     tell: Callable[[float, str], None]
+    give: Callable[[Plain], None] = lambda part: None
 
     def choice(self, name: str, default: str = "") -> str:
         """A field that is a word."""

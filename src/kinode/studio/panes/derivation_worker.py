@@ -17,7 +17,9 @@ from kinode.formats.editing.checked_text import check_text
 from kinode.model.system import System
 from kinode.studio.live_pages.message import describe_error
 from kinode.studio.panes.derivation_tasks import TASKS, Order
+from kinode.studio.studies_pane.study_tasks import STUDY_TASKS
 
+KNOWN = {**TASKS, **STUDY_TASKS}
 POLITE = 5  # by how much others come first
 
 
@@ -46,10 +48,13 @@ def do_task(order: dict[str, Any], output: BinaryIO) -> dict[str, Any]:
     def tell(share: float, words: str = "") -> None:
         _write(output, {"share": share, "words": words})
 
-    if order["task"] not in TASKS:
+    def give(part: dict[str, Any]) -> None:
+        _write(output, {"part": part})
+
+    if order["task"] not in KNOWN:
         raise Error(f"there is no task {order['task']!r:.40}")
     system = read_system(order["text"], order["place"])
-    return TASKS[order["task"]](Order(system, order["text"], order["fields"], tell))
+    return KNOWN[order["task"]](Order(system, order["text"], order["fields"], tell, give))
 
 
 @lru_cache(maxsize=1)

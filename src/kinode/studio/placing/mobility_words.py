@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kinode.studio.placing.locked_problems import find_cure
 from kinode.studio.placing.still_model import StillModel
 from kinode.studio.scene_data import Plain
 from kinode.tasks.mobility import Mobility, component_words, mobility
@@ -11,7 +12,7 @@ from kinode.tasks.mobility import Mobility, component_words, mobility
 FREE = 6
 
 
-def explain_mobility(model: StillModel, whole: bool) -> Plain:
+def explain_mobility(model: StillModel, whole: bool, text: str = "") -> Plain:
     """The freedoms of a model, and its redundant constraints, as plain data.
 
     Parameters
@@ -19,12 +20,14 @@ def explain_mobility(model: StillModel, whole: bool) -> Plain:
     model : StillModel
     whole : bool
         Whether nothing is missing: then the system itself is counted, with all that ties its joints.
+    text : str
+        That of the model: where changes are written that free what is locked.
 
     Returns
     -------
     dict
-        ``counts`` as rows of words and numbers, ``sentences``, ``badges`` by joint, and ``text`` as ``kn.mobility``
-        prints it.
+        ``counts`` as rows of words and numbers, ``sentences``, ``badges`` by joint, ``cures`` with words and gesture,
+        and ``text`` as ``kn.mobility`` prints it.
 
     Raises
     ------
@@ -39,11 +42,19 @@ def explain_mobility(model: StillModel, whole: bool) -> Plain:
             joint = name.removesuffix(".effort") if name not in model.given.joints else name
             words = f"redundant: {component_words(parts)}"
             badges[joint] = f"{badges[joint]}; {words}" if joint in badges else words
+    for joint in (name for loop in found.locked for name in loop.locked):
+        badges[joint] = f"locked; {badges[joint]}" if joint in badges else "locked"
     return {
         "counts": list(_rows(found, floating)),
         "sentences": list(_sentences(found, model, floating)),
         "badges": badges,
         "loose": sorted(model.loose.values()),
+        "cures": [
+            {"words": cure.words, "gesture": cure.gesture}
+            for loop in found.locked
+            for change in loop.changes
+            if text and (cure := find_cure(change, text)) is not None
+        ],
         "text": str(found),
     }
 
@@ -73,6 +84,7 @@ def _sentences(found: Mobility, model: StillModel, floating: int) -> Iterator[st
         yield "One number says where all of it is."
     else:
         yield f"{freedoms} independent numbers say where all of it is."
+    yield from (loop.words for loop in found.locked)
     if found.singular:
         here = found.freedoms_at_start - floating
         yield f"The start is a singular position: it has {here} freedoms, positions near it {freedoms}."

@@ -139,9 +139,9 @@ class PlaceDesk:
         found = self.desk.checked()
         model = self.model(found.checked)
         try:
-            explained = explain_mobility(model, found.checked.complete)
+            explained = explain_mobility(model, found.checked.complete, found.of.text)
         except AssemblyError as error:
-            explained = {"counts": [], "sentences": [str(error)], "badges": {}, "loose": [], "text": ""}
+            explained = {"counts": [], "sentences": [str(error)], "badges": {}, "loose": [], "cures": [], "text": ""}
         return {**explained, "gaps": gap_records(model, model.poses), "at": found.of.version}
 
 

@@ -17,9 +17,10 @@ from kinode.algebra.spatial import Pose
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.formats.editing.actions.number_entries import NumberEntry
-from kinode.formats.editing.actions.placement import PlaceFields, find_place
+from kinode.formats.editing.actions.placement import PlaceFields, find_axis, find_place, plain_places
+from kinode.formats.editing.box_places import Box, box_prefix, split_box
 from kinode.formats.editing.model_draft import ModelDraft
-from kinode.model.base.frames import Frame
+from kinode.model.base.frames import Frame, given_axis
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.studio.load_data import NO_LOAD
@@ -101,13 +102,18 @@ def gap_records(model: StillModel, poses: Mapping[str, Pose]) -> list[Plain]:
 # -- what can be placed ----------------------------------------------------------------------------
 def _places(model: StillModel, scene: SceneData, draft: ModelDraft) -> Iterator[Plain]:
     system = model.given
+    inner_drafts: dict[Box, ModelDraft] = {(): draft}
     for name, body in system.bodies.items():
-        if name not in draft.places.paths:
+        box, own = split_box(draft.root, name)
+        if box not in inner_drafts:
+            inner_drafts[box] = ModelDraft(draft.text, draft.file, box=box)
+        inside = inner_drafts[box]
+        if own not in inside.places.paths:
             continue
-        yield from _place(scene, draft, "center", name, body.com)
+        yield from _place(scene, inside, "center", name, body.com)
         for frame in body.frames:
             if frame.name:
-                yield from _place(scene, draft, "frame", str(frame), frame)
+                yield from _place(scene, inside, "frame", str(frame), frame)
     for name, joint in system.joints.items():
         if name in draft.places.paths:
             yield from _joint_place(scene, draft, joint)
@@ -122,12 +128,15 @@ def _joint_place(scene: SceneData, draft: ModelDraft, joint: Joint) -> Iterator[
     if own and not fields.off and not (joint.a.is_plain and joint.b.is_plain):
         words = "its point is given in the axes of its frames: move the frames"
         fields = replace(fields, entries=(), off=words)
-    yield _record(scene, draft, "joint", joint.name, frame, fields)
+    axis, entry = given_axis(joint, draft.system.nominal), find_axis(draft, joint.name)
+    turned = {"text": entry.text, "off": entry.off, "value": None if axis is None else _list(axis)}
+    yield {**_record(scene, draft, "joint", joint.name, frame, fields), "axis": turned}
 
 
 def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame) -> Iterator[Plain]:
     try:
-        fields = find_place(draft, kind, name)
+        fields = find_place(draft, kind, name.removeprefix(box_prefix(draft.box)))
+        fields = plain_places(fields) if draft.box else fields
     except Error as error:
         fields = PlaceFields((), (), off=str(error), turn_off=str(error))
     if frame.base is not None and kind == "frame":
@@ -137,10 +146,11 @@ def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Fra
 
 
 def _record(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame, fields: PlaceFields) -> Plain:
+    above = [step for box in draft.box for step in ("systems", box, "system")]
     return {
         "kind": kind, "name": name, **scene.place(frame), "off": fields.off, "turnOff": fields.turn_off,
-        "path": list(fields.at), "given": bool(fields.at) and draft.root.find(*fields.at) is not None,
-        "turnPath": list(fields.turn),
+        "path": [*above, *fields.at], "given": bool(fields.at) and draft.root.find(*fields.at) is not None,
+        "turnPath": [*above, *fields.turn] if fields.turn else [],
         "entries": [_entry(entry) for entry in fields.entries], "turns": [_entry(entry) for entry in fields.turns],
     }  # fmt: skip
 

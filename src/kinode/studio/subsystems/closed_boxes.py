@@ -5,7 +5,7 @@ a port of a box                is                                               
 =============================  ===============================================  ==================================
 a node                         one that is connected outside, or has one end    as the node inside
 the freedom of a joint inside  what a part outside acts in                      as the joint
-a body inside                  what a joint outside holds                       as the body
+a body inside                  what a joint outside holds; the last of a chain  as the body
 its frame                      the body outside that it stands on               on
 information                    an input; a quantity that is read outside        as the input; as its component
 =============================  ===============================================  ==================================
@@ -96,7 +96,7 @@ def close_boxes(circuit: CircuitGraph, entries: Iterable[BoxEntry]) -> dict[str,
     home = {inner.name: box for box in closed.values() for inner in box.hidden}
     if not home:
         return {}
-    lone = list(_lone_ends(circuit, home))
+    lone, last = list(_lone_ends(circuit, home)), list(_last_bodies(circuit, home))
     for name, link in list(circuit.links.items()):
         if not any(box.name in home for box, _ in link.ends):
             continue
@@ -107,6 +107,8 @@ def close_boxes(circuit: CircuitGraph, entries: Iterable[BoxEntry]) -> dict[str,
             del circuit.links[name]
     for box, name, port, domain in lone:
         box.add_port(name, port, domain)
+    for box, name in last:
+        box.add_port(name, Port("", VECTOR), "")
     for name in home:
         del circuit.boxes[name]
         circuit.inside[name] = home[name].entry.name
@@ -170,6 +172,18 @@ def _lone_ends(
             keys = [key for key, value in closed.entry.connect.items() if value == name]
             for key in keys or [name.removeprefix(f"{closed.entry.name}.")]:
                 yield closed, key, port, link.domain.kind
+
+
+def _last_bodies(circuit: CircuitGraph, home: Mapping[str, ClosedBox]) -> Iterator[tuple[ClosedBox, str]]:
+    """Bodies that one joint holds, or none: a joint outside goes on from there."""
+    held = dict.fromkeys((name for name in home if circuit.boxes[name].role == "SB"), 0)
+    for link in circuit.links.values():
+        if link.kind == VECTOR and any(box.role == "KN" for box, _ in link.ends):
+            for name in {box.name for box, _ in link.ends} & held.keys():
+                held[name] += 1
+    for name, count in held.items():
+        if count < 2:
+            yield home[name], name.removeprefix(f"{home[name].entry.name}.")
 
 
 def _add_edge_ports(closed: Iterable[ClosedBox]) -> None:

@@ -20,7 +20,7 @@ from kinode.errors import ArgumentError, find_close, suggest
 from kinode.model.quantity_expressions import find_expression, find_unit, unit_of
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
-from kinode.results.peak_mean_rms import EQUAL_PEAKS
+from kinode.results.peak_mean_rms import EQUAL_PEAKS, find_sizes
 from kinode.results.trajectory import Trajectory
 
 Reducer = Callable[..., float]
@@ -123,7 +123,7 @@ class Reduction:
         """The number from the values at the times of a run; vectors are (time, ...)."""
         if not len(t):
             return np.nan
-        sizes = values if values.ndim == 1 else np.linalg.norm(values.reshape(len(values), -1), axis=1)
+        sizes = values if values.ndim == 1 else find_sizes(values)
         return REDUCERS[self.by](t, sizes, *self.number) if np.isfinite(sizes).all() else np.nan
 
 

@@ -32,7 +32,7 @@ from kinode.jit.thread_team import processors
 from kinode.tasks.batches.reducers import read_reduction
 from kinode.tasks.batches.run_rows import RowMaker, RunRow
 from kinode.tasks.batches.value_sets import Values, check_names, read_sets
-from kinode.tasks.simulate import read_task
+from kinode.tasks.simulate import check_fields, read_task
 
 EXIT_WAIT = 1.0
 """Wall time in s for which the end of the process waits for runs that were cancelled."""
@@ -275,10 +275,7 @@ def run_many(
     """
     if not isinstance(dynamics, Dynamics):
         raise ArgumentError(f"run_many: a compiled system is expected, not {type(dynamics).__name__}; see kn.compile")
-    allowed = {"t0", "times", "samples", "every", "method", "step", "rtol", "atol", "stop_when", "max_step"}
-    for name in fields:
-        if name not in allowed:
-            raise ArgumentError(f"run_many: {name} is no field of a run; known are {', '.join(sorted(allowed))}")
+    check_fields("run_many", fields)
     task, sets = read_task(dynamics, until, **fields), read_sets(values)
     texts = [of] if isinstance(of, str) else list(of)
     maker = RowMaker(task, start, [read_reduction(dynamics.system, text) for text in texts])

@@ -17,10 +17,12 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.fast_method import forget_builtins
+from kinode.ode.runs.input_table import Inputs
 from kinode.results.trajectory import Trajectory
+from kinode.simulation.input_courses import read_run_inputs
 from kinode.simulation.task_arguments import read_row
 from kinode.tasks.batches.reducers import Kept, reduce_run
-from kinode.tasks.batches.value_sets import SplitValues, Values, split_values
+from kinode.tasks.batches.value_sets import Values, split_values
 from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin
 
 FAILED = "failed"
@@ -82,37 +84,34 @@ class RowMaker:
     def make(self, index: int, values: Values, progress: Callable[[float], Any] | None = None) -> RunRow | None:
         """The row of a run; None for a run that ``progress`` stopped."""
         try:
-            run, notes = self._run(split_values(self.task.dynamics, values), progress)
-            if run.status == "stopped":
-                return None
-            if run.ending.failed:
-                return fail_row(index, values, self.kept, run.message, notes)
-            return RunRow(index, values, run.status, run.message, reduce_run(run, self.kept), notes)
-        except Error as error:
-            return fail_row(index, values, self.kept, str(error))
+            begin, p, inputs = self.find_start(values)
+            run = compute_run(self.task, begin, p, inputs, False if progress is None else progress)
+            return None if run.status == "stopped" else self.finish(index, values, begin, run)
         except Exception as error:  # a fault of one run is no reason to lose the others
-            return fail_row(index, values, self.kept, f"{type(error).__name__}: {error}")
+            return self.fail(index, values, error)
 
-    def _run(self, split: SplitValues, progress: Callable[[float], Any] | None) -> tuple[Trajectory, tuple[str, ...]]:
-        """The whole run of some values, and what is to be said of its start."""
-        begin, p, inputs = self._find_start(split)
-        run = compute_run(self.task, begin, p, inputs, False if progress is None else progress)
-        return run, tuple(notice.message for notice in begin.notices)
+    def finish(self, index: int, values: Values, begin: RunStart, run: Trajectory) -> RunRow:
+        """The row of a run that was made."""
+        notes = tuple(notice.message for notice in begin.notices)
+        if run.ending.failed:
+            return fail_row(index, values, self.kept, run.message, notes)
+        return RunRow(index, values, run.status, run.message, reduce_run(run, self.kept), notes)
 
-    def find_start(self, values: Values) -> tuple[RunStart, Array, Array]:
+    def fail(self, index: int, values: Values, error: Exception) -> RunRow:
+        """The row of a run that an error ended."""
+        words = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+        return fail_row(index, values, self.kept, words)
+
+    def find_start(self, values: Values) -> tuple[RunStart, Array, Inputs]:
         """The start of a run, with its parameters and inputs."""
-        return self._find_start(split_values(self.task.dynamics, values))
-
-    def _find_start(self, split: SplitValues) -> tuple[RunStart, Array, Array]:
         dynamics = self.task.dynamics
-        p, inputs = (
-            read_row(dynamics, "p", split.parameters or None),
-            read_row(dynamics, "inputs", split.inputs or None),
-        )
+        split = split_values(dynamics, values)
+        p = read_row(dynamics, "p", split.parameters or None)
+        inputs = read_run_inputs(dynamics, split.inputs or None)
         start = {**(self.start or {}), **split.start} if split.start else self.start
         return self._begin(start, p, inputs), p, inputs
 
-    def _begin(self, start: Any, p: Array, inputs: Array) -> RunStart:
+    def _begin(self, start: Any, p: Array, inputs: Inputs) -> RunStart:
         """The start of a run; what it found about constraint rows is kept from the other runs."""
         dynamics = self.task.dynamics
         if not dynamics.start.open_topology.constrained:

@@ -172,10 +172,14 @@ class Study:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one row for each run, with units in the heading."""
+        with writing(path) as stream:
+            stream.write(self.csv_text())
+
+    def csv_text(self) -> str:
+        """One row for each run as text, with units in the heading."""
         frame = self.to_dataframe()
         heading = {name: f"{name} [{self.units(name)}]" for name in frame.columns if self.units(name)}
-        with writing(path) as stream:
-            frame.rename(columns=heading).to_csv(stream, index=False, lineterminator="\n")
+        return str(frame.rename(columns=heading).to_csv(index=False, lineterminator="\n"))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write one row for each run as Parquet; needs pyarrow."""

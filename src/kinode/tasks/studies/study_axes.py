@@ -7,6 +7,7 @@ The name of an axis is that of a parameter, an input or an initial value of the 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,11 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error, find_close
+from kinode.model.base.parameters import is_plain
 from kinode.model.quantity_expressions import unit_of
 from kinode.simulation.task_arguments import find_model, read_seconds
 from kinode.tasks.batches.value_sets import check_names, read_value, split_values
-from kinode.tasks.studies.random_values import Distribution
+from kinode.tasks.studies.random_values import Distribution, between, normal, uniform
 from kinode.tasks.studies.study_design import Axis
 
 RESERVED = ("run", "time", "status", "message")
@@ -28,6 +30,12 @@ MODEL = "model"
 """The axis of whole models."""
 FIELDS = {"until": "s", "t0": "s", "method": "", "step": "s", "rtol": "", "atol": "", "max_step": "s"}
 """Arguments of ``kn.simulate`` that may vary, with their units."""
+
+
+_RANGE = re.compile(r"(.+?)\.\.(.+?)(?::(\d+))?")
+_CALL = re.compile(r"(normal|uniform|between)\((.+),(.+)\)")
+_NUMBER = re.compile(r"([-+0-9.eE]+)\s*(.*)")
+_DRAWN = {"normal": normal, "uniform": uniform, "between": between}
 
 
 def read_table(over: Any) -> tuple[dict[str, Any], bool]:
@@ -119,7 +127,12 @@ def _read_values(dynamics: Sequence[Dynamics], name: str, values: Any) -> Axis:
     if isinstance(values, Distribution):
         numbers = values.numbers(name, lambda value: read_value(dynamics[0], name, value))
         return Axis(name, unit, spread=(values, numbers))
-    return Axis(name, unit, [_read_one(dynamics[0], name, value) for value in _listed(name, values)])
+    listed = _listed(name, values)
+    if listed and all(map(is_plain, listed)):  # numbers in SI: if the ends are possible, all are
+        for end in (min(listed), max(listed)):
+            _read_one(dynamics[0], name, end)
+        return Axis(name, unit, listed)
+    return Axis(name, unit, [_read_one(dynamics[0], name, value) for value in listed])
 
 
 def _unit_of(dynamics: Dynamics, name: str, values: Any) -> str:
@@ -166,3 +179,45 @@ def label_axes(axes: Sequence[Axis], taken: Sequence[str]) -> list[Axis]:
         replace(axis, label=f"{axis.name} ({words.get(axis.role, 'value')})") if axis.name in reserved else axis
         for axis in axes
     ]
+
+
+# -- axes as text ----------------------------------------------------------------------------------
+def read_axis_text(text: str, field: str = "over") -> tuple[str, Any]:
+    """An axis from one line: its name, and its values as ``over=`` of `sweep` takes them.
+
+    Examples
+    --------
+    >>> from kinode.tasks.studies.study_axes import read_axis_text
+    >>> read_axis_text("L=400 mm..600 mm:3")
+    ('L', ['400.0 mm', '500.0 mm', '600.0 mm'])
+    >>> print(*read_axis_text("k=normal(100, 5)"))
+    k normal(100, 5)
+    """
+    name, sign, values = (part.strip() for part in text.partition("="))
+    if not sign or not name or not values:
+        raise ArgumentError(f"{field}: NAME=VALUES is expected, such as k=100..900:81, not {text!r}")
+    call = _CALL.fullmatch(values)
+    if call is not None:
+        return name, _DRAWN[call[1]](call[2].strip(), call[3].strip())
+    span = _RANGE.fullmatch(values)
+    if span is None:
+        return name, [value.strip() for value in values.split(",") if value.strip()]
+    first, last, count = span[1].strip(), span[2].strip(), span[3]
+    if count is None:
+        return name, between(first, last)
+    return name, _space(f"{field}: {text}", first, last, int(count))
+
+
+def _space(where: str, first: str, last: str, count: int) -> list[str]:
+    """Evenly spaced values from one text to another, which may have units; both ends have the same."""
+    ends = [_NUMBER.fullmatch(end) for end in (first, last)]
+    if ends[0] is None or ends[1] is None or count < 2:
+        raise ArgumentError(f"{where}: two numbers and a count from 2 are expected, such as 0.4..0.6:21")
+    (low, unit), (high, other) = ends[0].groups(), ends[1].groups()
+    if unit and other and unit != other:
+        raise ArgumentError(f"{where}: both ends have the same unit")
+    try:
+        a, b = float(low), float(high)
+    except ValueError:
+        raise ArgumentError(f"{where}: numbers are expected at both ends") from None
+    return [f"{(a + (b - a) * k / (count - 1))!r} {other or unit}".strip() for k in range(count)]

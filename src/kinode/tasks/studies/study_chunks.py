@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +10,9 @@ from kinode.algebra.scalars import Array
 from kinode.records import dataclass
 from kinode.tasks.batches.reducers import Kept
 from kinode.tasks.batches.run_many import Batch
-from kinode.tasks.batches.run_rows import FAILED
+from kinode.tasks.batches.run_rows import RunRow
+from kinode.tasks.batches.value_sets import Values
+from kinode.tasks.studies.study_design import list_rows
 from kinode.tasks.studies.study_plan import StudyWorker, open_plan
 
 NOT_RUN, DONE, CONDITION, FAILURE = 0, 1, 2, 3
@@ -29,7 +30,7 @@ class ChunkResult:
     first : int
     status : array
         A code for each run.
-    messages : tuple of str
+    messages : list of str
         How each run ended, in words; "" for one that was done.
     results : mapping of str to array
         (run, ...) by the text of what is kept.
@@ -37,62 +38,65 @@ class ChunkResult:
 
     first: int
     status: Array
-    messages: tuple[str, ...]
+    messages: list[str]
     results: Mapping[str, Array]
 
     def __len__(self) -> int:
         return len(self.status)
 
+    @property
+    def complete(self) -> bool:
+        """Whether every run was made."""
+        return bool((self.status != NOT_RUN).all())
+
+    def put(self, row: RunRow) -> None:
+        """Take over what a run gave."""
+        self.status[row.index] = _CODES[row.status]
+        self.messages[row.index] = "; ".join(([row.message] if row.failed else []) + list(row.notes))
+        for text, value in row.results.items():
+            self.results[text][row.index] = value
+
 
 def make_chunk(
-    worker: StudyWorker, first: int, last: int, threads: int = 1, goes_on: Callable[[int], bool] | None = None
-) -> ChunkResult | None:
-    """Make the runs from the first up to, without, the last; None if ``goes_on`` (runs that are done) said False.
+    worker: StudyWorker, first: int, sets: Sequence[Values], threads: int = 1,
+    goes_on: Callable[[int], bool] | None = None,
+) -> ChunkResult:  # fmt: skip
+    """Make runs with these values, from the first one's number on.
 
-    After Ctrl-C ``KeyboardInterrupt`` is raised.
+    Where ``goes_on``, given the number of runs that are done, says False, and after Ctrl-C, the others are left.
     """
-    sets = worker.plan.design.rows(first, last)
-    rows = []
-    for row in worker.make_together(0, sets, threads):
-        rows.append(row)
-        if goes_on is not None and not goes_on(len(rows)):
-            return None
-    made = {row.index for row in rows}
-    batch = Batch(worker, sets, [k for k in range(len(sets)) if k not in made], threads)
+    result = fail_chunk(worker.kept, first, first + len(sets), "", NOT_RUN)
     try:
-        for row in batch:
-            rows.append(row)
-            if goes_on is not None and not goes_on(len(rows)):
-                return None
-    finally:
-        batch.cancel()
-        batch.join()
-    rows.sort(key=lambda row: row.index)
-    return ChunkResult(
-        first,
-        np.array([_CODES[row.status] for row in rows], dtype=np.int8),
-        tuple(_say(row.status, row.message, row.notes) for row in rows),
-        {each.text: _stacked(each, [row.results[each.text] for row in rows]) for each in worker.kept},
-    )
-
-
-def fail_chunk(kept: Sequence[Kept], first: int, last: int, message: str) -> ChunkResult:
-    """A chunk whose maker was lost."""
-    count = last - first
-    nothing = {each.text: np.full((count, *each.size), np.nan) for each in kept}
-    return ChunkResult(first, np.full(count, FAILURE, dtype=np.int8), (message,) * count, nothing)
-
-
-def make_packed_chunk(packed: bytes, first: int, last: int) -> ChunkResult:
-    """The same in another process, from a plan as bytes."""
-    result = make_chunk(open_plan(packed), first, last)
-    assert result is not None
+        for done, row in enumerate(_make_rows(worker, sets, threads), 1):
+            result.put(row)
+            if goes_on is not None and not goes_on(done):
+                break
+    except KeyboardInterrupt:
+        pass  # what is done is given; the caller sees that it is not all
     return result
 
 
-def _say(status: str, message: str, notes: Sequence[str]) -> str:
-    return "; ".join(([message] if status == FAILED else []) + list(notes))
+def _make_rows(worker: StudyWorker, sets: Sequence[Values], threads: int) -> Iterator[RunRow]:
+    """The rows of a chunk as they come: first those that can share their steps."""
+    made: set[int] = set()
+    for row in worker.make_together(sets, threads):
+        made.add(row.index)
+        yield row
+    batch = Batch(worker, sets, [k for k in range(len(sets)) if k not in made], threads)
+    try:
+        yield from batch
+    finally:
+        batch.cancel()
+        batch.join()
 
 
-def _stacked(kept: Kept, values: Sequence[Any]) -> Array:
-    return np.asarray(values, dtype=float).reshape(len(values), *kept.size)
+def fail_chunk(kept: Sequence[Kept], first: int, last: int, message: str, status: int = FAILURE) -> ChunkResult:
+    """A chunk without results: that of a maker that was lost, or one that is to be filled."""
+    count = last - first
+    nothing = {each.text: np.full((count, *each.size), np.nan) for each in kept}
+    return ChunkResult(first, np.full(count, status, dtype=np.int8), [message] * count, nothing)
+
+
+def make_packed_chunk(packed: bytes, first: int, columns: Mapping[str, Array]) -> ChunkResult:
+    """The same in another process, from a plan as bytes and a column of values for each axis."""
+    return make_chunk(open_plan(packed), first, list_rows(columns))

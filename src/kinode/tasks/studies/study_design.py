@@ -104,11 +104,23 @@ class Design:
         drawn: list[Any] = distribution.values(self._shares(name, places[RUN]), numbers).tolist()
         return drawn
 
-    def rows(self, first: int, last: int) -> list[dict[str, Any]]:
-        """The values of the runs from the first up to, without, the last."""
+    def columns(self, first: int, last: int) -> dict[str, Array]:
+        """The values of each axis in the runs from the first up to, without, the last."""
         runs = np.arange(first, last)
-        columns = {axis.name: self.values(axis.name, runs) for axis in self.axes}
-        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+        found = {}
+        for axis in self.axes:
+            values = self.values(axis.name, runs)
+            is_number = all(type(value) is float for value in values)
+            found[axis.name] = np.array(values, dtype=float if is_number else object)
+        return found
+
+    def rows(self, first: int, last: int) -> list[dict[str, Any]]:
+        """The same by run."""
+        return list_rows(self.columns(first, last))
+
+    def outline(self) -> Design:
+        """The names and roles of the axes alone; of a long table it is as short as of a short one."""
+        return Design(self.kind, tuple(Axis(axis.name, axis.unit, role=axis.role) for axis in self.axes), 0, 0, {})
 
     def coordinates(self) -> Iterator[tuple[Axis, str, list[Any]]]:
         """Each axis with its dimension and its values along it."""
@@ -133,6 +145,11 @@ class Design:
             for axis in self.axes
         ]
         return hashlib.sha256(repr((self.kind, self.count, self.seed, told)).encode()).hexdigest()
+
+
+def list_rows(columns: Mapping[str, Array]) -> list[dict[str, Any]]:
+    """The rows of a table of columns."""
+    return [dict(zip(columns, row)) for row in zip(*(column.tolist() for column in columns.values()))]
 
 
 def random_shares(seed: int, name: str, samples: Array) -> Array:

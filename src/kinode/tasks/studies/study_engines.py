@@ -30,7 +30,7 @@ from kinode.tasks.studies.study_plan import StudyWorker
 MOST_ATTEMPTS = 3
 """How often a chunk is tried whose worker died."""
 MOST_WAITING = 256
-"""Chunks that an executor of others is given at a time; a pool of kinode's own has two for each process."""
+"""Chunks that an executor of others is given at a time; with more workers, two for each, as a pool of kinode's own."""
 POLL = 0.2
 """Seconds between two looks at whether the study goes on."""
 CLUSTER_EXTRA = "a cluster needs dask: pip install 'kinode[cluster]'"
@@ -45,6 +45,8 @@ class Engine(Protocol):
     """Makes chunks."""
 
     workers: int
+    sharing: int
+    """Workers that make a chunk together."""
 
     def make(self, spans: Iterator[Span], take: Take, goes_on: GoesOn) -> None:
         """Make the chunks, in any order, and give each to ``take`` in this thread."""
@@ -54,15 +56,16 @@ class ThreadEngine:
     """Threads of this process: the loops are machine code, and release Python's lock."""
 
     def __init__(self, worker: StudyWorker, threads: int) -> None:
-        self.worker, self.workers = worker, threads
+        self.worker, self.workers, self.sharing = worker, threads, threads
 
     def make(self, spans: Iterator[Span], take: Take, goes_on: GoesOn) -> None:
         """Make one chunk after the other, each in all threads."""
+        design = self.worker.plan.design
         for first, last in spans:
-            result = make_chunk(self.worker, first, last, self.workers, goes_on)
-            if result is None:
-                return
+            result = make_chunk(self.worker, first, design.rows(first, last), self.workers, goes_on)
             take(result)
+            if not result.complete:
+                return
 
 
 class ExecutorEngine:
@@ -83,7 +86,8 @@ class ExecutorEngine:
         self, worker: StudyWorker, executor: Executor, workers: int, renew: Callable[[], Executor] | None = None
     ) -> None:
         self.worker, self.executor, self.workers, self.renew = worker, executor, workers, renew
-        self.window = MOST_WAITING if renew is None else 2 * workers
+        self.sharing = 1
+        self.window = max(MOST_WAITING if renew is None else 0, 2 * workers)
         self._packed = worker.plan.pack()
 
     def make(self, spans: Iterator[Span], take: Take, goes_on: GoesOn) -> None:
@@ -98,7 +102,8 @@ class ExecutorEngine:
         try:
             while True:
                 for span in self._find_next(spans, suspects, len(under_way)):
-                    under_way[self.executor.submit(make_packed_chunk, self._packed, *span)] = span
+                    values = self.worker.plan.design.columns(*span)
+                    under_way[self.executor.submit(make_packed_chunk, self._packed, span[0], values)] = span
                 if not under_way:
                     return
                 done, _ = wait(under_way, timeout=POLL, return_when=FIRST_COMPLETED)

@@ -11,6 +11,7 @@ import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kinode.dynamics.compile import find_compiled
@@ -64,16 +65,23 @@ class StudyPlan:
     formulation: str = RECURSIVE_NAME
 
     def pack(self) -> bytes:
-        """The plan as bytes; raises ``ArgumentError`` that names what cannot be sent to another process."""
+        """The plan as bytes, without values: a chunk comes with its own.
+
+        Raises
+        ------
+        ArgumentError
+            Something, which is named, cannot be sent to another process.
+        """
+        plan = replace(self, design=self.design.outline())
         try:
-            return pickle.dumps(self)
+            return pickle.dumps(plan)
         except Exception as first:
             try:
                 import cloudpickle  # comes with dask; takes functions that no module has
             except ImportError:
                 raise self._refusal(first) from None
             try:
-                packed: bytes = cloudpickle.dumps(self)
+                packed: bytes = cloudpickle.dumps(plan)
                 return packed
             except Exception as error:
                 raise self._refusal(error) from None
@@ -126,15 +134,15 @@ class StudyWorker:
             return fail_row(index, values, self.kept, str(error))
         return None if row is None else RunRow(index, values, row.status, row.message, row.results, row.notes)
 
-    def make_together(self, first: int, sets: Sequence[Values], threads: int) -> Iterator[RunRow]:
+    def make_together(self, sets: Sequence[Values], threads: int) -> Iterator[RunRow]:
         """The rows of runs that can share their steps; the others are left for ``make``."""
         maker = self._shared_maker(len(sets))
         if maker is None:
             return
-        own = [(index, {**self.plan.common, **values}) for index, values in enumerate(sets, first)]
+        own = [(index, {**self.plan.common, **values}) for index, values in enumerate(sets)]
         for row in make_in_lanes(maker, own, threads):
             if row is not None:
-                yield RunRow(row.index, sets[row.index - first], row.status, row.message, row.results, row.notes)
+                yield RunRow(row.index, sets[row.index], row.status, row.message, row.results, row.notes)
 
     def _shared_maker(self, count: int) -> RowMaker | None:
         """The maker of all runs, where they can share their steps."""
@@ -155,7 +163,9 @@ class StudyWorker:
         with self._lock:
             if key not in self._makers:
                 kept = read_all_kept(self.dynamics[model].system, self.plan.keep, self.plan.times)
-                self._makers[key] = RowMaker(self._task(model, fields), self.plan.start, kept)
+                maker = RowMaker(self._task(model, fields), self.plan.start, kept)
+                maker.check({name: 0.0 for name, role in self.plan.design.roles.items() if role == "value"})
+                self._makers[key] = maker
             return self._makers[key]
 
 

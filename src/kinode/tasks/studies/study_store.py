@@ -22,8 +22,10 @@ from kinode.tasks.studies.study_chunks import NOT_RUN, ChunkResult
 FORMAT = "kinode study 1"
 MESSAGE_BYTES = 240
 """Bytes of a message in UTF-8 that are stored."""
-_TOLD = {"models": "model", "design": "design", "keep": "list of what is kept", "fields": "arguments of the simulation",
-         "kinode": "version of kinode"}  # fmt: skip
+_TOLD = {
+    "models": "another model", "design": "another design", "keep": "another list of what is kept",
+    "fields": "other arguments of the simulation", "kinode": "another version of kinode",
+}  # fmt: skip
 
 
 def _zarr() -> Any:
@@ -94,7 +96,7 @@ class StudyStore:
         stored = group.attrs.get("identity", {})
         for key, value in (identity or {}).items():
             if stored.get(key) != value:
-                told = f"has another {_TOLD.get(key, key)}"
+                told = f"has {_TOLD[key]}"
                 raise ArgumentError(f"store: the study in {self.path} {told}; remove it, or choose another name")
         self._group = group
 

@@ -40,13 +40,10 @@ def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = M
     many = is_redundant(run.dynamics) and len(run) * len(run.system.bodies) > MOST_SHARED
     if len(run) < 2 or many or is_large(run.dynamics.topology):
         return Markup("")
-    sections = []
     with style():
         sheet = SmallSheet(FIGURE_SIZE)
-    for name in _by_kinetic_force(run, wrenches)[:count]:
-        causes = causes_or_bodies(run, name, most=MOST_BY_CAUSE)
-        if causes.shares:
-            sections.append(_joint(run, causes, sheet))
+    loaded = causes_or_bodies(run, _by_kinetic_force(run, wrenches)[:count], most=MOST_BY_CAUSE)
+    sections = [_joint(run, causes, sheet) for causes in loaded if causes.shares]
     return join([tag("h2", "Who loads the joints"), tag("p", INTRODUCTION), *sections]) if sections else Markup("")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.model.base.fields import Value
+from kinode.ode.runs.input_table import InputCourse
 from kinode.results.sizing.drive_sizing import Drives
 from kinode.simulation.event_log import count_events
 from kinode.symbolic.markup import Markup, join, tag
@@ -136,7 +137,9 @@ def _parameters(run: Trajectory) -> Markup:
     for name, value in values.items():
         record = run.system[name]
         note = getattr(record, "note", "")
-        if name in run.system.inputs:
+        if isinstance(value, InputCourse):
+            note, value = f"input with {len(value.times)} samples over time; its first value", float(value.values[0])
+        elif name in run.system.inputs:
             note = "input, held constant"
         elif value != run.system.parameter_values()[name]:
             note = f"changed from {number(run.system.parameter_values()[name])} for this run. {note}".strip()

@@ -1,7 +1,8 @@
 // What is done with the chosen parts: delete, duplicate, copy, paste, rename, align, find.
 
 import type { Choice } from "../palette/choice_box";
-import { groupChoices, kindChoices } from "../palette/kind_choices";
+import { libraryChoices } from "../library/library_choices";
+import { type Addition, groupChoices, kindChoices } from "../palette/kind_choices";
 import type { Gesture, SketchBox, SketchLink } from "../studio_types";
 import { align, type AlignWay } from "./alignment";
 import type { CanvasHost } from "./canvas_host";
@@ -148,7 +149,8 @@ export function freePlace(model: CanvasModel, near: Point, size: readonly [numbe
 // -- searches -----------------------------------------------------------------------------------------
 /** The quick search for a part to add, at the pointer. */
 export async function searchParts(host: CanvasHost, at: Point, byKeys: boolean): Promise<void> {
-  const choices = [...kindChoices(host.context.catalogue), ...groupChoices(host.context.catalogue)];
+  const { catalogue } = host.context;
+  const choices: Choice<Addition>[] = [...kindChoices(catalogue), ...groupChoices(catalogue), ...libraryChoices(catalogue)];
   const answer = await host.choices.ask({ title: "Add a part", choices, at: host.window.pixels(at), none: "No part has this name." });
   host.focusSheet();
   if (answer !== null) await host.add(answer, freePlace(host.model, at), byKeys);

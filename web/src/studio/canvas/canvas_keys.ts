@@ -3,6 +3,7 @@
 import type { HelpEntry } from "../../ui/help";
 import { copyChosen, deleteChosen, duplicateChosen, findPart, nudge, renameChosen, searchParts } from "./canvas_commands";
 import type { CanvasHost } from "./canvas_host";
+import { saveToLibrary } from "../library/library_commands";
 import { dissolveChosen, encloseChosen, openChosen } from "../subsystems/box_commands";
 import { connectByKeys } from "./connect_commands";
 import type { Point } from "./route_types";
@@ -35,6 +36,7 @@ export const CANVAS_KEYS: CanvasKey[] = [
   { keys: ["Backspace"], words: "canvas: delete what is selected; with nothing selected, close the subsystem", act: (host) => backspace(host) },
   { keys: ["Ctrl+g"], words: "canvas: make a subsystem of what is selected", change: true, act: (host) => encloseChosen(host) },
   { keys: ["Ctrl+Shift+g"], words: "canvas: dissolve the selected subsystem", change: true, act: (host) => dissolveChosen(host) },
+  { keys: ["s"], words: "canvas: save the selected subsystem, or parts as one, to the library", change: true, act: (host) => saveToLibrary(host) },
   { keys: ["Ctrl+d"], words: "canvas: duplicate", change: true, act: (host) => duplicateChosen(host) },
   { keys: ["Ctrl+c"], words: "canvas: copy as text", act: (host) => copyChosen(host) },
   { keys: ["Ctrl+x"], words: "canvas: cut", change: true, act: async (host) => (await copyChosen(host)) && deleteChosen(host) },

@@ -303,8 +303,9 @@ class CanvasView implements StudioPart, KeyHost {
 
   async add(addition: Addition, at: Point | null, byKeys: boolean): Promise<void> {
     if (this.context.readOnly) return this.context.say("The model is read-only.");
-    const size = "group" in addition ? undefined : addition.kind.size;
+    const size = "group" in addition ? undefined : "part" in addition ? addition.part.size : addition.kind.size;
     const place = byKeys ? freePlace(this.model, at ?? this.window.middle) : placeOfDrop(this.model, at ?? this.window.middle, size);
+    if ("part" in addition) return void (await this.act({ do: "insert", file: addition.part.file, at: place }));
     if ("group" in addition) {
       const role = addition.group === "link" ? "SB" : "KN"; // a link hangs on a body, the others act in a joint
       const on = [...this.chosen].find((name) => this.model.boxes.get(name)!.role === role);

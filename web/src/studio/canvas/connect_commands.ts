@@ -5,7 +5,7 @@ import type { Choice } from "../palette/choice_box";
 import type { CatalogueKind, ConnectTarget, Gesture, PortPlace } from "../studio_types";
 import type { CanvasHost } from "./canvas_host";
 import { asksForJoint, fittingPort, looseEnd, referencesFor, whyNot, type LooseEnd } from "./connect_rules";
-import { asksFor, withPlaces } from "./place_fields";
+import { askWhere, asksFor, withPlaces } from "./place_fields";
 import type { Point } from "./route_types";
 import { freeName, portName } from "./spoken_names";
 import { snapToGrid } from "./canvas_model";
@@ -99,7 +99,9 @@ async function offerJoints(host: CanvasHost, from: LooseEnd, to: string | null, 
   if (to !== null && asks[1] !== undefined) given[asks[1].field] = to;
   const places = await withPlaces(host, answer.kind, asks.filter((ask) => !(ask.field in given)), given, true);
   if (places === null) return;
-  const add: Gesture = { do: "add", kind: answer.kind.kind, at: snapToGrid(middle), fields: places.fields };
+  const where = to === null ? "" : await askWhere(host, answer.kind, given);
+  if (where === null) return;
+  const add: Gesture = { do: "add", kind: answer.kind.kind, at: snapToGrid(middle), fields: { ...places.fields, ...(where === "" ? {} : { at: where }) } };
   await host.act(places.before.length === 0 ? add : { do: "all", gestures: [...places.before, add] });
 }
 

@@ -25,6 +25,15 @@ export interface GivenPlaces {
 
 const MOST_FRAMES = 6; // that have a button beside the question; the list has all
 const NEW_BODY = "\u0000new body";
+const IN_3D = "\u0000in 3D";
+/** Asks the page to go on with a joint in 3D, where its places are clicked. */
+export const JOIN_EVENT = "kinode-studio-join";
+
+/** What that event carries: the kind of joint, and what it joins as far as that is chosen. */
+export interface JoinIn3d {
+  kind: CatalogueKind;
+  sides: (string | null)[];
+}
 
 /** Asks for the places of a kind; null: it was ended. The two sides of a joint are its field `between`. */
 export async function withPlaces(host: CanvasHost, kind: CatalogueKind, asks: PlaceAsk[], given: Record<string, string>, byKeys: boolean): Promise<GivenPlaces | null> {
@@ -32,8 +41,12 @@ export async function withPlaces(host: CanvasHost, kind: CatalogueKind, asks: Pl
   const before: Gesture[] = [];
   const text = (): string => `${host.context.document.text} ${Object.values(places).join(" ")}`;
   for (const ask of asks) {
-    const answer = await askPlace(host, kind, ask, places, byKeys);
+    const answer = await askPlace(host, kind, ask, places, byKeys, before.length === 0);
     if (answer === null) return null;
+    if (answer === IN_3D) {
+      joinIn3d(host, kind, places);
+      return null;
+    }
     if (answer === NEW_BODY) {
       const name = freeName({ kind: "body" }, text(), host.model.boxes.keys());
       before.push({ do: "add", kind: "body", name });
@@ -45,7 +58,24 @@ export async function withPlaces(host: CanvasHost, kind: CatalogueKind, asks: Pl
   return { fields: { between: `[${sides.join(", ")}]` }, before };
 }
 
-async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, taken: Record<string, string>, byKeys: boolean): Promise<string | null> {
+function joinIn3d(host: CanvasHost, kind: CatalogueKind, places: Record<string, string>): void {
+  const detail: JoinIn3d = { kind, sides: asksFor(kind).map((ask) => places[ask.field] ?? null) };
+  host.context.root.dispatchEvent(new CustomEvent(JOIN_EVENT, { detail }));
+}
+
+/** Where a joint of two bodies is: its field `at`, "" for their origins; null: it was ended, or goes on in 3D. */
+export async function askWhere(host: CanvasHost, kind: CatalogueKind, places: Record<string, string>): Promise<string | null> {
+  const bodies = asksFor(kind).map((ask) => places[ask.field] ?? "world");
+  if (kind.section !== "joints" || !kind.fields.some(({ name }) => name === "at") || bodies.some((name) => name.includes("."))) return "";
+  const choices: Choice<string>[] = [{ value: "", label: "at the origins", detail: `the origins of ${bodies.join(" and ")} are one point` }];
+  if (host.context.document.box.length === 0) choices.push({ value: IN_3D, label: "pick in 3D", detail: "click a frame or a point of each body" });
+  const answer = await host.choices.ask({ title: "Where is the joint?", choices, typed: (text) => text.trim(), hint: "or a point in the axes of both: [0.2, 0, 0]", none: "Enter takes this point." });
+  if (answer === IN_3D) joinIn3d(host, kind, places);
+  host.focusSheet();
+  return answer === IN_3D ? null : answer;
+}
+
+async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, taken: Record<string, string>, byKeys: boolean, in3d: boolean): Promise<string | null> {
   const role = ask.shape === "frame" ? "SB" : "KN";
   const names = [...host.model.boxes.values()].filter((box) => box.role === role).map((box) => box.name);
   const used = new Set(Object.values(taken));
@@ -57,6 +87,7 @@ async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, ta
   if (ask.shape === "frame") {
     if (!used.has("world")) choices.unshift({ value: "world", label: "world", detail: "the base: it does not move" });
     choices.push({ value: NEW_BODY, label: "a new body", detail: "is drawn along" });
+    if (in3d && kind.section === "joints" && host.context.document.box.length === 0) choices.push({ value: IN_3D, label: "pick in 3D", detail: "click a frame, a point of a body, or the ground" });
   }
   const frames = ask.shape === "frame" ? await knownFrames(host, used) : [];
   const title = `${kind.title}: ${ask.words || ask.field}`;

@@ -149,7 +149,7 @@ export class ComparePanel implements StudioPart {
     for (const each of [this.runButton, this.allButton, this.endButton]) each.hidden = found === null;
     this.allButton.disabled = this.context.readOnly || (found?.rows.length ?? 0) === 0;
     this.runButton.disabled = this.desk === null;
-    const detail: ComparedMarks | null = found === null ? null : marksOf(found);
+    const detail: ComparedMarks | null = found === null ? null : { ...marksOf(found), ...(this.other === null ? {} : { other: this.other }) };
     this.context.root.dispatchEvent(new CustomEvent(COMPARED_EVENT, { detail }));
   }
 

@@ -59,6 +59,8 @@ export const COMPARED_EVENT = "kinode-compared";
 export interface ComparedMarks {
   changes: ReadonlyMap<string, RowChange>;
   ghosts: readonly SketchBox[];
+  /** The model that it is compared with. */
+  other?: CompareOther;
 }
 
 /** What each part is marked with: a part that came stays so, whatever its fields. */

@@ -107,7 +107,8 @@ export class InspectorPanel implements StudioPart {
     const own = inspected.fields.filter((field) => !isPort(field)).map((field) => new FieldRow(this.context, owner, field));
     const values = parameters.flatMap(({ name, fields }) => fields.filter((field) => field.name === "value").map((field) => new FieldRow(this.context, name, field, name, name)));
     const rows = [...own, ...values];
-    const first = own.filter(({ field }) => field.given !== null || field.required);
+    const isOfBox = ({ path }: InspectedField): boolean => inspected.section === "systems" && path.length > 1; // what a subsystem can be given
+    const first = own.filter(({ field }) => field.given !== null || field.required || isOfBox(field));
     const more = own.filter((row) => !first.includes(row));
     const parts: HTMLElement[] = [this.head(inspected), make("p", { class: "words" }, inspected.words)];
     if (inspected.broken) parts.push(make("p", { class: "field-error" }, inspected.broken));
@@ -129,7 +130,7 @@ export class InspectorPanel implements StudioPart {
     if (inspected.name === "") return make("h2", {}, "Model");
     const name = make("input", { type: "text", class: "part-name", "aria-label": `Name of ${inspected.name}; changes it everywhere`, spellcheck: "false", autocomplete: "off" });
     name.value = inspected.name;
-    name.disabled = this.context.readOnly || inspected.editable === false || inspected.origin !== undefined;
+    name.disabled = this.context.readOnly || inspected.editable === false;
     const rename = async (): Promise<void> => {
       const to = name.value.trim();
       if (to === "" || to === inspected.name) return void (name.value = inspected.name);

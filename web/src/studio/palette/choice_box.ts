@@ -10,6 +10,7 @@ export interface Choice<T> {
   label: string;
   detail?: string;
   words?: string; // more to search in
+  more?: string; // a second line, where there is room
   symbol?: string;
   off?: string; // why it cannot be chosen
 }

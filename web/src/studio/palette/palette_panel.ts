@@ -4,10 +4,14 @@ import { searchNames } from "../../plots/name_search";
 import { addHelp } from "../../ui/help";
 import { make } from "../../ui/elements";
 import type { Catalogue, StudioContext, StudioPart } from "../studio_types";
+import { libraryChoices } from "../library/library_choices";
+import libraryStyles from "../library/library.css?inline";
 import type { Choice } from "./choice_box";
 import { ADD_EVENT, additionName, DRAG_TYPE, groupChoices, kindChoices, type Addition } from "./kind_choices";
 import styles from "./palette.css?inline";
 import { symbolPicture } from "./symbol_picture";
+
+const MOST_OPEN = 8; // parts of the library that are shown unasked
 
 class PalettePanel implements StudioPart {
   readonly element = make("div", { class: "studio-palette", role: "region", "aria-label": "Palette" });
@@ -15,10 +19,11 @@ class PalettePanel implements StudioPart {
   private readonly input = make("input", { type: "search", placeholder: "Search a part", "aria-label": "Search a part", autocomplete: "off", spellcheck: "false" });
   private readonly list = make("div", { class: "palette-list" });
   private shown: Catalogue | null = null;
+  private readonly folded = new Map<string, boolean>(); // sections that the person opened or closed
 
   constructor(context: StudioContext) {
     this.context = context;
-    this.element.append(make("style", {}, styles), this.input, this.list);
+    this.element.append(make("style", {}, styles + libraryStyles), this.input, this.list);
     this.input.addEventListener("input", () => this.fill());
     this.element.addEventListener("keydown", this.pressed);
     this.list.addEventListener("click", (event) => this.add(event.target as Element));
@@ -43,7 +48,12 @@ class PalettePanel implements StudioPart {
     this.input.hidden = this.context.readOnly;
     if (this.context.readOnly) return this.list.replaceChildren(make("p", { class: "muted" }, "This model is open to read only."));
     const query = this.input.value.trim();
+    const root = this.list.getRootNode() as Document | ShadowRoot;
+    const focused = this.list.contains(root.activeElement) ? this.nameOf(root.activeElement!) : null;
+    const top = this.list.scrollTop;
     this.list.replaceChildren(...(query === "" ? this.byDomain() : this.answers(query)));
+    this.list.scrollTop = top;
+    if (focused !== null) [...this.list.querySelectorAll<HTMLElement>("[data-addition]")].find((each) => each.dataset["addition"] === focused)?.focus();
   }
 
   private byDomain(): HTMLElement[] {
@@ -56,29 +66,44 @@ class PalettePanel implements StudioPart {
     const known = new Set(catalogue.domains.map((domain) => domain.name));
     const others = kindChoices(catalogue, (kind) => !known.has(kind.domain));
     return [
-      ...(groups.length > 0 ? [this.section("ready-made groups", "Several parts in one step.", groups)] : []), ...sections.flat(),
+      ...(groups.length > 0 ? [this.section("ready-made groups", "Several parts in one step.", groups)] : []), this.library(), ...sections.flat(),
       ...(others.length > 0 ? [this.section("others", "Kinds of plug-ins.", others)] : []),
     ];
   }
 
-  private section(name: string, words: string, choices: Choice<Addition>[], color = ""): HTMLElement {
+  /** Files beside the model; many of them are folded away. */
+  private library(): HTMLElement {
+    const { catalogue } = this.context;
+    const parts = libraryChoices(catalogue);
+    const folder = catalogue.libraryFolder ?? "library";
+    const section = this.section("library", `Models of this folder and of ${folder}/, as subsystems.`, parts, "", parts.length <= MOST_OPEN);
+    if (parts.length === 0) section.append(make("p", { class: "muted" }, `Models in this folder and in ${folder}/ are parts too. None is there yet.`));
+    return section;
+  }
+
+  private section(name: string, words: string, choices: Choice<Addition>[], color = "", open = true): HTMLDetailsElement {
     const mark = make("i", { class: "domain-color", "aria-hidden": "true" });
     if (color !== "") mark.style.background = color;
-    return make("details", { open: "" }, make("summary", { title: words }, mark, name), make("ul", {}, ...choices.map((choice) => this.item(choice))));
+    const section = make("details", { "data-section": name }, make("summary", { title: words }, mark, name), make("ul", {}, ...choices.map((choice) => this.item(choice))));
+    section.open = this.folded.get(name) ?? open;
+    section.querySelector("summary")!.addEventListener("click", () => this.folded.set(name, !section.open));
+    return section;
   }
 
   private answers(query: string): HTMLElement[] {
-    const all = [...kindChoices(this.context.catalogue), ...groupChoices(this.context.catalogue)];
+    const { catalogue } = this.context;
+    const all: Choice<Addition>[] = [...kindChoices(catalogue), ...groupChoices(catalogue), ...libraryChoices(catalogue)];
     const found = searchNames(query, all, (choice) => ({ name: choice.label, words: `${choice.detail ?? ""} ${choice.words ?? ""}` }));
     if (found.length === 0) return [make("p", { class: "muted", role: "status" }, "No part has this name.")];
     return [make("ul", { "aria-label": "Found" }, ...found.map((choice) => this.item(choice)))];
   }
 
   private item(choice: Choice<Addition>): HTMLElement {
-    const button = make("button", {
-      type: "button", draggable: "true", "data-addition": additionName(choice.value), title: choice.detail ?? "",
-    }, ...(choice.symbol === undefined ? [] : [symbolPicture(choice.symbol)]),
-    make("span", { class: "palette-words" }, make("b", {}, choice.label), make("span", { class: "muted" }, choice.detail ?? "")));
+    const words = choice.off ?? choice.detail ?? "";
+    const off: Record<string, string> = choice.off === undefined ? { draggable: "true" } : { "aria-disabled": "true" };
+    const button = make("button", { type: "button", ...off, "data-addition": additionName(choice.value), title: words },
+      ...(choice.symbol ? [symbolPicture(choice.symbol)] : []), make("span", { class: "palette-words" }, make("b", {}, choice.label),
+        make("span", { class: "muted" }, words), ...(choice.more ? [make("span", { class: "more" }, choice.more)] : [])));
     return make("li", {}, button);
   }
 
@@ -89,6 +114,8 @@ class PalettePanel implements StudioPart {
 
   private add(target: Element): void {
     const name = this.nameOf(target);
+    const off = target.closest<HTMLElement>("[aria-disabled='true']");
+    if (off !== null) return this.context.say(off.title, "error");
     if (name !== null && !this.context.readOnly) this.context.root.dispatchEvent(new CustomEvent(ADD_EVENT, { detail: name }));
   }
 

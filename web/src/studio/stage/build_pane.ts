@@ -2,6 +2,9 @@
 
 import type { Player } from "../../player";
 import { make } from "../../ui/elements";
+import { JOIN_EVENT, type JoinIn3d } from "../canvas/place_fields";
+import { COMPARED_EVENT, type ComparedMarks } from "../comparison/compare_types";
+import { ComparedStage } from "../comparison/compared_stage";
 import { ADD_EVENT, DRAG_TYPE, findAddition } from "../palette/kind_choices";
 import type { StudioContext, StudioPart, StudioPartMaker } from "../studio_types";
 import { PlaceStage } from "./place_stage";
@@ -18,6 +21,8 @@ class BuildPane implements StudioPart {
   private shown: Tab = "Drawing";
   private readonly tabs = make("div", { class: "build-tabs", role: "tablist", "aria-label": "Drawing or 3D" });
   private readonly context: StudioContext;
+  private compared: ComparedStage | null = null;
+  private differences: ComparedMarks | null = null;
 
   constructor(context: StudioContext, makeCanvas: StudioPartMaker) {
     this.context = context;
@@ -35,6 +40,8 @@ class BuildPane implements StudioPart {
     });
     this.element.append(make("style", {}, styles), this.tabs, this.canvas.element);
     context.root.addEventListener(ADD_EVENT, this.asked, { capture: true });
+    context.root.addEventListener(JOIN_EVENT, this.joined);
+    context.root.addEventListener(COMPARED_EVENT, this.compares);
     this.show("Drawing");
   }
 
@@ -59,12 +66,26 @@ class BuildPane implements StudioPart {
     stage.element.addEventListener("dragover", (event) => event.dataTransfer?.types.includes(DRAG_TYPE) && !this.context.readOnly && event.preventDefault());
     stage.element.addEventListener("drop", this.dropped);
     this.element.append(stage.element);
+    this.compared = new ComparedStage(stage);
+    if (this.differences !== null) void this.compared.show(this.differences);
     return stage;
   }
 
   /** A joint or a body out of the palette is placed in 3D where that is shown. */
   private readonly asked = (event: Event): void => {
     if (this.shown === "3D" && this.place(String((event as CustomEvent<string>).detail), true)) event.stopImmediatePropagation();
+  };
+
+  /** A joint that was begun in the drawing: its places are clicked here, then the drawing is shown again. */
+  private readonly joined = (event: Event): void => {
+    const { kind, sides } = (event as CustomEvent<JoinIn3d>).detail;
+    this.show("3D");
+    this.stage?.join(kind, false, sides, () => this.show("Drawing"));
+  };
+
+  private readonly compares = (event: Event): void => {
+    this.differences = (event as CustomEvent<ComparedMarks | null>).detail;
+    void this.compared?.show(this.differences);
   };
 
   private readonly dropped = (event: DragEvent): void => {
@@ -116,6 +137,8 @@ class BuildPane implements StudioPart {
 
   destroy(): void {
     this.context.root.removeEventListener(ADD_EVENT, this.asked, { capture: true });
+    this.context.root.removeEventListener(JOIN_EVENT, this.joined);
+    this.context.root.removeEventListener(COMPARED_EVENT, this.compares);
     this.canvas.destroy();
     this.stage?.destroy();
   }

@@ -1,28 +1,22 @@
 // Triads of what can be placed, and the handles that move or turn the active one, drawn over the 3D picture.
 
-import type { Vec3 } from "../../data/run_document";
+import type { Quat, Vec3 } from "../../data/run_document";
 import { draw } from "../../live/svg";
 import { add, dot, rotate } from "../../scene/math/vectors";
 import { axisOnScreen, axisTravel, circle, facingPair, planeTravel, ringTurn, roundStep, type ScreenPoint, snap, turnedRpy } from "./gizmo_math";
+import { AXIS_HANDLE, axisHandle, axisKeys, putAxis, turnAxis } from "./axis_arrow";
 import type { PlaceData } from "./place_types";
+import type { Placing } from "./placing";
 import type { StillStage } from "./still_stage";
 
 const LETTERS = ["x", "y", "z"] as const;
 const ARM = 74; // pixels
 const TRIAD = 22;
+const AXIS_ARM = 96;
 const DEGREE = Math.PI / 180;
 const COARSE = 1e-3; // m
 
 export type GizmoMode = "move" | "turn";
-
-/** A place that is being moved: where it would be. */
-export interface Placing {
-  place: PlaceData;
-  at: Vec3 | null;
-  rpy: Vec3 | null;
-  step: number;
-  angleStep: number;
-}
 
 export interface GizmoHost {
   readonly canChange: boolean;
@@ -40,6 +34,7 @@ interface Drag {
   place: PlaceData;
   at: Vec3; // where it was in the world, with its axes: the body itself may move while its numbers change
   axes: Vec3[];
+  turn: Quat; // of its own axes
   last: Placing | null;
 }
 
@@ -82,7 +77,7 @@ export class GizmoLayer {
   /** Puts everything where the picture has it. */
   reposition(): void {
     const { view } = this.stage;
-    if (view === null) return;
+    if (view === null || view.pictures === 0) return; // before the first picture nothing has a place on the screen
     for (const place of this.places) this.putTriad(place);
     const active = this.activePlace;
     if (active !== null) this.putHandles(active);
@@ -105,9 +100,10 @@ export class GizmoLayer {
   private handles(): SVGElement[] {
     const place = this.activePlace;
     if (place === null || !this.host.canChange) return [];
+    const arrow = this.mode === "turn" ? axisHandle(place) : [];
     const off = this.mode === "move" ? place.off : place.turnOff;
-    if (off !== "") return [];
-    return LETTERS.flatMap((letter, k) => {
+    if (off !== "") return arrow;
+    return arrow.concat(LETTERS.flatMap((letter, k) => {
       const entry = this.mode === "move" ? place.entries[k] : undefined;
       if (entry !== undefined && entry.off !== "") return [];
       const follows = entry !== undefined && entry.parameter !== "" ? `, changes the parameter ${entry.parameter}` : "";
@@ -115,7 +111,7 @@ export class GizmoLayer {
       const shape = this.mode === "move" ? [draw("line", { class: "hit" }), draw("line", { class: "stem" }), draw("path", { class: "head", d: "M0,-6 L13,0 L0,6 Z" }), draw("text", {}, letter)] : [draw("path", { class: "hit" }), draw("path", { class: "ring" }), draw("text", {}, letter)];
       return [draw("g", { class: `gizmo ${this.mode} axis-${letter}`, "data-handle": String(k), "data-id": `handle ${k}`, tabindex: "0", role: "slider", "aria-label": words, "aria-valuetext": entry?.text ?? "" },
         draw("title", {}, words), ...shape)];
-    });
+    }));
   }
 
   private axesOf(place: PlaceData): Vec3[] {
@@ -148,6 +144,8 @@ export class GizmoLayer {
     const at = drawing.poses.place(place);
     const pixel = rig.pixelAt(at);
     const o = this.project(at);
+    const arrow = this.element.querySelector<SVGGElement>(`[data-handle="${AXIS_HANDLE}"]`);
+    if (arrow !== null) putAxis(arrow, place, o, this.project(add(at, rotate(drawing.poses.turn(place), place.axis!.value!), AXIS_ARM * pixel)));
     this.axesOf(place).forEach((axis, k) => {
       const element = this.element.querySelector<SVGGElement>(`[data-handle="${k}"]`);
       if (element === null) return;
@@ -189,7 +187,7 @@ export class GizmoLayer {
     event.stopPropagation();
     if (event.button !== 0 || place === null || !this.host.canChange || (handle === undefined && (mark !== this.active || this.mode !== "move" || place.off !== ""))) return;
     event.preventDefault();
-    this.drag = { handle: handle === undefined ? "plane" : Number(handle), from: this.pointer(event), place, at: this.stage.view!.drawing.poses.place(place), axes: this.axesOf(place), last: null };
+    this.drag = { handle: handle === undefined ? "plane" : Number(handle), from: this.pointer(event), place, at: this.stage.view!.drawing.poses.place(place), axes: this.axesOf(place), turn: this.stage.view!.drawing.poses.turn(place), last: null };
     this.element.setPointerCapture(event.pointerId);
     this.element.classList.add("dragging");
   }
@@ -218,11 +216,15 @@ export class GizmoLayer {
     return Math.min(COARSE, roundStep(rig.pixelAt(drawing.poses.place(place))));
   }
 
-  private placingAt({ handle, from, place, at, axes }: Drag, to: ScreenPoint, coarse: boolean): Placing {
+  private placingAt({ handle, from, place, at, axes, turn, last }: Drag, to: ScreenPoint, coarse: boolean): Placing {
     const { rig } = this.stage.view!;
     const step = this.stepOf(place) * (coarse ? 10 : 1);
     const angleStep = (coarse ? 5 : 1) * DEGREE;
-    const result: Placing = { place, at: null, rpy: null, step, angleStep };
+    const result: Placing = { place, at: null, rpy: null, axis: null, step, angleStep };
+    if (handle === AXIS_HANDLE) {
+      const { from: eye, along } = this.stage.view!.sightAt(to.x, to.y);
+      return { ...result, axis: turnAxis(last?.axis ?? place.axis!.value!, turn, { from: eye, along }, at, AXIS_ARM * rig.pixelAt(at)) };
+    }
     if (this.mode === "turn") {
       const k = handle as number;
       const toward = dot(axes[k]!, rotate(rig.quaternion, [0, 0, 1]));
@@ -240,11 +242,14 @@ export class GizmoLayer {
   }
 
   private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as SVGElement;
     const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key] ?? 0;
     const place = this.activePlace;
     const handle = target.closest<SVGGElement>("[data-handle]")?.dataset["handle"];
+    const turned = handle === String(AXIS_HANDLE) && place !== null ? axisKeys(place, event.key, event.shiftKey) : null;
     if ((event.key === "Enter" || event.key === " ") && target.closest(".place-mark") !== null) this.choose(target);
+    else if (turned !== null) this.host.placed({ place: place!, at: null, rpy: null, axis: turned, step: COARSE, angleStep: DEGREE });
     else if (sign !== 0 && handle !== undefined && place !== null) this.host.placed(this.nudged(place, Number(handle), sign, event.shiftKey));
     else return;
     event.preventDefault();
@@ -254,7 +259,7 @@ export class GizmoLayer {
   private nudged(place: PlaceData, k: number, sign: number, coarse: boolean): Placing {
     const step = this.stepOf(place) * (coarse ? 10 : 1);
     const angleStep = (coarse ? 5 : 1) * DEGREE;
-    const result: Placing = { place, at: null, rpy: null, step, angleStep };
+    const result: Placing = { place, at: null, rpy: null, axis: null, step, angleStep };
     if (this.mode === "turn") return { ...result, rpy: turnedRpy(rpyOf(place), k, sign * angleStep) };
     const at: Vec3 = [...place.at];
     at[k] = snap(at[k]! + sign * step, step);

@@ -32,17 +32,22 @@ const TYPED = /^\s*([\w.]+)\s*(?:at\s*)?(?:[[(]\s*(.+?)\s*[\])])?\s*$/;
 
 export class JoinTools {
   tool: JoinTool | null = null;
-  private picked: PickedPlace[] = [];
+  private slots: (PickedPlace | null)[] = [];
+  private wanted: (string | null)[] = []; // the bodies that places must be on, where they are known
   private readonly host: JoinHost;
 
   constructor(host: JoinHost) {
     this.host = host;
   }
 
-  /** Begins; with `byKeys` places are chosen from a list. `kind` is a joint that is known already. */
-  start(tool: JoinTool, byKeys: boolean, kind?: CatalogueKind): void {
+  /**
+   * Begins; with `byKeys` places are chosen from a list. `kind` is a joint that is known already, `sides` what it joins by
+   * name: a frame is a place, of a body one is to be chosen.
+   */
+  start(tool: JoinTool, byKeys: boolean, kind?: CatalogueKind, sides: readonly (string | null)[] = []): void {
     this.tool = tool;
-    this.picked = [];
+    this.slots = (tool === "joint" ? [0, 1] : [0]).map((k) => (sides[k]?.includes(".") === true ? this.named(sides[k]) : null));
+    this.wanted = this.slots.map((slot, k) => (slot === null ? (sides[k] ?? null) : null));
     this.kind = kind;
     this.host.mark([]);
     if (byKeys || this.host.stage.view === null) void this.askPlaces();
@@ -51,7 +56,7 @@ export class JoinTools {
 
   cancel(): void {
     this.tool = null;
-    this.picked = [];
+    this.slots = [];
     this.host.mark([]);
     this.host.hint("");
   }
@@ -59,45 +64,76 @@ export class JoinTools {
   /** A click on the picture. */
   click(x: number, y: number): void {
     if (this.tool === null) return;
-    const place = pickPlace(this.host.stage, x, y, this.picked[0]?.body ?? "");
-    if (place === null) this.host.context.say("There is nothing to join here.", "error");
+    const place = this.pick(x, y);
+    const wanted = this.wanted[this.next] ?? null;
+    if (place === null) this.host.context.say(wanted === null ? "There is nothing to join here." : `This is not on ${wanted}. ${this.nextWords}`, "error");
     else this.take(place, [x, y]);
   }
 
   /** What a click would take, for the hint. */
   hover(x: number, y: number): void {
-    const place = pickPlace(this.host.stage, x, y, this.picked[0]?.body ?? "");
+    const place = this.pick(x, y);
     this.host.mark(place === null ? this.picked : [...this.picked, place]);
     this.host.hint(place === null ? this.nextWords : `${this.nextWords} ${place.words}`);
   }
 
   private kind: CatalogueKind | undefined;
 
+  /** The places that are known, in the order in which the joint has them. */
+  private get picked(): PickedPlace[] {
+    return this.slots.filter((slot) => slot !== null);
+  }
+
+  /** The side that is asked for; -1 where none is. */
+  private get next(): number {
+    return this.slots.indexOf(null);
+  }
+
+  /** The body of the other side, which a place must not be on. */
+  private get other(): string {
+    const k = 1 - this.next;
+    return this.slots[k]?.body ?? this.wanted[k] ?? "";
+  }
+
+  private pick(x: number, y: number): PickedPlace | null {
+    return pickPlace(this.host.stage, x, y, this.other, this.wanted[this.next] ?? "");
+  }
+
+  /** A frame by its name, where it is drawn. */
+  private named(name: string): PickedPlace {
+    const { header, view } = this.host.stage;
+    const known = header === null || view === null ? undefined : knownPlaces(this.host.stage, header).find(({ side }) => side.frame === name);
+    return known === undefined ? typedPlace(name) : { ...known, normal: null };
+  }
+
   private get nextWords(): string {
+    const wanted = this.wanted[this.next] ?? null;
     if (this.tool === "body") return "Click where the new body is joined: a frame, a point of a body, or the ground.";
-    return this.picked.length === 0 ? "Click the first place: a frame, a point of a body, or the ground." : "Click the second place, on another body.";
+    if (wanted !== null) return `Click the place of the joint on ${wanted}: a frame, or a point${wanted === "world" ? " of the ground" : ""}.`;
+    return this.other === "" ? "Click the first place: a frame, a point of a body, or the ground." : "Click the second place, on another body.";
   }
 
   private take(place: PickedPlace, at?: [number, number]): void {
-    this.picked = [...this.picked, place];
+    const { next } = this;
+    this.slots = this.slots.map((slot, k) => (k === next ? place : slot));
     this.host.mark(this.picked);
-    if (this.tool === "joint" && this.picked.length < 2) this.host.hint(this.nextWords);
+    if (this.next >= 0) this.host.hint(this.nextWords);
     else void this.finish(at);
   }
 
   // -- by keys -------------------------------------------------------------------------------------------------
   private async askPlaces(): Promise<void> {
     const { stage, choices } = this.host;
-    const wanted = this.tool === "joint" ? 2 : 1;
-    for (let k = this.picked.length; k < wanted; k++) {
-      const other = this.picked[0]?.body ?? "";
-      const known = stage.header === null || stage.view === null ? [] : knownPlaces(stage, stage.header).filter((each) => each.body !== other);
+    while (this.next >= 0) {
+      const { next, other } = this;
+      const only = this.wanted[next] ?? null;
+      const known = stage.header === null || stage.view === null ? [] : knownPlaces(stage, stage.header).filter((each) => each.body !== other && (only === null || each.body === only));
       const offered: Choice<PickedPlace>[] = known.map((each) => ({ value: { ...each, normal: null }, label: each.side.frame ?? each.side.body!, detail: each.words }));
       if (known.length === 0) offered.push({ value: { side: { body: "world" }, body: "world", words: "the world", point: [0, 0, 0], normal: null }, label: "world", detail: "origin of the world" });
-      const title = this.tool === "body" ? "The new body is joined to" : k === 0 ? "The joint joins" : "and";
+      const title = this.tool === "body" ? "The new body is joined to" : next === 0 ? "The joint joins" : "and";
       const answer = await choices.ask<PickedPlace | null>({ title, choices: offered, typed: typedPlace, hint: "a frame, a body, or a place: arm [0.2, 0, 0]", none: "Nothing has this name." });
       if (answer === null) return this.end([]);
-      this.picked = [...this.picked, answer];
+      this.slots = this.slots.map((slot, k) => (k === next ? answer : slot));
       this.host.mark(this.picked);
     }
     await this.finish();

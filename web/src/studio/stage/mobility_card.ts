@@ -1,14 +1,17 @@
 // Mobility in words: freedoms, loops, what is redundant, beside the 3D picture.
 
 import { make } from "../../ui/elements";
+import type { Cure } from "../studio_types";
 import type { MobilityData } from "./place_types";
 
 export class MobilityCard {
   readonly element = make("section", { class: "mobility-card", "aria-label": "Mobility", hidden: "" });
   private readonly choose: (name: string) => void;
+  private readonly cure: (cure: Cure) => void;
 
-  constructor(choose: (name: string) => void) {
+  constructor(choose: (name: string) => void, cure: (cure: Cure) => void) {
     this.choose = choose;
+    this.cure = cure;
   }
 
   show(found: MobilityData): void {
@@ -19,8 +22,13 @@ export class MobilityCard {
       pick.addEventListener("click", () => this.choose(name));
       return make("li", {}, pick, ` ${words}`);
     });
+    const cures = found.cures.map((cure) => {
+      const button = make("button", { type: "button", class: "cure" }, cure.words);
+      button.addEventListener("click", () => this.cure(cure));
+      return button;
+    });
     const gaps = found.gaps.map((gap) => make("li", { class: "gap-words" }, gap.words));
-    this.element.replaceChildren(make("h3", {}, "Mobility"), ...(found.counts.length > 0 ? [counts] : []), ...sentences, ...(joints.length + gaps.length > 0 ? [make("ul", {}, ...joints, ...gaps)] : []));
+    this.element.replaceChildren(make("h3", {}, "Mobility"), ...(found.counts.length > 0 ? [counts] : []), ...sentences, ...(cures.length > 0 ? [make("div", { class: "cures" }, ...cures)] : []), ...(joints.length + gaps.length > 0 ? [make("ul", {}, ...joints, ...gaps)] : []));
   }
 
   say(words: string): void {

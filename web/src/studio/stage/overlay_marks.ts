@@ -2,14 +2,26 @@
 
 import { draw } from "../../live/svg";
 import { withPrefix } from "../../ui/numbers";
+import type { Vec3 } from "../../data/run_document";
+import { type RowChange, SIGNS } from "../comparison/compare_types";
 import type { GapData, PickedPlace } from "./place_types";
 import type { StillStage } from "./still_stage";
+
+/** A sign at a point of the world: how something differs from another model. */
+export interface SignedPoint {
+  name: string;
+  sign: string;
+  change: string;
+  point: Vec3;
+}
 
 export class OverlayMarks {
   readonly element = draw("svg", { class: "overlay-marks", "aria-hidden": "true" });
   private gaps: readonly GapData[] = [];
   private picked: readonly PickedPlace[] = [];
   private badges: Record<string, string> = {};
+  private changes: ReadonlyMap<string, RowChange> = new Map();
+  private gone: readonly SignedPoint[] = [];
   private readonly stage: StillStage;
 
   constructor(stage: StillStage) {
@@ -26,6 +38,24 @@ export class OverlayMarks {
 
   setBadges(badges: Record<string, string>): void {
     this.badges = badges;
+  }
+
+  /** Parts that differ from another model, by name, and those that only the other one has. */
+  setCompared(changes: ReadonlyMap<string, RowChange>, gone: readonly SignedPoint[]): void {
+    this.changes = changes;
+    this.gone = gone;
+  }
+
+  /** Where the parts that differ are now: bodies at their mass centers, joints at their points. */
+  private signed(): SignedPoint[] {
+    const { view, header } = this.stage;
+    const points = [...this.gone];
+    for (const [name, change] of this.changes) {
+      const row = header?.bodies.findIndex((body) => body.name === name) ?? -1;
+      const point = row >= 0 ? this.stage.pointOf(row, header!.bodies[row]!.com) : (view?.drawing.jointPoint(name) ?? null);
+      if (point !== null && change !== "removed") points.push({ name, sign: SIGNS[change], change, point });
+    }
+    return points;
   }
 
   reposition(): void {
@@ -48,6 +78,10 @@ export class OverlayMarks {
     for (const place of this.picked) {
       const { x, y } = view.projectPoint(place.point);
       parts.push(draw("circle", { class: "picked", cx: x, cy: y, r: 8 }), draw("circle", { class: "picked-dot", cx: x, cy: y, r: 2 }));
+    }
+    for (const { name, sign, change, point } of this.signed()) {
+      const { x, y } = view.projectPoint(point);
+      parts.push(draw("g", { class: `compared ${change}`, "data-name": name, transform: `translate(${x.toFixed(1)} ${(y - 14).toFixed(1)})` }, draw("title", {}, `${name}: ${change}`), draw("circle", { r: 8 }), draw("text", { class: "sign", y: 4 }, sign), draw("text", { class: "name", x: 12, y: 4 }, name)));
     }
     this.element.replaceChildren(...parts);
   }

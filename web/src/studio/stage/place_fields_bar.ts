@@ -20,7 +20,7 @@ export class PlaceFieldsBar {
   }
 
   show(place: PlaceData | null): void {
-    const key = JSON.stringify(place === null ? null : [place.kind, place.name, place.entries, place.turns, place.off, place.turnOff]);
+    const key = JSON.stringify(place === null ? null : [place.kind, place.name, place.entries, place.turns, place.off, place.turnOff, place.axis]);
     if (key === this.key) return;
     this.key = key;
     if (place === null) return this.element.replaceChildren(NOTHING);
@@ -29,8 +29,20 @@ export class PlaceFieldsBar {
     if (place.off !== "") parts.push(make("span", { class: "muted" }, place.off));
     else place.entries.forEach((entry, k) => parts.push(this.field(place, entry, POSITION[k]!, false, k)));
     if (place.turnOff === "") place.turns.forEach((entry, k) => parts.push(this.field(place, entry, ANGLES[k]!, true, k)));
+    if (place.axis !== undefined && place.axis.value !== null) parts.push(place.axis.off === "" ? this.axis(place, place.axis.text) : make("span", { class: "muted" }, `Axis: ${place.axis.off}.`));
     this.element.replaceChildren(...parts);
     if (focused !== undefined) this.element.querySelector<HTMLElement>(`[data-field="${focused}"]`)?.focus();
+  }
+
+  private axis(place: PlaceData, text: string): HTMLElement {
+    const input = make("input", { type: "text", "data-field": "axis", "aria-label": `axis of ${wordsOf(place)}`, spellcheck: "false", autocomplete: "off" });
+    input.value = text;
+    input.disabled = this.context.readOnly;
+    input.title = "x, y, z, -x, -y, -z or three numbers, in the joint's axes";
+    input.addEventListener("change", async () => {
+      if ((await this.context.act({ do: "set", name: place.name, path: ["axis"], value: input.value.trim() === "" ? null : input.value.trim() }, [])) === null) input.value = text;
+    });
+    return make("label", {}, "axis", input);
   }
 
   private field(place: PlaceData, entry: PlaceEntry, name: string, turns: boolean, k: number): HTMLElement {
@@ -39,7 +51,7 @@ export class PlaceFieldsBar {
     input.disabled = this.context.readOnly;
     input.title = entry.parameter === "" ? entry.off : `follows the parameter ${entry.parameter}`;
     input.addEventListener("change", async () => {
-      const done = await this.context.act(typedGesture(place, input.value.trim(), turns, k));
+      const done = await this.context.act(typedGesture(place, input.value.trim(), turns, k), []);
       if (done === null) input.value = entry.text;
     });
     return make("label", {}, name, input);

@@ -1,6 +1,5 @@
 // Building in 3D: the model at its start, handles that place frames and mass centers, tools that join and pull.
 
-import type { Vec3 } from "../../data/run_document";
 import { type Answer, isPacket } from "../../live/connection";
 import { errorWords } from "../../live/live_desk";
 import { Newest } from "../../live/newest";
@@ -8,18 +7,20 @@ import { button, make } from "../../ui/elements";
 import { addHelp, type HelpEntry } from "../../ui/help";
 import { ChoiceBox } from "../palette/choice_box";
 import type { CatalogueKind, Gesture, StudioContext, StudioPart } from "../studio_types";
-import { type GizmoHost, GizmoLayer, type GizmoMode, type Placing, keyOf } from "./gizmo_layer";
+import { type GizmoHost, GizmoLayer, type GizmoMode, keyOf } from "./gizmo_layer";
 import { type JoinHost, type JoinTool, JoinTools } from "./join_tools";
 import { MobilityCard } from "./mobility_card";
 import { OverlayMarks } from "./overlay_marks";
 import { PlaceFieldsBar } from "./place_fields_bar";
 import type { GapData, MobilityData, PickedPlace, PlaceData, StillHeader } from "./place_types";
+import { type Placing, parametersOf, placeGesture, placingWords } from "./placing";
 import { type PullHost, PullTool } from "./pull_tool";
 import { StillStage } from "./still_stage";
 
 const HERE = "3D";
 const HELP: HelpEntry[] = [
-  { keys: ["w", "e"], words: "3D: handles that move, that turn" },
+  { keys: ["w", "e"], words: "3D: handles that move, that turn; of a joint its axis" },
+  { keys: ["x", "y", "z", "-"], words: "3D: on the arrow of a joint's axis: along x, y, z, the other way" },
   { keys: ["b", "j"], words: "3D: add a body, a joint; from the keyboard places are chosen by name" },
   { keys: ["g"], words: "3D: pull bodies through their freedoms; arrows pull the selected body" },
   { keys: ["m"], words: "3D: mobility: freedoms, loops, what is redundant" },
@@ -42,9 +43,11 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   private pictures = -1;
   private frame = 0;
   private mobilityOpen = false;
+  private afterwards: (() => void) | null = null; // when a joint is made
+  private waits: (() => void) | null = null; // for a scene
   private readonly fields: PlaceFieldsBar;
   private readonly card: MobilityCard;
-  private readonly marks: OverlayMarks;
+  readonly marks: OverlayMarks;
   private readonly hintBar = make("output", { class: "place-hint", "aria-live": "polite", hidden: "" });
   private readonly empty = make("div", { class: "place-empty" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
@@ -54,12 +57,12 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
 
   constructor(context: StudioContext) {
     this.context = context;
-    this.stage = new StillStage(context.theme, { chosen: (name) => context.select(name === "" ? [] : [name], HERE), say: (words, kind) => context.say(words, kind) });
+    this.stage = new StillStage(context.theme, { chosen: (name) => context.select(name === "" ? [] : [inOpenBox(context, name)], HERE), say: (words, kind) => context.say(words, kind) });
     this.gizmo = new GizmoLayer(this.stage, this);
     this.joins = new JoinTools(this);
     this.pull = new PullTool(this);
     this.fields = new PlaceFieldsBar(context);
-    this.card = new MobilityCard((name) => context.select([name], HERE));
+    this.card = new MobilityCard((name) => context.select([inOpenBox(context, name)], HERE), (cure) => void context.act(cure.gesture, []));
     this.marks = new OverlayMarks(this.stage);
     this.choices = new ChoiceBox(this.stage.root);
     this.scenes = new Newest<{ gesture: Gesture | null }, Answer>({
@@ -116,9 +119,11 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     this.stage.destroy();
   }
 
-  /** Begins a joint whose kind is known: it was dropped from the palette. */
-  join(kind: CatalogueKind, byKeys: boolean): void {
-    this.setTool("joint", byKeys, kind);
+  /** Begins a joint whose kind is known: it was dropped from the palette, or begun in the drawing, where sides may be chosen already. */
+  join(kind: CatalogueKind, byKeys: boolean, sides: readonly (string | null)[] = [], afterwards: (() => void) | null = null): void {
+    if (this.version !== this.context.document.version) return void (this.waits = () => this.join(kind, byKeys, sides, afterwards)); // until it is drawn
+    this.setTool("joint", byKeys, kind, sides);
+    this.afterwards = afterwards;
   }
 
   // -- scenes -----------------------------------------------------------------------------------------------
@@ -128,14 +133,13 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   }
 
   private take(answer: Answer, preview: boolean): void {
+    if (!this.shown) return void (this.version = -1); // it is drawn when it is shown again
     if (!isPacket(answer)) {
       this.version = Number(answer["at"]);
       this.stage.clear();
-      this.showEmpty(true);
-      return;
+      return this.showEmpty(true);
     }
-    if (preview && !this.gizmo.dragging) return; // it was let go meanwhile
-    if (!preview && this.gizmo.dragging) return;
+    if (preview !== this.gizmo.dragging) return; // it was let go or taken up meanwhile
     const first = this.stage.view === null;
     this.showEmpty(false);
     this.stage.setScene(answer);
@@ -150,6 +154,8 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     this.gaps(header.gaps);
     if (!preview && header.words !== "" && header.gaps.length > 0) this.hint(header.words);
     this.pictures = -1;
+    this.waits?.();
+    this.waits = null;
   }
 
   private refused(error: Error, preview: boolean): void {
@@ -160,6 +166,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   private showEmpty(empty: boolean): void {
     this.empty.hidden = !empty;
     if (!empty) return;
+    this.waits = null;
     this.fields.show(null);
     this.gizmo.setPlaces([]);
     const add = button("Add a body", "Add a body and join it to the world", () => this.setTool("body", true));
@@ -174,14 +181,14 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   private showSelection(from: string): void {
     const { header } = this;
     if (header === null) return;
-    const name = this.context.selection.length === 1 ? this.context.selection[0]! : "";
+    const name = this.context.selection.length === 1 ? this.context.document.prefix + this.context.selection[0]! : ""; // 3D has the names of the whole
     const isBody = header.bodies.some((body) => body.name === name);
     const isJoint = header.joints.some((joint) => joint.name === name);
     this.stage.setSelection(isBody ? { kind: "body", name } : isJoint ? { kind: "joint", name } : { kind: "none", name: "" });
     const row = header.bodies.findIndex((body) => body.name === name);
     const places = header.places.filter((place) => (isBody ? place.body === row && place.kind !== "joint" : place.kind === "joint" && place.name === name));
     if (this.gizmo.active === null || !places.some((place) => keyOf(place) === this.gizmo.active)) {
-      const first = places.find((place) => place.off === "");
+      const first = places.find((place) => place.off === "" || place.axis?.off === "");
       this.gizmo.active = first === undefined || from === "canvas" ? null : keyOf(first);
     }
     this.gizmo.setPlaces(this.tool === "select" ? places : []);
@@ -201,7 +208,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
       make2("move", "Move", "Handles that move: w", () => this.setMode("move")), make2("turn", "Turn", "Handles that turn: e", () => this.setMode("turn")),
       make2("body", "Body", "Add a body: b", change("body")), make2("joint", "Joint", "Add a joint: j", change("joint")),
       make2("pull", "Pull", "Pull bodies through their freedoms: g", () => this.setTool(this.tool === "pull" ? "select" : "pull", false)),
-      make2("mobility", "Mobility", "Freedoms, loops, what is redundant: m", () => this.toggleMobility()));
+      make2("mobility", "Mobility", "Mobility: freedoms, loops, what is redundant: m", () => this.toggleMobility()));
     this.showTools();
     return bar;
   }
@@ -220,13 +227,14 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     this.setTool("select", false);
   }
 
-  setTool(tool: Tool, byKeys: boolean, kind?: CatalogueKind): void {
+  setTool(tool: Tool, byKeys: boolean, kind?: CatalogueKind, sides: readonly (string | null)[] = []): void {
     this.joins.cancel();
+    this.afterwards = null;
     if (this.tool === "pull" && tool !== "pull" && this.pull.away) this.pull.back();
     this.tool = tool;
     this.showTools();
     this.showSelection("");
-    if (tool === "body" || tool === "joint") this.joins.start(tool, byKeys, kind);
+    if (tool === "body" || tool === "joint") this.joins.start(tool, byKeys, kind, sides);
     else this.hint(tool === "pull" ? "Drag a body: the mechanism follows through its freedoms. Arrow keys pull the selected body." : "");
   }
 
@@ -283,7 +291,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   }
 
   private async commit(placing: Placing): Promise<void> {
-    const follows = placing.at === null ? [] : [...new Set(placing.place.entries.filter((entry, k) => entry.parameter !== "" && Math.abs(placing.at![k]! - (entry.value ?? 0)) >= placing.step / 2).map((entry) => entry.parameter))];
+    const follows = parametersOf(placing);
     if (follows.length > 0) {
       const words = `change the parameter${follows.length > 1 ? "s" : ""} ${follows.join(", ")}`;
       const answer = await this.choices.ask<boolean>({ title: `${placing.place.name} is placed by a law`, choices: [{ value: true, label: words, detail: "everything that uses it follows" }, { value: false, label: "leave it", detail: "nothing changes" }] });
@@ -320,6 +328,8 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     const chosen = made.filter((name) => this.context.document.text.includes(name)).slice(0, 1);
     if (chosen.length > 0) this.context.select(chosen, HERE);
     this.surface?.focus();
+    this.afterwards?.();
+    this.afterwards = null;
   }
 
   private get surface(): HTMLElement | null {
@@ -389,12 +399,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   };
 }
 
-export function placeGesture({ place, at, rpy, step, angleStep }: Placing, parameters: boolean): Gesture {
-  const what = (place.kind === "frame" ? { frame: place.name } : place.kind === "center" ? { center: place.name } : { joint: place.name }) as { frame: string };
-  return { do: "place", what, ...(at === null ? {} : { at: [...at], step }), ...(rpy === null ? {} : { rpy: [...rpy], angle_step: angleStep }), ...(parameters ? { parameters } : {}) };
-}
-
-function placingWords({ place, at, rpy }: Placing): string {
-  const round = (values: Vec3, factor: number, unit: string): string => `${values.map((value) => Number((value * factor).toPrecision(4))).join(", ")} ${unit}`;
-  return at !== null ? `${place.name}: ${round(at, 1, "m")}` : `${place.name}: ${round(rpy!, 180 / Math.PI, "deg")}`;
+/** A component as the drawing calls it: by its name inside where a subsystem is open. */
+function inOpenBox({ document }: StudioContext, name: string): string {
+  return document.box.length === 0 ? name : (document.shownName(name) ?? name);
 }

@@ -1,6 +1,7 @@
 // What the server says of a model at its start (src/kinode/studio/placing).
 
 import type { Place, RunHeader, Vec3 } from "../../data/run_document";
+import type { Cure } from "../studio_types";
 
 /** A number of the text that places something. */
 export interface PlaceEntry {
@@ -24,6 +25,8 @@ export interface PlaceData extends Place {
   turnOff: string;
   entries: PlaceEntry[];
   turns: PlaceEntry[]; // rpy
+  /** Of a joint, in its own axes; `off` says why it cannot be turned. */
+  axis?: { text: string; value: Vec3 | null; off: string };
 }
 
 /** A joint whose two sides do not meet. */
@@ -49,6 +52,7 @@ export interface MobilityData {
   badges: Record<string, string>;
   loose: string[];
   gaps: GapData[];
+  cures: Cure[]; // what frees a locked loop
   text: string;
 }
 

@@ -24,12 +24,14 @@ export function knownPlaces(stage: StillStage, header: StillHeader): Candidate[]
   return [...frames, ...origins, { words: "origin of the world", body: "world", side: { body: "world" }, point: [0, 0, 0] }];
 }
 
-/** The place at a point of the screen; `other` is a body that it must not be on. Null where there is none. */
-export function pickPlace(stage: StillStage, x: number, y: number, other = ""): PickedPlace | null {
+/** The place at a point of the screen; `other` is a body that it must not be on, `only` the one that it must. Null where there is none. */
+export function pickPlace(stage: StillStage, x: number, y: number, other = "", only = ""): PickedPlace | null {
   const { view, header } = stage;
   if (view === null || header === null) return null;
-  const surface = view.surfaceAt(x, y);
-  const near = knownPlaces(stage, header).filter((each) => each.body !== other)
+  const fits = (body: string): boolean => body !== other && (only === "" || body === only);
+  const seen = view.surfaceAt(x, y);
+  const surface = seen !== null && (only === "" || seen.body === only) ? seen : null;
+  const near = knownPlaces(stage, header).filter((each) => fits(each.body))
     .map((each) => ({ each, d: distance(view.projectPoint(each.point), { x, y }) })).filter(({ d }) => d <= NEAR).sort((a, b) => a.d - b.d)[0];
   const row = surface === null ? -1 : header.bodies.findIndex((body) => body.name === surface.body);
   const local = (direction: Vec3, at: number): Vec3 => unit(rotate(conjugate(view.drawing.poses.quaternion(at)), direction));
@@ -43,7 +45,7 @@ export function pickPlace(stage: StillStage, x: number, y: number, other = ""): 
     const at = rotate(conjugate(poses.quaternion(row)), subtract(surface.point, poses.position(row))).map((value) => snap(value, step)) as Vec3;
     return { side: { body: surface.body, at }, body: surface.body, words: `${surface.body} at ${numbers(at)}, facing ${axisWords(local(surface.normal, row))}`, point: stage.pointOf(row, at), normal: local(surface.normal, row) };
   }
-  if (other === "world") return null;
+  if (!fits("world")) return null;
   return groundPlace(stage, header, x, y, step);
 }
 

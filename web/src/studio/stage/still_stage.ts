@@ -9,6 +9,8 @@ import { StageView } from "../../scene/stage_view";
 import { make } from "../../ui/elements";
 import type { StillHeader } from "./place_types";
 
+const GREY = "#aeb7c1";
+
 /** What the stage tells of. */
 export interface StillListener {
   chosen(name: string): void;
@@ -26,6 +28,8 @@ export class StillStage implements PlayerContext {
   view: StageView | null = null;
   private readonly listener: StillListener;
   private arrays: Map<string, NumberArray> = new Map();
+  private tints: ReadonlyMap<string, string> | null = null;
+  private gone: RunDocument | null = null;
 
   constructor(theme: Theme, listener: StillListener) {
     this.theme = theme;
@@ -45,13 +49,25 @@ export class StillStage implements PlayerContext {
   /** Shows a scene; bodies of another model are fitted into the picture. */
   setScene({ header, arrays }: Packet): void {
     this.arrays = arrays;
-    this.take(new RunDocument(header as unknown as StillHeader, arrays));
+    this.take(new RunDocument(this.tinted(header as unknown as StillHeader), arrays));
   }
 
   /** Shows the same bodies elsewhere. */
   showPoses(poses: NumberArray): void {
     if (this.header === null) return;
     this.take(new RunDocument(this.header, new Map([...this.arrays, ["poses", poses]])));
+  }
+
+  /** Colors of bodies by name, in the place of their own; the others are grey. Null: all have their own. */
+  setTints(tints: ReadonlyMap<string, string> | null): void {
+    this.tints = tints;
+    if (this.header !== null) this.take(new RunDocument(this.tinted(this.header), this.arrays));
+  }
+
+  /** Bodies that are not in the model, drawn as ghosts. */
+  setGone(gone: RunDocument | null): void {
+    this.gone = gone;
+    if (this.runs.length > 0) this.take(this.main);
   }
 
   clear(): void {
@@ -102,9 +118,14 @@ export class StillStage implements PlayerContext {
     this.clear();
   }
 
+  private tinted(header: StillHeader): StillHeader {
+    const { tints } = this;
+    return { ...header, bodies: header.bodies.map(({ tint: _, ...body }) => ({ ...body, ...(tints === null ? {} : { tint: tints.get(body.name) ?? GREY }) })) };
+  }
+
   private take(document: RunDocument): void {
     const first = this.view === null;
-    this.runs = [{ document, role: "main", label: "" }];
+    this.runs = [{ document, role: "main", label: "" }, ...(this.gone === null ? [] : [{ document: this.gone, role: "removed" as const, label: "" }])];
     if (first) {
       addStyles(this.root);
       this.view = new StageView(this);

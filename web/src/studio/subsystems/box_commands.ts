@@ -2,6 +2,7 @@
 
 import type { CanvasHost } from "../canvas/canvas_host";
 import { snapToGrid } from "../canvas/canvas_model";
+import { saveToLibrary } from "../library/library_commands";
 import { menuButton } from "../../ui/menu";
 
 /** Opens the box that was chosen last; of another part, the inspector. */
@@ -33,10 +34,11 @@ export async function dissolveChosen(host: CanvasHost): Promise<void> {
 /** The menu of all of them. */
 export function boxMenu(host: CanvasHost): ReturnType<typeof menuButton> {
   const change = (act: () => unknown) => (): void => void (host.context.readOnly ? host.context.say("The model is read-only.") : act());
-  return menuButton("Subsystem", "Make, open, close and dissolve subsystems", () => [
+  return menuButton("Subsystem", "Make, open, close, dissolve and save subsystems", () => [
     { kind: "action", text: "Make of the selection (Ctrl G)", act: change(() => encloseChosen(host)) },
     { kind: "action", text: "Open (Enter)", act: () => openChosen(host) },
     { kind: "action", text: "Close (Backspace)", act: () => host.context.openBox(null) },
     { kind: "action", text: "Dissolve (Ctrl Shift G)", act: change(() => dissolveChosen(host)) },
+    { kind: "action", text: "Save to the library … (s)", act: change(() => saveToLibrary(host)) },
   ]);
 }

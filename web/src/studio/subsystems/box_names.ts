@@ -7,6 +7,16 @@ export function prefixOf(box: readonly string[]): string {
   return box.map((name) => `${name}.`).join("");
 }
 
+/** A file that another one names, as it is named from the folder of both: "leg.yaml" in "library/robot.yaml" is "library/leg.yaml". */
+export function fileBeside(file: string, from: string): string {
+  const steps: string[] = [];
+  for (const step of [...from.split("/").slice(0, -1), ...file.split("/")]) {
+    if (step === ".." && steps.length > 0) steps.pop();
+    else if (step !== "." && step !== "") steps.push(step);
+  }
+  return steps.join("/");
+}
+
 /** An answer with the names that components have inside a subsystem. */
 export function namesInside(answer: GestureAnswer, prefix: string): GestureAnswer {
   if (prefix === "") return answer;

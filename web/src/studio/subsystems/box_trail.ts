@@ -2,6 +2,7 @@
 
 import { make } from "../../ui/elements";
 import type { StudioContext, StudioPart } from "../studio_types";
+import { fileBeside } from "./box_names";
 import styles from "./subsystems.css?inline";
 
 export class BoxTrail implements StudioPart {
@@ -52,7 +53,7 @@ export class BoxTrail implements StudioPart {
   private async openOther(file: string): Promise<void> {
     const from = this.fileShown();
     if (from === "") return this.context.say("Save this model first: its box is in another file.", "error");
-    await this.exchange(file, [...this.came, from]);
+    await this.exchange(fileBeside(file, from), [...this.came, from]);
   }
 
   private async goBack(index: number): Promise<void> {
@@ -69,8 +70,11 @@ export class BoxTrail implements StudioPart {
     }
   }
 
+  /** The file that is shown, seen from the folder of the studio; empty before it is saved. */
   private fileShown(): string {
-    return this.context.document.file ?? "";
+    const { file, settings } = this.context.document;
+    const known = settings.source?.["model"];
+    return file !== null && known !== undefined && (known === file || known.endsWith(`/${file}`)) ? known : (file ?? "");
   }
 
   private fill(): void {

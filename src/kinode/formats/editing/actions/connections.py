@@ -7,6 +7,7 @@ from typing import Any
 
 from kinode.errors import ArgumentError
 from kinode.formats.editing.actions.gesture_plan import FRESH, GesturePlan, fresh_nodes, names_in_use
+from kinode.formats.editing.actions.inherited_parts import inherited_ports, set_inherited
 from kinode.formats.editing.actions.link_ends import LinkEnd, find_end, freedoms_of, has_default, is_open_box
 from kinode.formats.editing.entry_places import DRAWN
 from kinode.formats.editing.model_draft import ModelDraft
@@ -96,6 +97,10 @@ def _why_no_side(draft: ModelDraft, side: LinkEnd, solid: LinkEnd) -> str:
     if solid.nature == "reference" and solid.text not in ("world", "base"):
         return f"a side of a joint is joined to a body or to the world, not to {solid.text}"
     body = solid.component or "world"
+    if _is_inherited(side):
+        joint = draft.system.joints[side.component]
+        there = joint.b if side.field in ("1", "a") else joint.a
+        return f"{side.component} would join {body} to itself" if there.body == body else ""
     other = draft.root.find(*draft.places.field_path(side.component, ("b" if side.field in ("1", "a") else "a",)))
     if other is not None and _body_of(other) == body:
         return f"{side.component} would join {body} to itself"
@@ -117,8 +122,20 @@ def _write(draft: ModelDraft, one: LinkEnd, two: LinkEnd, plan: GesturePlan) -> 
         start = one if one.nature == "port" else two
         _join(draft, start, two if start is one else one, plan)
     else:
-        text = "world" if second.nature == "reference" else second.text
-        draft.set(first.path, text)
+        write_end(draft, first, "world" if second.nature == "reference" else second.text)
+
+
+def _is_inherited(end: LinkEnd) -> bool:
+    """Whether an end is a field of a component of the file that the model extends."""
+    return end.path[:1] == ("changes",)
+
+
+def write_end(draft: ModelDraft, end: LinkEnd, text: str) -> None:
+    """Write what an end is connected to into its field."""
+    if _is_inherited(end):
+        set_inherited(draft, end.component, end.path[2:], text)
+    else:
+        draft.set(end.path, text)
 
 
 def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -> None:
@@ -130,11 +147,13 @@ def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -
         merge_nodes(draft, port.text, target, plan)
         draft.set(port.path, target)
     elif not _is_node(draft, port.text, port):
-        draft.set(port.path, target)
+        write_end(draft, port, target)
     elif other.nature == "reference" or not _is_node(draft, target, other):
         merge_nodes(draft, port.text, target, plan)
     else:
         keep, gone = _nicer(target, port.text)
+        if inherited_ports(draft, gone) and not inherited_ports(draft, keep):
+            keep, gone = gone, keep
         merge_nodes(draft, gone, keep, plan)
 
 
@@ -180,6 +199,8 @@ def merge_nodes(draft: ModelDraft, gone: str, keep: str, plan: GesturePlan) -> N
         if site.role == PORT and site.name == gone:
             draft.guard(site.path)
     draft.apply(edits)
+    for name, port in inherited_ports(draft, gone):
+        set_inherited(draft, name, (port,), keep)
     plan.renamed[gone] = keep
 
 
@@ -226,7 +247,9 @@ def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
     end = find_end(draft, {"component": name, "port": port})
     plan.words = f"disconnect {_name(end)}"
     nodes = fresh_nodes(names_in_use(draft))
-    if end.nature == "port":
+    if _is_inherited(end):
+        _disconnect_inherited(draft, end, next(nodes))
+    elif end.nature == "port":
         together = [site for site in draft.sites if site.role == PORT and site.name == end.text]
         if len(together) < 2 - is_open_box(draft, end) and _is_node(draft, end.text, end):
             raise ArgumentError(f"{_name(end)} is connected to nothing else")
@@ -247,6 +270,16 @@ def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
         leave_out(draft, end.component, end.field, end.path)
     else:
         raise ArgumentError(f"{end.words} cannot be disconnected; delete the component, or connect it elsewhere")
+
+
+def _disconnect_inherited(draft: ModelDraft, end: LinkEnd, node: str) -> None:
+    """Take an end of an inherited component off what it is connected to, by a change in this file."""
+    if end.nature == "port":
+        set_inherited(draft, end.component, end.path[2:], node)
+    elif end.nature in ("frame", "law") and has_default(draft, end.component, end.field):
+        set_inherited(draft, end.component, end.path[2:], None)
+    else:
+        raise ArgumentError(f"{end.words} is needed where it comes from; connect it elsewhere instead")
 
 
 def _leave_node(draft: ModelDraft, end: LinkEnd) -> None:

@@ -6,6 +6,7 @@ from kinode.errors import ArgumentError
 from kinode.formats.editing.entry_places import SHORT, Path
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.span_nodes import NodeKind
+from kinode.model.network.part import Part
 
 NO_CHANGE = ("kind", "unit")
 
@@ -31,6 +32,14 @@ def set_inherited(draft: ModelDraft, name: str, path: tuple[str | int, ...], val
         draft.add("changes", name, {str(field): value})
     else:
         draft.set(where, value)
+
+
+def inherited_ports(draft: ModelDraft, node: str) -> list[tuple[str, str]]:
+    """The ports of inherited parts that are at a node."""
+    if draft.root.find("extends") is None:
+        return []
+    parts = [part for part in draft.system.declared.values() if isinstance(part, Part) and draft.find_origin(part.name)]
+    return [(part.name, port) for part in parts for port in part.ports() if getattr(part, port) == node]
 
 
 def _take_out(draft: ModelDraft, name: str, where: Path) -> None:

@@ -3,7 +3,8 @@
 A joint has the sides ``1`` and ``2`` and its freedom ``3`` (or a coordinate by name); a body is met anywhere, or at one
 of its frames, or where something else meets it (``elbow.2``); a part has its ports, an element its frames and joints;
 ``out`` gives the main quantity of a component to a field that takes a law.  A subsystem has what is in it: its nodes,
-bodies, joints, inputs and quantities, and ``on``, the frame that it stands on.
+bodies, joints, inputs and quantities, and ``on``, the frame that it stands on.  What comes from an extended file has
+the same ends; the path of their fields is in ``changes``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from kinode.formats.editing.entry_places import Path
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.name_sites import LAW, PORT
 from kinode.formats.editing.spans.span_edits import value_end
+from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component
-from kinode.model.joints.joint import JOINTS
+from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.domains.domain import Domain, domain_of_coordinate
 from kinode.model.network.part import Part
 from kinode.model.quantity_names import find_quantity
@@ -70,6 +72,8 @@ def find_end(draft: ModelDraft, raw: Any) -> LinkEnd:
         if draft.places.section_of(owner) == "joints":
             word = name.rpartition(".")[2]
             raise ArgumentError(f"{name} is the {word} of the joint {owner}: it is a field of it, and stays there")
+        if draft.find_origin(name):
+            return _inherited_end(draft, name, port)
         draft.path_of(name)  # says why
     section = draft.places.section_of(name)
     finders = {
@@ -117,8 +121,37 @@ def _joint_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
 
 def freedoms_of(draft: ModelDraft, name: str) -> dict[str, Domain]:
     """The freedoms of a joint with their domains."""
-    joint = JOINTS.get(draft.places.kind_of(name))
+    own = draft.system.joints.get(name)
+    joint = JOINTS.get(draft.places.kind_of(name) or (own.kind if own is not None else ""))
     return {} if joint is None else {word: domain_of_coordinate(unit) for word, unit in joint.coordinates}
+
+
+def _inherited_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
+    """An end of a component that comes from the file that the model extends."""
+    component, change = draft.system.declared[name], ("changes", name)
+    if isinstance(component, Joint):
+        if port in SIDES:
+            return LinkEnd("side", name, port, (*change, SIDES[port]))
+        freedoms, word = freedoms_of(draft, name), port.removeprefix(f"{THIRD}.")
+        if port == THIRD and freedoms:
+            one = next(iter(freedoms.values())) if len(freedoms) == 1 else None
+            return LinkEnd("freedom", name, THIRD, text=name, domain=one)
+        if word in freedoms:
+            text = name if len(freedoms) == 1 else f"{name}.{word}"
+            return LinkEnd("freedom", name, word, text=text, domain=freedoms[word])
+    if isinstance(component, Body):
+        known = any(frame.name == port for frame in component.frames)
+        return LinkEnd("solid", name, port if known else "", text=f"{name}.{port}" if known else name)
+    if isinstance(component, Part) and port in component.ports():
+        return LinkEnd("port", name, port, (*change, port), getattr(component, port), component.ports()[port])
+    specs = component.specs()
+    if port in specs and port != OUT:
+        shape = specs[port][1].shape
+        nature = {"frame": "frame", "axes": "frame", "joint": "joint"}.get(shape, "law")
+        return LinkEnd(nature, name, port, (*change, port))
+    if component.section in ("signals", "inputs", "parameters"):
+        return LinkEnd("out", name, OUT, text=name)
+    return LinkEnd("out", name, OUT, text=f"{name}.{main_quantity(draft, name) if port in (OUT, '') else port}")
 
 
 def _solid_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
@@ -238,6 +271,8 @@ def main_quantity(draft: ModelDraft, name: str) -> str:
 def has_default(draft: ModelDraft, name: str, field: str) -> bool:
     """Whether a field of a component may be left out."""
     cls = draft.places.class_of(name, draft.system.kinds)
+    if cls is None and draft.find_origin(name):
+        cls = type(draft.system.declared[name])
     if cls is None or field not in cls.specs():
         return True
     return cls.specs()[field][0].default is not dataclasses.MISSING

@@ -23,6 +23,7 @@ from kinode.formats.editing.actions.number_entries import (
     read_entry,
     write_value,
 )
+from kinode.formats.editing.box_places import split_box
 from kinode.formats.editing.entry_places import Path
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.span_nodes import NodeKind, SpanNode
@@ -83,6 +84,19 @@ def find_place(draft: ModelDraft, kind: str, name: str) -> PlaceFields:
     if solid is not None and (kind == "shape" or draft.root.find(*path, "com") is None):
         return _point(draft, (*path, "shape", solid, "at"))
     return _point(draft, (*path, "com"))
+
+
+def find_inner_draft(draft: ModelDraft, name: str) -> tuple[ModelDraft, str]:
+    """The text of the subsystem that a component stands in, where that is written out, and its name there."""
+    box, inner = split_box(draft.root, name)
+    return (draft, name) if not box else (ModelDraft(draft.text, draft.file, box=(*draft.box, *box)), inner)
+
+
+def plain_places(fields: PlaceFields) -> PlaceFields:
+    """Numbers of a subsystem that can be moved: plain ones, since its parameters may be given from outside."""
+    words = "it is a law of the subsystem: change it in the text"
+    law = next((True for entry in (*fields.entries, *fields.turns) if entry.parameter or entry.off), False)
+    return replace(fields, entries=(), turns=(), off=words, turn_off=words) if law else fields
 
 
 def _point(draft: ModelDraft, at: Path, **more: Any) -> PlaceFields:
@@ -146,6 +160,31 @@ def _joint(draft: ModelDraft, name: str) -> PlaceFields:
     return _point(draft, (*path, "at"), turn_off="turn its axis")
 
 
+def find_axis(draft: ModelDraft, name: str) -> NumberEntry:
+    """The axis of a joint as it is written, and why it cannot be turned; it has no value of its own.
+
+    Raises
+    ------
+    ArgumentError
+        Nothing is called so, or it comes from another file.
+    """
+    path = (*draft.path_of(name), "axis")
+    if "axis" not in draft.places.specs_of(name, draft.system.kinds):
+        return NumberEntry("", math.nan, off=f"a {draft.places.kind_of(name)} joint has no axis")
+    node = draft.root.find(*path)
+    if node is None:
+        return NumberEntry("z", math.nan)
+    text = draft.text[node.start : node.end]
+    off = "" if node.anchor is None else f"{text:.40} is written once and used in several places"
+    if node.kind is NodeKind.LIST:
+        entries = [read_entry(draft, item) for item in node.items]
+        if any(entry.off or entry.parameter for entry in entries):
+            off = f"it is written with laws, {text:.60}: turn it in the text"
+    elif node.kind is not NodeKind.SCALAR:
+        off = f"it is written as {text:.40}: turn it in the text"
+    return NumberEntry(text, math.nan, off=off)
+
+
 # -- the gesture -----------------------------------------------------------------------------------
 def place(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
     """Move or turn something: ``what`` {frame: arm.tip}, ``at`` and ``rpy`` in SI, ``axis`` of a joint, ``step``."""
@@ -153,6 +192,9 @@ def place(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> N
     at, rpy, axis = (read_vector(gesture, key) for key in ("at", "rpy", "axis"))
     if at is None and rpy is None and axis is None:
         raise ArgumentError("the gesture 'place' needs at, rpy or axis: three numbers")
+    if kind != "joint" and split_box(draft.root, name)[0]:
+        _place_inside(draft, gesture, kind, name, plan)
+        return
     parameters, said = gesture.get("parameters") is True, list[str]()
     if at is not None:
         fields = find_place(draft, kind, name)
@@ -167,9 +209,23 @@ def place(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> N
     if axis is not None:
         if kind != "joint":
             raise ArgumentError("a joint has an axis; other things have at and rpy")
+        entry = find_axis(draft, name)
+        if entry.off:
+            raise ArgumentError(f"the axis of {name} stays: {entry.off}")
         draft.set(draft.places.field_path(name, ("axis",)), write_axis(axis))
     verb = "move" if at is not None else "turn"
     plan.words = ", ".join([f"{verb} {name}", *(words for words in said if words)])
+
+
+def _place_inside(draft: ModelDraft, gesture: Mapping[str, Any], kind: str, name: str, plan: GesturePlan) -> None:
+    """Move or turn what is on a body of a subsystem: its numbers are in the axes of that body, wherever it stands."""
+    inside, inner = find_inner_draft(draft, name)
+    off = plain_places(find_place(inside, kind, inner)).off
+    if off:
+        raise ArgumentError(f"{name} cannot be moved: {off}")
+    place(inside, {**gesture, "what": {kind: inner}}, plan)
+    draft.apply(inside.edited.edits())
+    plan.words = plan.words.replace(inner, name, 1)
 
 
 def _move(draft: ModelDraft, fields: PlaceFields, at: Sequence[float], step: float, parameters: bool) -> list[str]:

@@ -10,6 +10,7 @@ from kinode.jit.pointers import Floats, call, tail
 from kinode.ode.loops.implicit.column_colors import agrees, other_direction
 from kinode.ode.loops.implicit.shifted_equations import gather_blocks
 from kinode.ode.loops.implicit.structure_analysis import note_pattern
+from kinode.ode.loops.inputs.follow_courses import follow_courses
 from kinode.ode.loops.loop_primitives import law_time, rate
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.loops.run_memory import RunMemory
@@ -60,6 +61,8 @@ def _interleave(run: RunMemory, t: float, y: Floats) -> None:
         for lane in range(lanes):
             many[i * lanes + lane] = y[i]
             x[i * lanes + lane] = 0.0
+    if run.courses.count != 0:
+        follow_courses(run.courses, time, lanes, columns.inputs)
 
 
 def _call_kernel(run: RunMemory) -> None:

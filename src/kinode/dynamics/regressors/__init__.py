@@ -1,0 +1,1 @@
+"""Efforts as linear functions of inertial numbers and friction: regressor, base parameters, fits, exciting motions."""

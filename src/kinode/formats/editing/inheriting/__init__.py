@@ -1,0 +1,1 @@
+"""Models that extend others: the text of the base taken over."""

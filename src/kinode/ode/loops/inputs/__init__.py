@@ -1,0 +1,1 @@
+"""Inputs that change during a run, in the compiled loops."""

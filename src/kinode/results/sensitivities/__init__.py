@@ -1,0 +1,1 @@
+"""What follows from the sensitivities of a run: derivatives of quantities by name, and tolerances."""

@@ -1,0 +1,1 @@
+"""Derivatives of runs: how the start depends on parameters and initial values."""

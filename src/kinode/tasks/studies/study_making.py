@@ -1,0 +1,229 @@
+"""The making of a study's runs: in chunks, with a bar, in memory or into a store."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError, Error
+from kinode.model.system import System
+from kinode.simulation.progress_bar import Progress
+from kinode.tasks.studies.study import Study
+from kinode.tasks.studies.study_chunks import NOT_RUN, ChunkResult, make_chunk
+from kinode.tasks.studies.study_engines import Engine, Span
+from kinode.tasks.studies.study_files import Coordinate, compose_data, read_store
+from kinode.tasks.studies.study_plan import StudyWorker
+from kinode.tasks.studies.study_setup import COURSE_SAMPLES
+from kinode.tasks.studies.study_store import StudyStore
+from kinode.version import __version__
+
+CHUNK_SECONDS = 2.0
+"""How long a worker has to do with one chunk."""
+MOST_OF_CHUNK = 4096
+"""Runs of a chunk, unless there are so many workers that larger ones are needed to keep them busy."""
+HUB_SECONDS = 0.05
+"""Wall time in s for which scheduler and store are busy with one chunk: ``benchmarks/million_runs.py`` measures it."""
+CHUNKS_PER_WORKER = 4
+"""At least so many chunks for each worker, so that none waits long for another at the end."""
+MANY_WORKERS = 32
+"""From so many on the hub may be what all wait for."""
+
+
+def choose_chunk(
+    runs: int, seconds: float, workers: int, sharing: int = 1, chunk_seconds: float = CHUNK_SECONDS
+) -> int:
+    """Runs of a chunk, for runs of so many seconds on so many workers, some of which share a chunk.
+
+    A chunk takes some seconds, and every worker has several.  Where so many workers finish chunks faster than the hub
+    (scheduler and store) takes them, chunks are larger: the whole then takes least time where a chunk takes a worker as
+    long as all chunks take the hub.
+
+    Examples
+    --------
+    >>> from kinode.tasks.studies.study_making import choose_chunk
+    >>> choose_chunk(1000, 0.004, 2), choose_chunk(10**9, 0.004, 10_000)
+    (125, 111803)
+    """
+    seconds = max(seconds, 1e-9)
+    share = -(-runs * sharing // (CHUNKS_PER_WORKER * workers))
+    chunk = max(1, min(int(chunk_seconds * sharing / seconds), share, MOST_OF_CHUNK, runs))
+    if workers >= MANY_WORKERS and runs / chunk * HUB_SECONDS > runs * seconds / workers:
+        chunk = max(chunk, min(runs, int((runs * HUB_SECONDS / seconds) ** 0.5)))
+    return chunk
+
+
+class StudyMaking:
+    """Makes the runs of a study.
+
+    Parameters
+    ----------
+    worker : StudyWorker
+    engine : Engine
+    times : array
+        Of what is kept over time.
+    progress : bool or function, optional
+        As in `sweep`.
+    chunk_seconds : float
+        How long a worker has to do with one chunk, where chunks last, travel or are shown.
+    """
+
+    def __init__(
+        self, worker: StudyWorker, engine: Engine, times: Array, progress: Any = None,
+        chunk_seconds: float = CHUNK_SECONDS,
+    ) -> None:  # fmt: skip
+        self.worker, self.engine, self.times, self.progress = worker, engine, times, progress
+        self._chunk_seconds = chunk_seconds
+        self.design, self.kept = worker.plan.design, worker.kept
+        self.runs = len(self.design)
+        self.notes = self._find_notes()
+
+    def _find_notes(self) -> list[str]:
+        if len(self.times) and self.worker.plan.fields.get("samples") == COURSE_SAMPLES:
+            return [f"All results are taken from {COURSE_SAMPLES} times of each run: a quantity over time is kept."]
+        return []
+
+    def make(self, take: Callable[[ChunkResult], None]) -> None:
+        """Make all runs, and give each chunk to ``take`` as soon as it is made."""
+        self._make(self._find_spans(lasting=True), 0, take)
+
+    def _find_spans(self, lasting: bool) -> Iterator[Span]:
+        size = self._find_chunk(lasting)
+        return ((first, min(first + size, self.runs)) for first in range(0, self.runs, size))
+
+    def in_memory(self) -> Study:
+        """The study, its results in memory."""
+        results = {each.text: np.full((self.runs, *each.size), np.nan) for each in self.kept}
+        status, messages = np.zeros(self.runs, dtype=np.int8), [""] * self.runs
+
+        def take(result: ChunkResult) -> None:
+            span = slice(result.first, result.first + len(result))
+            for text, values in result.results.items():
+                results[text][span] = values
+            status[span], messages[span] = result.status, result.messages
+
+        self._make(self._find_spans(lasting=False), 0, take)
+        told = [(each.text, each.unit, results[each.text]) for each in self.kept]
+        data = compose_data(self.design.dims, self._coordinates(), self.times.tolist(), told, status, messages)
+        return Study(data, [each.text for each in self.kept], [axis.title for axis in self.design.axes], self.notes)
+
+    def in_store(self, store: StudyStore, resume: bool) -> Study:
+        """The study in a store, which goes on where it ended."""
+        identity = self._identity()
+        if store.exists:
+            if not resume:
+                raise ArgumentError(f"store: {store.path} is there already; remove it, or let the study go on")
+            store.open(identity)
+        else:
+            told = {"dims": self.design.dims, "coordinates": self._coordinates()}
+            description = {**told, "times": self.times.tolist(), "notes": self.notes}
+            store.create(self.kept, self.runs, self._find_chunk(lasting=True), identity, description)
+        open_spans, missing = self._find_missing(store)
+        if missing:
+            self._make(open_spans, self.runs - missing, lambda result: store.write(self.kept, result))
+        return read_store(store)
+
+    def _coordinates(self) -> list[Coordinate]:
+        return [(axis.title, axis.unit, dim, values) for axis, dim, values in self.design.coordinates()]
+
+    def _find_missing(self, store: StudyStore) -> tuple[Iterator[Span], int]:
+        """The chunks that are not done, and how many runs they have."""
+        status, size = store.status, store.chunk
+        firsts = [first for first in range(0, self.runs, size) if (status[first : first + size] == NOT_RUN).any()]
+        spans = [(first, min(first + size, self.runs)) for first in firsts]
+        return iter(spans), sum(last - first for first, last in spans)
+
+    def _make(self, spans: Iterator[Span], before: int, take: Any) -> None:
+        """Make the chunks; Ctrl-C, or a function that says so, ends the study with what is done."""
+        done = before
+        began = time.perf_counter()
+
+        def words(now: float) -> str:
+            seconds = time.perf_counter() - began
+            rate = (now - before) / seconds if seconds > 0.0 else 0.0
+            return f"{now:.0f} of {self.runs} runs, {rate:.3g}/s"
+
+        with Progress(0.0, float(self.runs), self.progress, words) as bar:
+
+            def took(result: ChunkResult) -> None:
+                nonlocal done
+                take(result)
+                done += len(result)
+
+            try:
+                self.engine.make(spans, took, lambda more: bar(float(done + more)))
+            except KeyboardInterrupt:
+                return
+
+    def _find_chunk(self, lasting: bool) -> int:
+        """Runs of a chunk: of what lasts or travels, some seconds of work, and several chunks for each worker."""
+        engine = self.engine
+        shared = min(MOST_OF_CHUNK, self.runs)
+        if engine.sharing == engine.workers and not lasting:
+            return shared
+        seconds = 0.0
+        for _ in range(2):  # the first compiles
+            began = time.perf_counter()
+            make_chunk(self.worker, 0, self.design.rows(0, 1))
+            seconds = time.perf_counter() - began
+            if seconds > self._chunk_seconds:
+                break
+        return choose_chunk(self.runs, seconds, engine.workers, engine.sharing, self._chunk_seconds)
+
+    def _identity(self) -> dict[str, str]:
+        """What must be the same for a study to go on."""
+        plan = self.worker.plan
+        told = repr((sorted(plan.fields.items()), sorted(plan.common.items())))
+        return {
+            "models": _digest([_write_model(system) for system in plan.models]),
+            "design": self.design.digest(),
+            "keep": _digest([_write_kept(each) for each in plan.keep]),
+            "fields": _digest([repr(plan.until), _write_start(plan.start), told, plan.formulation]),
+            "kinode": __version__,
+        }
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _write_model(system: System) -> str:
+    """A model as text; one that no file can hold is refused: a store could not tell it from another."""
+    from kinode.formats import yaml_files
+
+    try:
+        return yaml_files.dumps(system)
+    except Error as error:
+        raise ArgumentError(
+            f"store: {system.name} cannot be written as text, so it cannot be known again: {error}"
+        ) from None
+
+
+def _write_kept(wanted: Any) -> str:
+    """What is kept, as text; a function by its code, so that another one of its name is not taken for it."""
+    if isinstance(wanted, str):
+        return wanted
+    code = getattr(wanted, "__code__", None)
+    if code is None:
+        name = getattr(wanted, "__name__", type(wanted).__name__)
+        raise ArgumentError(f"keep: {name} is no plain function, and a store could not know it again")
+    told = (getattr(wanted, "__defaults__", None), [cell.cell_contents for cell in wanted.__closure__ or ()])
+    return f"{wanted.__module__}.{wanted.__qualname__} {_write_code(code)} {told!r}"
+
+
+def _write_code(code: CodeType) -> str:
+    """What a function computes, without the place where it stands."""
+    inner = [_write_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    return repr((code.co_code.hex(), code.co_names, inner))
+
+
+def _write_start(start: Any) -> str:
+    if start is None or isinstance(start, Mapping):
+        return repr(start)
+    state = getattr(start, "end", getattr(start, "state", start))
+    return repr((float(state.t), np.asarray(state.y).tolist()))

@@ -1,0 +1,234 @@
+"""kn.identify: known numbers are recovered from noisy records, intervals mean what they say, gaps are named."""
+
+import numpy as np
+import pandas
+import pytest
+import xarray
+
+import kinode as kn
+from kinode.tasks.fits.fit_problem import FitProblem
+
+T = np.linspace(0.0, 2.0, 81)
+PUSH = 0.8 * np.sin(3 * T) + 0.5 * np.sin(7 * T)
+TRUE = {"m": 1.0, "c": 0.08, "L": 0.6}
+
+
+def make_pendulum():
+    system = kn.System("pendulum", gravity=(0, -9.81, 0))
+    for name, value, bounds in (("m", "1.2 kg", None), ("c", 0.05, None), ("L", "0.5 m", ("0.1 m", "2 m"))):
+        system.parameter(name, value, bounds=bounds)
+    system.input("torque", "0 N*m")
+    bob = system.body("bob", mass="m", com=(0, "-L", 0), inertia=(0.01, 0.01, 0.01))
+    system.revolute("pin", system.world, bob, axis="z", effort="torque", damping="c", q="30 deg")
+    return system
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return kn.compile(make_pendulum())
+
+
+def record(dynamics, seed=0, noise=0.003, **more):
+    """A record of the pendulum with its true numbers."""
+    run = kn.simulate(dynamics, 2.0, times=T, inputs={"torque": (T, PUSH)}, parameters=TRUE, **more)
+    angle = run["pin.q"] + noise * np.random.default_rng(seed).normal(size=len(T))
+    return {"t": T, "u_mNm": 1e3 * PUSH, "angle_deg": np.degrees(angle)}
+
+
+COLUMNS = {"measure": {"pin.q": "angle_deg deg"}, "inputs": {"torque": "u_mNm mN*m"}}
+
+
+def test_a_pendulum_is_recovered_within_its_intervals(pendulum):
+    fit = kn.identify(pendulum, record(pendulum), free=list(TRUE), **COLUMNS)
+    for name, value in TRUE.items():
+        low, high = fit.interval(name, 0.999)
+        assert low < value < high and fit.sigma[name] < 0.05 * value
+    assert fit.noise["pin.q"] == pytest.approx(0.003, rel=0.3)
+    assert not fit.unshown and fit.system.parameters["L"].value == fit["L"]
+    assert np.allclose(np.diag(fit.correlation), 1.0) and fit.chi_square == pytest.approx(1.0, abs=0.1)
+    assert "+- (95 %)" in str(fit) and "98" in str(fit) and fit.facts["message"] == "converged"
+    again = kn.simulate(pendulum, 2.0, times=T, inputs={"torque": (T, PUSH)}, parameters=fit.values)
+    assert np.allclose(again["pin.q"], fit.records[0].run["pin.q"], rtol=0, atol=1e-9)
+
+
+def test_derivatives_of_runs_and_differences_agree(pendulum, monkeypatch):
+    options = {"free": list(TRUE), "free_start": ["pin.q", "pin.u"], **COLUMNS}
+    exact = kn.identify(pendulum, record(pendulum), **options)
+    assert exact.facts["derivatives"] == "sensitivities"
+    monkeypatch.setattr(FitProblem, "_by_sensitivities", lambda *_: None)
+    rough = kn.identify(pendulum, record(pendulum), **options)
+    sigma = np.sqrt(np.diag(exact.covariance))
+    assert np.abs(rough.x - exact.x).max() < 1e-3 * sigma.max()
+    assert np.abs((rough.covariance - exact.covariance) / np.outer(sigma, sigma)).max() < 1e-3
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    """200 seeds, two unknowns: of 400 intervals of 95 % some 90 to 99 % hold the true value."""
+    system = kn.System("oscillator", gravity=(0, 0, 0))
+    system.parameter("k", "40 N/m")
+    system.parameter("c", "1 N*s/m")
+    system.prismatic("rail", system.world, system.body("block", mass=1.0, inertia=(1, 1, 1)), axis="x", q=0.1,
+                     stiffness="k", damping="c")  # fmt: skip
+    dynamics = kn.compile(system)
+    t = np.linspace(0.0, 1.5, 31)
+    clean = kn.simulate(dynamics, 1.5, times=t, parameters={"k": 42.0, "c": 0.9})["rail.q"]
+    held = 0
+    for seed in range(200):
+        data = {"t": t, "x": clean + 0.004 * np.random.default_rng(seed).normal(size=len(t))}
+        fit = kn.identify(dynamics, data, measure={"rail.q": "x"}, free=["k", "c"], rtol=1e-6)
+        held += sum(low <= true <= high for true, (low, high) in ((42.0, fit.interval("k")), (0.9, fit.interval("c"))))
+    assert 0.90 <= held / 400 <= 0.99
+
+
+def test_what_the_data_do_not_show_is_named():
+    system = kn.System("two", gravity=(0, 0, 0))
+    for name, value in (("m1", 1.0), ("m2", 2.0), ("k", 50.0), ("idle", 3.0)):
+        system.parameter(name, value)
+    first, second = (system.body(name, mass=mass, inertia=(1, 1, 1)) for name, mass in (("a", "m1"), ("b", "m2")))
+    system.prismatic("rail", system.world, first, axis="x", stiffness="k", q=0.1)
+    system.fixed("weld", first, second)
+    run = kn.simulate(system, 3.0, samples=121)
+    data = {"t": run.t, "x": run["rail.q"] + 1e-4 * np.random.default_rng(1).normal(size=121)}
+    fit = kn.identify(system, data, measure={"rail.q": "x"}, free=["m1", "m2", "k"], noise={"rail.q": "0.1 mm"})
+    assert len(fit.unshown) == 2  # masses against each other, and a common factor of both and the stiffness
+    assert {name for gap in fit.unshown for name in gap.names} == {"m1", "m2", "k"}
+    fit = kn.identify(system, data, measure={"rail.q": "x"}, free=["m1", "m2"])
+    (gap,) = fit.unshown
+    assert set(gap.names) == {"m1", "m2"} and "do not show" in str(fit)
+    assert fit.sigma["m1"] == np.inf and fit["m1"] + fit["m2"] == pytest.approx(3.0, rel=1e-3)
+    assert fit["m1"] == pytest.approx(1.0, abs=0.05)  # it stays where the search began
+    fit = kn.identify(system, data, measure={"rail.q": "x"}, free=["m1", "idle"])
+    assert fit.unshown[0].names == ("idle",) and fit.sigma["m1"] < 0.01
+
+
+def test_a_motor_with_friction_from_its_current_and_speed():
+    system = kn.System("motor", gravity=(0, 0, 0))
+    system.input("voltage", "0 V")
+    start = {"R": "1 Ohm", "K": "40 mN*m/A", "J": "8e-5 kg*m^2"}
+    true = {"R": 0.9, "K": 0.048, "J": 6e-5, "shaft.friction.effort": 4e-3}
+    for name, value in start.items():
+        system.parameter(name, value)
+    rotor = system.body("rotor", mass=0.3, inertia={"zz": "J"})
+    system.revolute("shaft", system.world, rotor, axis="z", friction=kn.coulomb(effort="3 mN*m"), damping=2e-5)
+    system.element("amplifier", "voltage_source", plus="coil", minus="gnd", voltage="voltage")
+    system.element("motor", "dc_motor", plus="coil", minus="gnd", shaft="shaft", resistance="R", inductance="0.4 mH",
+                   constant="K")  # fmt: skip
+    t = np.arange(0.0, 0.6, 2e-3)
+    u = 6.0 * np.sign(np.sin(2 * np.pi * 4 * t)) * (0.3 + t)
+    dynamics = kn.compile(system, live=["shaft.friction.effort"])
+    run = kn.simulate(dynamics, t[-1], times=t, inputs={"voltage": (t, u, "held")}, parameters=true)
+    assert run.events  # it sticks where it turns around
+    rng = np.random.default_rng(2)
+    data = {"t": t, "u": u, "i": run["motor.current"] + 0.02 * rng.normal(size=len(t)),
+            "n": run["shaft.u"] * 30 / np.pi + 2.0 * rng.normal(size=len(t))}  # fmt: skip
+    fit = kn.identify(system, data, measure={"motor.current": "i", "shaft.u": "n rpm"},
+                      inputs={"voltage": "u held V"}, free=list(true), rtol=1e-6)  # fmt: skip
+    for name, value in true.items():
+        low, high = fit.interval(name, 0.999)
+        assert low < value < high, name
+        assert fit.sigma[name] < 0.1 * value
+    assert fit.facts["derivatives"] == "sensitivities"  # through the events
+    assert fit.system.joints["shaft"].friction.effort == fit["shaft.friction.effort"]
+
+
+def test_play_and_stiffness_of_a_gear_from_two_encoders():
+    """Through the events of the flanks, which touch and part."""
+    system = kn.System("play", gravity=(0, 0, 0))
+    system.input("torque", "0 N*m")
+    system.parameter("gap", "0.03 rad", bounds=(0.001, 0.2))
+    system.parameter("k", "60 N*m/rad")
+    for joint, inertia, effort in (("motor", 0.01, "torque"), ("load", 0.1, 0.0)):
+        body = system.body(f"{joint}_body", mass=1.0, inertia={"zz": inertia})
+        system.revolute(joint, system.world, body, axis="z", effort=effort, damping=0.02)
+    system.element(
+        "gear", "backlash_gear", input="motor", output="load", ratio=2, play="gap", stiffness="k", damping=0.1
+    )
+    dynamics, t = kn.compile(system), np.linspace(0.0, 1.5, 151)
+    push, true = 0.5 * np.sign(np.sin(9 * t)), {"gap": 0.02, "k": 80.0}
+    run = kn.simulate(dynamics, 1.5, times=t, inputs={"torque": (t, push, "held")}, parameters=true)
+    assert len(run.events) > 8
+    rng = np.random.default_rng(4)
+    data = {"t": t, "u": push, **{name: run[f"{name}.q"] + 5e-4 * rng.normal(size=151) for name in ("motor", "load")}}
+    fit = kn.identify(dynamics, data, measure={"motor.q": "motor", "load.q": "load"}, inputs={"torque": "u held"},
+                      free=["gap", "k"], rtol=1e-6)  # fmt: skip
+    for name, value in true.items():
+        low, high = fit.interval(name, 0.999)
+        assert low < value < high and fit.sigma[name] < 0.05 * value, name
+
+
+def test_start_values_of_each_record_and_a_record_held_back(pendulum):
+    starts = [{"pin.q": 0.2, "pin.u": 0.5}, {"pin.q": -0.4, "pin.u": 0.0}, {"pin.q": 0.1, "pin.u": -1.0}]
+    first, second, other = (record(pendulum, seed, start=start) for seed, start in enumerate(starts))
+    fit = kn.identify(pendulum, [first, pandas.DataFrame(second)], free=["m", "L"], parameters={"c": 0.08},
+                      free_start=["pin.q", "pin.u"], check=other, **COLUMNS)  # fmt: skip
+    assert fit["m"] == pytest.approx(1.0, rel=0.02) and fit["L"] == pytest.approx(0.6, rel=0.01)
+    for k, start in enumerate(starts[:2]):
+        assert fit.records[k].start["pin.u"] == pytest.approx(start["pin.u"], abs=0.05)
+        assert fit[f"pin.q of record {k}"] == fit.records[k].start["pin.q"]
+    assert fit.checks[0].match("pin.q") > 95 and fit.checks[0].start["pin.u"] == pytest.approx(-1.0, abs=0.05)
+
+
+def test_outliers_and_gaps_in_the_data(pendulum):
+    data = record(pendulum)
+    data["angle_deg"][[5, 20, 41, 60]] += [40.0, -30.0, 50.0, 35.0]
+    data["angle_deg"][10:14] = np.nan
+    options = {"free": ["m", "L"], "parameters": {"c": 0.08}, "noise": {"pin.q": "0.2 deg"}, **COLUMNS}
+    plain, robust = kn.identify(pendulum, data, **options), kn.identify(pendulum, data, loss="cauchy", **options)
+    assert abs(robust["L"] - 0.6) < 0.2 * abs(plain["L"] - 0.6)
+    assert robust.samples == len(T) - 4
+    assert abs(robust["L"] - 0.6) < 5 * robust.sigma["L"] < 0.05
+    assert any("times the given noise" in note for note in plain.notes)
+
+
+def test_a_model_that_lacks_something_is_told(pendulum):
+    fit = kn.identify(pendulum, record(pendulum, noise=1e-4), free=["m"], **COLUMNS)  # L and c are wrong
+    assert any("no noise" in note for note in fit.notes)
+
+
+def test_bounds_hold(pendulum):
+    fit = kn.identify(pendulum, record(pendulum), free={"L": ("0.4 m", "55 cm"), "m": None}, **COLUMNS)
+    assert fit["L"] == pytest.approx(0.55) and "L is at its bound" in fit.notes
+
+
+def test_files_datasets_and_reports(pendulum, tmp_path):
+    data = record(pendulum)
+    path = tmp_path / "log.csv"
+    rows = zip(1e3 * T, data["angle_deg"], data["u_mNm"], strict=True)
+    path.write_text("\n".join(["time [ms];angle [deg];u", *(";".join(map(repr, map(float, row))) for row in rows)]))
+    angle = ("time", data["angle_deg"], {"units": "deg"})
+    dataset = xarray.Dataset({"angle": angle, "u": ("time", data["u_mNm"])}, {"time": T})
+    options = {"measure": {"pin.q": "angle"}, "inputs": {"torque": "u mN*m"}, "free": ["L"]}
+    options["parameters"] = {"m": 1.0, "c": 0.08}
+    fits = [kn.identify(pendulum, each, **options) for each in (path, dataset)]
+    assert fits[0]["L"] == pytest.approx(fits[1]["L"], rel=1e-9) and fits[0]["L"] == pytest.approx(0.6, rel=0.01)
+    assert fits[0].plot(file=tmp_path / "fit.png") and (tmp_path / "fit.png").stat().st_size > 10_000
+    text = fits[0].report(tmp_path / "out").read_text()
+    assert "Correlation" not in text and "rms of residuals" in text and "log.csv" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"free": ["M"]}, "no parameter or number is called 'M'"),
+        ({"free": []}, "names of parameters"),
+        ({"free": ["pin.axis.x"]}, "pin.axis.x"),
+        ({"measure": {"pin.q": "angel_deg deg"}}, "no column is called 'angel_deg'; did you mean angle_deg"),
+        ({"measure": {"pin.q": "angle_deg V"}}, "'V' is no unit of what is measured in rad"),
+        ({"measure": {"bob.position": "angle_deg"}}, "several components"),
+        ({"inputs": {"toque": "u_mNm"}}, "no input is called 'toque'"),
+        ({"inputs": {"torque": "u_mNm V"}}, "V"),
+        ({"noise": {"pin.q": -1}}, "a positive number"),
+        ({"noise": {"pin.u": 1}}, "not among what is measured"),
+        ({"loss": "square"}, "none of linear"),
+        ({"free": {"L": ("0.7 m", "0.8 m")}}, "is not within its bounds"),
+        ({"data": {"angle_deg": T}}, "no column is called t or time"),
+        ({"data": {"t": T[::-1], "angle_deg": T, "u_mNm": T}}, "times must rise"),
+        ({"data": "nowhere.csv"}, "nowhere.csv"),
+        ({"samples": 5}, "no argument is called 'samples'"),
+    ],
+)
+def test_what_is_wrong_is_named(pendulum, change, words):
+    arguments = {"data": record(pendulum), "free": ["L"], **COLUMNS, **change}
+    with pytest.raises(kn.Error) as error:
+        kn.identify(pendulum, arguments.pop("data"), **arguments)
+    assert words in str(error.value)

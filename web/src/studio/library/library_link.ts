@@ -1,0 +1,34 @@
+// The library as the server has it: asked for when a model is opened, and kept up to date.
+
+import type { LiveConnection } from "../../live/connection";
+import type { StudioDocument } from "../document";
+import type { LibraryNews } from "./library_types";
+
+export class LibraryLink {
+  private readonly document: StudioDocument;
+  private readonly changed: () => void;
+
+  constructor(document: StudioDocument, connection: Pick<LiveConnection, "onPush">, changed: () => void) {
+    this.document = document;
+    this.changed = changed;
+    connection.onPush((message) => {
+      if (message["kind"] === "library") this.take(message as unknown as LibraryNews);
+    });
+    document.listen((news) => {
+      if (news.kind === "opened") void this.ask();
+    });
+  }
+
+  async ask(): Promise<void> {
+    try {
+      this.take((await this.document.question("library")) as unknown as LibraryNews);
+    } catch {
+      // the palette is as it was; the next change of a file brings the library
+    }
+  }
+
+  private take({ parts, folder }: LibraryNews): void {
+    this.document.catalogue = { ...this.document.catalogue, library: parts, libraryFolder: folder };
+    this.changed();
+  }
+}
