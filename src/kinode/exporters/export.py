@@ -21,7 +21,6 @@ from kinode.model.base.fields import short, unknown
 from kinode.model.system import System
 from kinode.records import dataclass
 
-
 Exported = str | bytes | Mapping[str, str | bytes]
 """What an export gives: the text or the bytes of a file, or the contents of a folder by file name."""
 
