@@ -1,8 +1,8 @@
 """``dynamics.to_casadi``: a compiled system as CasADi functions of scalars, with CasADi's exact derivatives.
 
 The model is traced as for machine code, with efforts or accelerations given besides, and each result is written by
-``casadi_writer.py``.  Large systems are straight-line code here too.  Not offered are the distribution of reactions that
-equilibrium does not determine, and the changes of discrete states at events.
+``casadi_writer.py``.  Large systems are straight-line code here too.  Not offered are the distribution of reactions
+that equilibrium does not determine, and the changes of discrete states at events.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Traced values as CasADi expressions: the tape written a third time, beside machine code and formulas.
 
 An operation of the tape is one of CasADi's, so that values agree to rounding and CasADi's derivatives are exact.
-Lookup tables become sums over their intervals, in which all terms but one are zero.  Of a ``where`` both sides are computed;
-CasADi multiplies the derivative of the side that is not taken by zero.
+Lookup tables become sums over their intervals, in which all terms but one are zero.  Of a ``where`` both sides are
+computed; CasADi multiplies the derivative of the side that is not taken by zero.
 """
 
 from __future__ import annotations
