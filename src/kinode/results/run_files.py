@@ -30,7 +30,7 @@ from kinode.results.course_files import read_courses, write_courses
 from kinode.results.run_file_reader import finite, read_column, read_dataset, read_flat, read_named, read_records
 from kinode.results.sensitivities.column_files import load_columns, save_columns
 from kinode.results.trajectory import Trajectory
-from kinode.results.written_tables.run_columns import chosen_names, columns_of
+from kinode.results.written_tables.written_columns import chosen_names, columns_of
 from kinode.simulation.event_log import Event
 from kinode.simulation.solver import split
 from kinode.version import __version__

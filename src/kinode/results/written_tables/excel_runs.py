@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
 from kinode.optional_packages import need
-from kinode.results.written_tables.run_columns import by_component, chosen_names, columns_of, facts_of, values_of
+from kinode.results.written_tables.written_columns import by_component, chosen_names, columns_of, facts_of, values_of
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory

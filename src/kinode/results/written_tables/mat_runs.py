@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
-from kinode.results.written_tables.run_columns import by_component, chosen_names, facts_of, values_of
+from kinode.results.written_tables.written_columns import by_component, chosen_names, facts_of, values_of
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
