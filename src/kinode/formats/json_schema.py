@@ -157,6 +157,7 @@ def _values() -> Schema:
             **object_of(
                 FIELDS["tables"],
                 {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
+                 "sheet": {"type": ["string", "integer"]}, "over": text,
                  "method": {"enum": list(METHODS)}, "outside": {"oneOf": [outside, _array(outside, 1, MOST_AXES)]}},
             ),
             "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
