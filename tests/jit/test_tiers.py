@@ -174,6 +174,7 @@ def test_loops_come_in_two_tiers_with_the_same_bits(tiered, monkeypatch):
         found = kn.simulate(dynamics, 0.5, progress=False)
         return found.q.tobytes() + found.u.tobytes()
 
+    better_code.stop_better_code()  # that of another test has another cache
     monkeypatch.setattr(compiled_loops, "_LOADED", {})
     first = run()
     ((name, loop),) = compiled_loops._LOADED.items()
