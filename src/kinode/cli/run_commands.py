@@ -71,12 +71,12 @@ def run(
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
     kinode run axis.yaml --input 'voltage=log.csv:u_V V' --show axis.q
     """
-    from kinode.importers import URDF
+    from kinode.importers import ROBOT_FILES
     from kinode.model.quantity_expressions import find_expression
     from kinode.model.quantity_names import find_quantity
 
     system = load_model(model, base)
-    if model.suffix.lower() in URDF and not quiet:
+    if model.suffix.lower() in ROBOT_FILES and not quiet:
         for note in system.notes:  # where kinode's model differs from the file
             say(note)
     names = list(show or ())
