@@ -7,6 +7,7 @@ soft in MuJoCo; its own mass matrix, forces and Jacobian give the acceleration t
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,12 @@ class Peer:
 
 def compile_peer(file: Path) -> Any:
     """MuJoCo's own model of a file."""
-    return mujoco.MjSpec.from_file(str(file)).compile()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of attributes that are old
+        spec = (
+            mujoco.MjSpec.from_file(str(file)) if file.suffix == ".xml" else mujoco.MjSpec.from_string(file.read_text())
+        )
+        return spec.compile()
 
 
 def equalize(model: Any, system: Any) -> None:

@@ -6,6 +6,7 @@ and refuses a file outside the folder of the model.  Textures and skins are neve
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -15,32 +16,28 @@ from typing import Any
 from kinode.errors import ModelError, unreadable
 from kinode.importers import xml_reader
 from kinode.importers.xml_reader import XmlElement
+from kinode.optional_packages import need
 
 DEEPEST_INCLUDES = 30
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 UNOPENED = ("texture", "skin")
 _LINE = re.compile(r",?\s*line (\d+)")
 _ELEMENT = re.compile(r"\s*Element (?:name )?'([^']*)'(?:, id \d+)?")
-NEEDED = "models of MuJoCo need the package mujoco-core: pip install kinode[mjcf]"
 
 
-def import_mujoco(file: str | None = None) -> Any:
+def import_mujoco() -> Any:
     """The package, or an error that says how it is installed."""
-    try:
-        import mujoco
-    except ImportError:
-        raise ModelError(NEEDED, file=file) from None
-    return mujoco
+    return need("mujoco", "mjcf", "a model of MuJoCo")
 
 
 def compile_file(file: Path, root: XmlElement, trust: bool, notes: list[str]) -> tuple[Any, Any]:
     """MuJoCo's specification and compiled model of a file that was parsed; ``notes`` gets what MuJoCo warns of."""
     check_files(file, root, trust)
-    mujoco = import_mujoco(str(file))
+    mujoco = import_mujoco()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            spec = mujoco.MjSpec.from_file(str(file))
+            spec = _specify(mujoco, file, root)
             for texture in spec.textures:
                 texture.file, texture.cubefiles, texture.builtin = "", [], mujoco.mjtBuiltin.mjBUILTIN_FLAT
                 texture.width = texture.height = texture.nchannel = 3
@@ -53,6 +50,21 @@ def compile_file(file: Path, root: XmlElement, trust: bool, notes: list[str]) ->
             raise _located(str(error), file) from None
     notes.extend(f"MuJoCo warns: {' '.join(str(warning.message).split())}" for warning in said)
     return spec, model
+
+
+def _specify(mujoco: Any, file: Path, root: XmlElement) -> Any:
+    """MuJoCo's specification of a file; it opens those called .xml alone, others it gets as text."""
+    if file.suffix.lower() == ".xml":
+        return mujoco.MjSpec.from_file(str(file))
+    folder = file.parent
+    named = [element.attributes["file"] for element in _walk(root) if element.tag == "include"]
+    inner = [path for path, _ in _included(file, root, folder, 0)]
+    texts = {
+        name: (folder / name).read_bytes() for name in [*named, *(x.relative_to(folder).as_posix() for x in inner)]
+    }
+    spec = mujoco.MjSpec.from_string(file.read_text(encoding="utf-8-sig"), include=texts)
+    spec.modelfiledir = f"{folder.resolve()}{os.sep}"
+    return spec
 
 
 def check_files(file: Path, root: XmlElement, trust: bool) -> None:

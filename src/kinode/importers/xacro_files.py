@@ -16,10 +16,10 @@ from typing import Any
 
 from kinode.errors import ModelError
 from kinode.importers.xml_reader import XmlElement
+from kinode.optional_packages import need
 
 ENDING = ".xacro"
 REFUSED = "is xacro, whose macros run Python expressions; the caller may allow it with trust=True (--trust)"
-NEEDED = "xacro needs the package xacro: pip install kinode[xacro]"
 _EXPANDING = Lock()  # the package keeps its state in global variables
 
 
@@ -42,11 +42,8 @@ def expand(
     """The URDF of a xacro file; ``arguments`` are its xacro:arg, ``packages`` the folders that $(find name) means."""
     if not trust:
         raise ModelError(REFUSED, file=str(file))
-    try:
-        import xacro
-        from xacro import substitution_args
-    except ImportError:
-        raise ModelError(NEEDED, file=str(file)) from None
+    xacro = need("xacro", "xacro", "a file with macros")
+    substitution_args = need("xacro.substitution_args", "xacro", "a file with macros")
     given = {str(name): _text(value) for name, value in arguments.items()}
     folders = {name: str(Path(folder).resolve()) for name, folder in packages.items()}
     with _EXPANDING, _finding(substitution_args, folders), redirect_stderr(StringIO()):
