@@ -27,15 +27,14 @@ PACKAGES = ("mujoco", "dm_control", "gymnasium")
 
 def find_files() -> list[tuple[str, Path]]:
     """The XML files of the packages whose first element is mujoco."""
-    files = []
+    files: list[tuple[str, Path]] = []
     for package in PACKAGES:
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
             continue
         top = Path(spec.submodule_search_locations[0])
-        for file in sorted(top.rglob("*.xml")):
-            if b"<mujoco" in file.read_bytes():
-                files.append((f"{package}/{file.relative_to(top).as_posix()}", file))
+        found = [file for file in sorted(top.rglob("*.xml")) if b"<mujoco" in file.read_bytes()]
+        files += [(f"{package}/{file.relative_to(top).as_posix()}", file) for file in found]
     return files
 
 

@@ -48,6 +48,7 @@ def equalize(model: Any, system: Any) -> None:
     model.opt.disableflags |= off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS
     model.opt.density = model.opt.viscosity = 0.0
     model.opt.wind[:] = 0.0
+    model.actuator_actearly[:] = 0  # forces from activations of the next step: time is continuous in kinode
     names = MjcfNames(model)
     left_out = " ".join(note for note in system.notes if note.startswith("left out"))
     for k in range(model.ntendon):
