@@ -30,7 +30,7 @@ class SitePush(NamedTuple):
     moment: tuple[str, str, str]
 
 
-class Transmission(NamedTuple):
+class ActuatorPath(NamedTuple):
     """Length and velocity as laws, and what the length gains for a unit of each joint's coordinates."""
 
     length: str
@@ -130,7 +130,7 @@ class MjcfDrives:
         bias = self.bias[k] == m.mjtBias.mjBIAS_AFFINE and model.actuator_biasprm[k, 1:3].any()
         return bool(gain or bias)
 
-    def _transmission(self, k: int) -> Transmission | None:
+    def _transmission(self, k: int) -> ActuatorPath | None:
         model, m = self.model, self.mujoco
         kind, target, gear = self.acts_on[k], int(model.actuator_trnid[k, 0]), model.actuator_gear[k]
         if kind == m.mjtTrn.mjTRN_TENDON:
@@ -140,9 +140,9 @@ class MjcfDrives:
             return None
         if model.jnt_type[target] in HINGE_OR_SLIDE:
             name = self.names.joints[target]
-            return scaled(Transmission(f"{name}.q", f"{name}.u", {(target, 0): 1.0}), tidy_number(gear[0]))
+            return scaled(ActuatorPath(f"{name}.q", f"{name}.u", {(target, 0): 1.0}), tidy_number(gear[0]))
         if model.jnt_type[target] == BALL and kind == m.mjtTrn.mjTRN_JOINT and not self._feeds_back(k):
-            return Transmission("0", "0", {(target, axis): tidy_number(gear[axis]) for axis in range(3) if gear[axis]})
+            return ActuatorPath("0", "0", {(target, axis): tidy_number(gear[axis]) for axis in range(3) if gear[axis]})
         return None
 
     def _control(self, k: int, name: str) -> str:
@@ -163,7 +163,7 @@ class MjcfDrives:
         act = f"{part}.output"
         return clamped(act, model.actuator_actrange[k]) if model.actuator_actlimited[k] else act
 
-    def _force(self, k: int, control: str, path: Transmission) -> str:
+    def _force(self, k: int, control: str, path: ActuatorPath) -> str:
         model, m = self.model, self.mujoco
         affine = self.gain[k] == m.mjtGain.mjGAIN_AFFINE
         gain = affine_law(model.actuator_gainprm[k] if affine else [model.actuator_gainprm[k, 0], 0.0, 0.0], path)
@@ -176,13 +176,13 @@ class MjcfDrives:
 
     def _push(self, k: int, name: str, control: str) -> None:
         """A wrench at a site."""
-        force = self._force(k, control, Transmission("0", "0", {}))
+        force = self._force(k, control, ActuatorPath("0", "0", {}))
         wrench = [times(tidy_number(gear), force) if gear else "0" for gear in self.model.actuator_gear[k]]
         self.pushes.append(
             SitePush(name, int(self.model.actuator_trnid[k, 0]), tuple(wrench[:3]), tuple(wrench[3:]))  # type: ignore[arg-type]
         )
 
-    def _reflect(self, k: int, path: Transmission) -> None:
+    def _reflect(self, k: int, path: ActuatorPath) -> None:
         """Inertia and damping of the actuator itself, seen at the joint."""
         model = self.model
         armature, damping = float(model.actuator_armature[k]), float(model.actuator_damping[k])
@@ -198,7 +198,7 @@ class MjcfDrives:
             self.passive.setdefault((joint, axis), []).append(times(-arm * damping, path.velocity))
 
     # -- tendons -----------------------------------------------------------------------------------
-    def tendon(self, k: int) -> Transmission | None:
+    def tendon(self, k: int) -> ActuatorPath | None:
         """A fixed tendon; None for a spatial one."""
         model, m = self.model, self.mujoco
         first, count = int(model.tendon_adr[k]), int(model.tendon_num[k])
@@ -211,7 +211,7 @@ class MjcfDrives:
             arms[joint, 0] = arms.get((joint, 0), 0.0) + arm
             lengths.append(times(arm, f"{self.names.joints[joint]}.q"))
             rates.append(times(arm, f"{self.names.joints[joint]}.u"))
-        return Transmission(join(lengths), join(rates), arms)
+        return ActuatorPath(join(lengths), join(rates), arms)
 
     def _add_tendon(self, k: int, no_spring: bool, no_damper: bool) -> None:
         model, given = self.model, self.names.tendon(k)
@@ -261,13 +261,13 @@ def join(terms: Sequence[str]) -> str:
     return " + ".join(term for term in terms if term).replace("+ -", "- ")
 
 
-def scaled(path: Transmission, gear: float) -> Transmission:
+def scaled(path: ActuatorPath, gear: float) -> ActuatorPath:
     """A transmission behind a gear."""
     arms = {place: gear * arm for place, arm in path.arms.items()}
-    return Transmission(times(gear, path.length), times(gear, path.velocity), arms)
+    return ActuatorPath(times(gear, path.length), times(gear, path.velocity), arms)
 
 
-def affine_law(numbers: Sequence[Any], path: Transmission) -> str:
+def affine_law(numbers: Sequence[Any], path: ActuatorPath) -> str:
     """a + b length + c velocity."""
     a, b, c = (float(x) for x in numbers[:3])
     terms = [repr(a)] if a or not (b or c) else []

