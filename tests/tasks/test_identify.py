@@ -9,7 +9,7 @@ import kinode as kn
 from kinode.tasks.fits.fit_problem import FitProblem
 from support.example_counts import is_fixed
 
-EVERY_RUN_SEEDS = 8  # of fits with events; the intervals of so few hold the true value in 80 % at least
+EVERY_RUN_SEEDS = 5  # of fits with events; the intervals of so few hold the true value in 80 % at least
 
 T = np.linspace(0.0, 2.0, 81)
 PUSH = 0.8 * np.sin(3 * T) + 0.5 * np.sin(7 * T)
