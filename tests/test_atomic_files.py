@@ -250,3 +250,17 @@ def test_text_that_is_no_text(tmp_path):
     with pytest.raises(kn.Error, match="cannot be written"):
         atomic_files.write_text(tmp_path / "file", "\ud800")
     assert not list(tmp_path.iterdir())
+
+
+def test_folder_is_written_whole_or_not_at_all(tmp_path):
+    """Files of the folder that are not written stay; a failure leaves all as it was."""
+    folder = tmp_path / "code"
+    atomic_files.write_folder(folder, {"a.c": b"1", "inner/b.h": b"2"})
+    (folder / "own.txt").write_text("mine")
+    atomic_files.write_folder(folder, {"a.c": b"3"})
+    contents = {str(x.relative_to(folder)): x.read_text() for x in folder.rglob("*") if x.is_file()}
+    assert contents == {"a.c": "3", "inner/b.h": "2", "own.txt": "mine"}
+    with pytest.raises(kn.Error, match="cannot be written"):
+        atomic_files.write_folder(folder, {"a.c": b"4", "x\0y": b""})
+    assert (folder / "a.c").read_text() == "3"
+    assert [x.name for x in tmp_path.iterdir()] == ["code"]

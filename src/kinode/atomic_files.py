@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import stat
 from codecs import StreamWriter, getwriter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from shutil import rmtree
 from typing import BinaryIO
 
 from kinode.errors import Error
@@ -104,6 +105,41 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a file of text in UTF-8; a failure is an ``Error`` that names it."""
     with naming_failures(path):
         write_bytes(path, text.encode())
+
+
+def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
+    """Write the files of a folder, which may have others; a failure is an ``Error`` that names the folder.
+
+    All contents are on the disk, in a temporary folder beside it, before the first file gets its name.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder; its parent must be there.
+    files : mapping
+        Contents by file name; a slash leads into a folder within.
+    """
+    target = os.path.realpath(path)
+    staged = os.path.join(os.path.dirname(target), f".kinode-{os.urandom(8).hex()}.folder")
+    with naming_failures(path):
+        try:
+            for name, contents in files.items():
+                place = os.path.join(staged, *name.split("/"))
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                with open(place, "wb") as stream:
+                    stream.write(contents)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            if not os.path.lexists(target):
+                os.replace(staged, target)
+                return
+            for name in files:
+                os.makedirs(os.path.dirname(os.path.join(target, *name.split("/"))), exist_ok=True)
+            for name in files:
+                parts = name.split("/")
+                os.replace(os.path.join(staged, *parts), os.path.join(target, *parts))
+        finally:
+            rmtree(staged, ignore_errors=True)
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:

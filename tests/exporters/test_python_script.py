@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.exporters.export import EXPORTS
+from kinode.exporters.export import EXPORTS, ExportOrder
 from kinode.exporters.python_script import write_script
 from kinode.exporters.typed_values import end_comment
 
@@ -88,14 +88,17 @@ def test_controller_is_refused_by_name():
 def test_export_writes_files(tmp_path):
     file = EXAMPLES[0]
     system = kn.load(file)
-    for kind, chosen in EXPORTS.items():
+    texts = {kind: chosen for kind, chosen in EXPORTS.items() if chosen.is_text}
+    for kind, chosen in texts.items():
         written = kn.export(system, kind, tmp_path)
         assert written == tmp_path / f"{system.name}{chosen.suffix}"
-        assert written.read_text() == chosen.write(system, "")
+        assert written.read_text() == chosen.write(ExportOrder(system))
     assert kn.load(tmp_path / f"{system.name}.yaml") == system
     assert kn.export(file, "python", tmp_path / "x.py").read_text() == write_script(system, file.read_text())
     with pytest.raises(kn.ArgumentError, match="did you mean python"):
         kn.export(system, "pyhton", tmp_path)
+    with pytest.raises(kn.ArgumentError, match="takes no 'outputs'"):
+        kn.export(system, "yaml", tmp_path, outputs=["t"])
     with pytest.raises(kn.ArgumentError, match="a System or a model file"):
         kn.export(3, "python", tmp_path)
     with pytest.raises(kn.ModelError, match="no such file"):

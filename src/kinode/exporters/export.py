@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from kinode.atomic_files import write_text
+from kinode.atomic_files import write_bytes, write_folder
 from kinode.errors import ArgumentError
 from kinode.exporters.python_script import write_script
 from kinode.formats.load import YAML, load
@@ -20,6 +21,20 @@ from kinode.model.base.fields import short, unknown
 from kinode.model.system import System
 from kinode.records import dataclass
 
+Exported = str | bytes | Mapping[str, str | bytes]
+"""What an export gives: the text or the bytes of a file, or the contents of a folder by file name."""
+
+
+@dataclass(frozen=True)
+class ExportOrder:
+    """What is to be exported."""
+
+    system: System
+    text: str = ""
+    """The text that the system is from; empty where that is not known."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of ``kn.export``, by name; those that the kind knows."""
+
 
 @dataclass(frozen=True)
 class ExportKind:
@@ -27,21 +42,29 @@ class ExportKind:
 
     words: str
     suffix: str
-    write: Callable[[System, str], str]
-    """From the system, and the text that it is from, which is empty where that is not known."""
+    """The ending of the file; empty for a folder."""
+    write: Callable[[ExportOrder], Exported]
+    options: tuple[str, ...] = ()
+    """The names of further arguments that it takes."""
+    is_text: bool = True
+    """Whether it is one file of text."""
 
 
-def _write_yaml(system: System, text: str) -> str:
-    return dumps(system)
+def _write_yaml(order: ExportOrder) -> str:
+    return dumps(order.system)
 
 
-def _draw(system: System, text: str) -> str:
-    return str(hook("diagram")(system).svg)
+def _write_script(order: ExportOrder) -> str:
+    return write_script(order.system, order.text)
+
+
+def _draw(order: ExportOrder) -> str:
+    return str(hook("diagram")(order.system).svg)
 
 
 EXPORTS = {
     "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", _write_yaml),
-    "python": ExportKind("script that builds the same system", ".py", write_script),
+    "python": ExportKind("script that builds the same system", ".py", _write_script),
     "svg": ExportKind("circuit diagram, laid out anew", ".svg", _draw),
 }
 
@@ -53,7 +76,9 @@ def find_export(kind: object) -> ExportKind:
     return EXPORTS[kind]
 
 
-def export(system: System | str | os.PathLike[str], kind: str, path: str | os.PathLike[str]) -> Path:
+def export(
+    system: System | str | os.PathLike[str], kind: str, path: str | os.PathLike[str], **options: Any
+) -> Path:  # fmt: skip
     """Write a system in another form.
 
     Parameters
@@ -63,12 +88,15 @@ def export(system: System | str | os.PathLike[str], kind: str, path: str | os.Pa
     kind : {"yaml", "python", "svg"}
         A model file; a Python script that builds the same system; the circuit diagram.
     path : path
-        The file, or a folder, in which the file gets the name of the system.
+        The file, or a folder, in which the file gets the name of the system.  A kind that is a folder is written into
+        this one.
+    **options
+        What the kind takes besides.
 
     Returns
     -------
     pathlib.Path
-        The file.
+        The file, or the folder.
 
     Examples
     --------
@@ -82,11 +110,22 @@ def export(system: System | str | os.PathLike[str], kind: str, path: str | os.Pa
     if not isinstance(system, System):
         raise ArgumentError(f"export: a System or a model file is expected, not {short(system)}")
     chosen = find_export(kind)
+    for name in options:
+        if name not in chosen.options:
+            raise ArgumentError(f"export: {unknown(f'{kind!r} takes no', name, chosen.options)}")
     file = Path(path)
-    if file.is_dir():
+    if chosen.suffix and file.is_dir():
         file = file / f"{file_name(system.name)}{chosen.suffix}"
-    write_text(file, chosen.write(system, text))
+    _write(file, chosen.write(ExportOrder(system, text, options)))
     return file
+
+
+def _write(file: Path, contents: Exported) -> None:
+    """Write a file or a folder, as a whole."""
+    if isinstance(contents, Mapping):
+        write_folder(file, {name: x.encode() if isinstance(x, str) else x for name, x in contents.items()})
+    else:
+        write_bytes(file, contents.encode() if isinstance(contents, str) else contents)
 
 
 def _load(file: Path) -> tuple[Any, str]:

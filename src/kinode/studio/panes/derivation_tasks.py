@@ -192,10 +192,12 @@ def write_report(order: Order) -> Plain:
 
 def write_script(order: Order) -> Plain:
     """The model in another form."""
-    from kinode.exporters.export import find_export
+    from kinode.exporters.export import ExportOrder, find_export
 
     chosen = find_export(order.fields.get("kind") or "python")
-    return {"text": chosen.write(order.system, order.text), "suffix": chosen.suffix}
+    if not chosen.is_text:
+        raise ArgumentError(f"export: {chosen.words}: kn.export and kinode export write it")
+    return {"text": str(chosen.write(ExportOrder(order.system, order.text))), "suffix": chosen.suffix}
 
 
 TASKS: dict[str, Callable[[Order], Plain]] = {

@@ -185,7 +185,7 @@ def describe_model(system: System, whole: bool) -> Plain:
         "shapes": list(SHAPES),
         "joints": list(system.joints),
         "frames": [*system.bodies, *system.frames],
-        "exports": [{"kind": kind, "words": x.words, "suffix": x.suffix} for kind, x in EXPORTS.items()],
+        "exports": [{"kind": kind, "words": x.words, "suffix": x.suffix} for kind, x in EXPORTS.items() if x.is_text],
         "owners": find_owners(system),
     }  # fmt: skip
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinode.atomic_files import write_text
-from kinode.errors import Error
-from kinode.symbolic.markup import Markup, join, tag
+from kinode.symbolic.markup import Markup, tag
 from kinode.version import __version__
 from kinode.views.plots.fit_plots import plot_fit
 from kinode.views.report.html_markup import facts, picture, table
+from kinode.views.report.report_page import compose_page, write_page
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
@@ -24,22 +22,11 @@ FILE = "fit.html"
 
 def report_fit(fit: Fit, folder: str | os.PathLike[str]) -> Path:
     """Write the report of a fit into a folder, which is made if needed; gives the file."""
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Error(f"{path}: the report cannot be written: {error.strerror}") from None
-    write_text(path / FILE, _compose(fit))
-    return path / FILE
+    return write_page(folder, FILE, _compose(fit))
 
 
 def _compose(fit: Fit) -> str:
-    css = resources.files("kinode.views.report").joinpath("report.css").read_text(encoding="utf-8")
     name = fit.dynamics.system.name
-    head = join([
-        Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-        tag("title", f"Fit of {name}"), Markup(f"<style>\n{css}</style>"),
-    ])  # fmt: skip
     lead = f"{len(fit.unknowns)} numbers of {name} from {fit.samples} samples of {len(fit.records)} records"
     top = tag("header", tag("h1", "Fit"), tag("p", lead, class_="lead"))
     notes = tag("section", tag("h2", "What to know"), *(tag("p", note) for note in fit.notes)) if fit.notes else ""
@@ -47,7 +34,7 @@ def _compose(fit: Fit) -> str:
     sections = [_values(fit), notes, _channels(fit), _correlation(fit), *_plots(fit)]
     foot = tag("footer", f"Written by kinode {__version__}.")
     body = tag("main", top, *sections, tag("section", tag("h2", "How it was found"), facts(how)), foot)
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}</body>\n</html>\n'
+    return compose_page(f"Fit of {name}", body)
 
 
 def _values(fit: Fit) -> Markup:

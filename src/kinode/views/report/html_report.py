@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +54,7 @@ from kinode.views.report.model_section import (
     describe_size,
     describe_status,
 )
+from kinode.views.report.report_page import compose_page, make_folder
 from kinode.views.style import SmallSheet, label, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
@@ -112,10 +112,8 @@ def report(
     pathlib.Path
         The file.
     """
-    path = Path(folder)
-    file = path / f"{_file_name(name or run.system.name)}.html"
+    file = make_folder(folder) / f"{_file_name(name or run.system.name)}.html"
     try:
-        path.mkdir(parents=True, exist_ok=True)
         text = compose(
             run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from, explain=explain
         )
@@ -151,17 +149,7 @@ def compose(
     sections += [describe_equations(run.system), describe_forms(run.system)]
     sections += [_verification(checked) if verify else Markup(""), _facts(run)]
     body = tag("main", _header(run, heading), _keys(run, loads, checked), *sections, _footer())
-    css = resources.files("kinode.views.report").joinpath("report.css").read_text(encoding="utf-8")
-    head = join(
-        [
-            Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-            mechanism.policy,
-            tag("title", f"{heading}: motion and joint loads"),
-            Markup(f"<style>\n{css}</style>"),
-        ]
-    )
-    content = f"{body}\n{mechanism.script}"
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{content}</body>\n</html>\n'
+    return compose_page(f"{heading}: motion and joint loads", body, policy=mechanism.policy, script=mechanism.script)
 
 
 def _file_name(text: str) -> str:

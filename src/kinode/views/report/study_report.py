@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinode.atomic_files import write_text
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError
 from kinode.symbolic.markup import Markup, join, tag
 from kinode.version import __version__
 from kinode.views.plots.study_plots import find_shares, plot_study
 from kinode.views.report.html_markup import facts, picture, table
+from kinode.views.report.report_page import compose_page, write_page
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
@@ -24,26 +23,15 @@ FILE = "study.html"
 
 def report_study(study: Study, folder: str | os.PathLike[str]) -> Path:
     """Write the report of a study into a folder, which is made if needed; gives the file."""
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Error(f"{path}: the report cannot be written: {error.strerror}") from None
-    write_text(path / FILE, _compose(study))
-    return path / FILE
+    return write_page(folder, FILE, _compose(study))
 
 
 def _compose(study: Study) -> str:
-    css = resources.files("kinode.views.report").joinpath("report.css").read_text(encoding="utf-8")
-    head = join([
-        Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-        tag("title", "Study of many runs"), Markup(f"<style>\n{css}</style>"),
-    ])  # fmt: skip
     top = tag("header", tag("h1", "Study"), tag("p", study.head, class_="lead"))
     notes = join(tag("p", note) for note in study.notes)
     foot = tag("footer", f"Written by kinode {__version__}.")
     body = tag("main", top, notes, _summary(study), _best(study), *_plots(study), _failures(study), foot)
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}</body>\n</html>\n'
+    return compose_page("Study of many runs", body)
 
 
 def _summary(study: Study) -> Markup:
