@@ -135,7 +135,7 @@ def _compile(folder: Path, main: str, identifier: str, target: FmuPlatform, leve
         name = ["-Wl,-install_name,@rpath/" + identifier + target.suffix] if target.suffix == ".dylib" else ["-s"]
         _run([*compiler, *options, "-fPIC", "-shared", *name, main, "-lm", "-o", library.name], folder)
     elif target.suffix == ".dll":
-        _compile_for_windows(folder, main, identifier, target, options, library)
+        _compile_for_windows(folder, main, target, options, library)
     else:
         more = ["-s", "-lm"] if target.suffix == ".so" else [f"-Wl,-install_name,@rpath/{identifier}.dylib", "-s"]
         _zig(["cc", "-target", target.target, *options, "-fno-sanitize=all", "-fPIC", "-shared", main, *more, "-o", library.name], folder)
@@ -143,8 +143,8 @@ def _compile(folder: Path, main: str, identifier: str, target: FmuPlatform, leve
 
 
 def _compile_for_windows(
-    folder: Path, main: str, identifier: str, target: FmuPlatform, options: Sequence[str], library: Path
-) -> None:
+    folder: Path, main: str, target: FmuPlatform, options: Sequence[str], library: Path
+) -> None:  # fmt: skip
     """A library that takes the C runtime from ucrtbase.dll by name."""
     (folder / "windows_entry.c").write_text(WINDOWS_ENTRY, encoding="utf-8")
     names = "\n".join(f"    {name}" for name in WINDOWS_FUNCTIONS.split())
@@ -155,6 +155,10 @@ def _compile_for_windows(
     _zig(["dlltool", "-m", "i386:x86-64", "-d", "ucrtbase.def", "-l", "libruntime.a"], folder)
     _zig(["cc", "-target", target.target, "-nostdlib", "-shared", "-s", f"{main}.obj",
           "windows_entry.c.obj", "libruntime.a", "-o", library.name], folder)  # fmt: skip
+    data = bytearray(library.read_bytes())
+    header = int.from_bytes(data[0x3C:0x40], "little")
+    data[header + 8 : header + 12] = bytes(4)  # the time at which it was linked
+    library.write_bytes(data)
 
 
 def _zig(arguments: Sequence[str], folder: Path) -> None:
