@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ class Compared:
     """The largest difference of an output, as a share of its range."""
     worst: str
     seconds: float
+    """Processor time of FMPy's run."""
+    own_seconds: float
+    """Processor time of the same run by kinode."""
 
 
 def find_span(name: str, system: kn.System) -> float:
@@ -72,6 +76,32 @@ def compare(result: Any, times: np.ndarray, values: dict[str, np.ndarray], shown
         if not error <= worst:
             worst, owner = error, name
     return worst, owner
+
+
+def compare_all(
+    dynamics: Any, folder: Path, description: Any, span: float, kinds: tuple[str, ...] = ("ModelExchange", "CoSimulation")
+) -> dict[str, Compared]:
+    """Model Exchange and Co-Simulation of an unpacked FMU, each beside ``kn.simulate``."""
+    from kinode.exporters.fmu.fmu_variables import structured
+
+    shown = {x.name: x.name for x in description.modelVariables if x.causality == "output" and x.variability != "discrete"}
+    names = list(shown)
+    own = {_plain(name): name for name in names}
+    assert all((structured(name) or name) == text for name, text in own.items())
+    began = time.process_time()
+    times, values = reference(dynamics, span, list(own))
+    own_seconds, compared = time.process_time() - began, {}
+    for kind in kinds:
+        began = time.process_time()
+        result = simulate(folder, description, kind, span, names)
+        seconds = time.process_time() - began
+        compared[kind] = Compared(*compare(result, times, values, own), seconds, own_seconds)
+    return compared
+
+
+def _plain(name: str) -> str:
+    """The name of a quantity from its structured name in an FMU."""
+    return name.replace("'", "")
 
 
 def has_host_compiler() -> bool:
