@@ -41,7 +41,7 @@ def measure(name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Print the table."""
-    names = sys.argv[1:] or sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
+    names = [x for x in sys.argv[1:] if x[0] != '-'] or sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
     print("| example | span, s | 2.0 ME | 2.0 CS | 3.0 ME | 3.0 CS | bytes | 2.0 CS, s | kn.simulate, s |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name in names:
@@ -54,6 +54,8 @@ def main() -> None:
         errors = " | ".join(f"{cell.error:.1e}" for cell in cells)
         took = f"{row['2.0 CoSimulation'].seconds:.3f} | {cells[0].own_seconds:.3f}"
         print(f"| {name} | {row['span']:g} | {errors} | {row['bytes']:,} | {took} |", flush=True)
+        if "--worst" in sys.argv:
+            print("   ", [cell.worst for cell in cells])
 
 
 if __name__ == "__main__":

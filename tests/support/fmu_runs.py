@@ -12,6 +12,7 @@ import numpy as np
 
 import kinode as kn
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SPANS = {"warm_motor": 60.0, "ship_gimbal": 2.0, "rotor": 0.5, "slider_crank": 0.1}
 """Seconds that are compared; others ``SPAN``, or what the model's own run takes."""
 SPAN = 1.0

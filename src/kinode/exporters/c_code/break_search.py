@@ -103,6 +103,19 @@ def fastest_sine(search: BreakSearch, k: int, t: float, end: float) -> float:
     return fastest
 
 
+def bisect_crossing(search: BreakSearch, k: int, before: float, after: float, level: float, rises: bool) -> float:
+    """The time between two others at which an argument crosses a level."""
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (before + after)
+        value = argument_at(search, k, middle)
+        beyond = value >= level if rises else value <= level
+        if beyond:
+            after = middle
+        else:
+            before = middle
+    return after
+
+
 def cross_curved(search: BreakSearch, k: int, t: float, end: float) -> float:
     """The first time at which an argument that is not linear crosses a level, by bisection between points of a grid."""
     wanted = max(float(LEAST_CELLS), CELLS_PER_PERIOD * (end - t) * fastest_sine(search, k, t, end) / (2.0 * math.pi))
@@ -113,17 +126,11 @@ def cross_curved(search: BreakSearch, k: int, t: float, end: float) -> float:
     for i in range(1, cells + 1):
         after = t + length * (float(i) / float(cells) if i < cells else 1.0 - 1e-12)
         next_value = argument_at(search, k, after)
-        level = level_beyond(search, k, value, next_value > value)
-        crosses = level <= next_value if next_value > value else level >= next_value
-        if next_value != value and crosses and math.isfinite(level):
-            above = value > level
-            for _ in range(BISECTIONS):
-                middle = 0.5 * (before + after)
-                if (argument_at(search, k, middle) > level) == above:
-                    before = middle
-                else:
-                    after = middle
-            return after
+        rises = next_value > value
+        level = level_beyond(search, k, value, rises)
+        inside = math.isfinite(level) and (level <= next_value if rises else level >= next_value)
+        if next_value != value and inside:
+            return bisect_crossing(search, k, before, after, level, rises)
         before = after
         value = next_value
     return math.inf
