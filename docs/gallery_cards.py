@@ -21,6 +21,7 @@ PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
     "backlash_axis": (("off", "gear.load"), (3.85, 4.0)),
     "balanced_pole": (("rail.q", "pivot.q"), None),
     "brake_arm": (("shoulder.u", "shoulder_brake.moment"), (0.4, 0.9)),
+    "fastest_move": (("shoulder_torque", "elbow_torque"), None),
     "motor_axis": (("elbow.q", "motor.current"), None),
     "warm_motor": (("winding.temperature", "motor.current"), (1.0, 600.0)),
     "quadcopter": (("frame.position.z", "frame.rpy"), None),

@@ -21,7 +21,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
     "version", "records", "paused_collection", "late_patterns", "other_words", "notebook_traceback", "errors", "hooks",
-    "atomic_files",
+    "atomic_files", "optional_packages",
     "algebra", "expressions",
     "jit", "ode.loops", "ode",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",

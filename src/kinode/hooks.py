@@ -22,6 +22,7 @@ HOOKS = {
     # of Dynamics
     "make_stepper": "kinode.tasks.real_time.stepper",
     "find_steppers": "kinode.tasks.real_time.single_step",
+    "to_casadi": "kinode.exporters.frameworks.casadi_functions",
     # of kn.export
     "diagram": "kinode.views.diagram.circuit_diagram",
     # of Circuit

@@ -23,6 +23,7 @@ SCRIPTS = [
     "ur5_path.py",
 ]  # ship_at_sea.py has the model of ship_gimbal.yaml
 SAMPLES = 301
+PATIENCE = 90_000  # ms: no wait in a browser lasts longer, however busy the machine is
 
 
 @contextmanager

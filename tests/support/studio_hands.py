@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from steady_spots import drag, find_middle, leaving
+
 from kinode.studio.drawing.studio_view import StudioView
 
 READY = "() => globalThis.kinodeStudio?.text"
-STILL = """() => !kinodeStudio.text?.isUnsent && !kinodeStudio.document.busy
-  && kinodeStudio.document.checkedVersion >= kinodeStudio.document.version"""
+# All that was typed is sent, answered, checked and drawn with its links; while the text cannot be read the inside of a
+# box stays as it was.
+STILL = """() => {
+  const { busy, version, checkedVersion, sketch, box, problems } = kinodeStudio.document;
+  const drawn = sketch.version >= version || (box.length > 0 && problems.length > 0);
+  const { routes } = kinodeStudio.parts[0].canvas;
+  const routed = !routes.busy && routes.waiting === null;
+  return !kinodeStudio.text?.isUnsent && !busy && checkedVersion >= version && drawn && routed;
+}"""
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 CHOOSING = "() => document.activeElement.getAttribute('role') === 'combobox' && document.activeElement.value === ''"
 CHOSEN = "(words) => document.activeElement.value !== words"
-DRAWN = "(name) => kinodeStudio.document.sketch.boxes.some((box) => box.name === name)"
+DRAWN = """(name) => !kinodeStudio.document.busy
+  && kinodeStudio.document.sketch.boxes.some((box) => box.name === name)"""
 NAMES = "() => kinodeStudio.document.sketch.boxes.map((box) => box.owner)"
 SHOWN = """(name) => document.querySelector(".inspector .part-name")?.getAttribute("aria-label")
   .startsWith(`Name of ${name};`)"""
+VALUE = """([field, value]) => [...document.querySelectorAll(`.inspector [data-field='${field}'] input[type=text]`)]
+  .some((box) => box.value === value)"""
+PART = ".studio-canvas g.part[data-name='%s']"
 TEXT = "() => kinodeStudio.document.text"
 
 
 @contextmanager
 def studio(page, file=None, **options):
     """The studio of a file or folder on a page; closed in the end."""
-    with StudioView(file, **{"verify": False, **options}) as view:
+    with StudioView(file, **{"verify": False, **options}) as view, leaving(page, view.url):
         page.goto(view.url)
         page.wait_for_function(READY)
         yield StudioHands(page, view)
-        page.goto("about:blank")  # a page whose server is gone complains
 
 
 class StudioHands:
@@ -50,7 +62,7 @@ class StudioHands:
     def wait_for_part(self, name):
         """Until a part is drawn."""
         self.page.wait_for_function(DRAWN, arg=name)
-        self.page.locator(f".studio-canvas g.part[data-name='{name}']").wait_for()
+        self.page.locator(PART % name).wait_for()
 
     def choose_from_lists(self, *words):
         """Choose by keyboard from the lists that open one after the other."""
@@ -127,17 +139,17 @@ class StudioHands:
 
     def port(self, part, port):
         """The middle of a port on the screen."""
-        self.page.locator(f".studio-canvas g.part[data-name='{part}']").hover()
-        handle = self.page.locator(f".studio-canvas g.part[data-name='{part}'] [data-port='{port}']").bounding_box()
-        return handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+        return find_middle(self.page, f"{PART % part} g.port[data-port='{port}'] .knob", "g.port")
+
+    def spot(self, part):
+        """The middle of a part on the screen: its name and its symbol are beside or above the room that it takes."""
+        return find_middle(self.page, f"{PART % part} .room", "g.part")
 
     def drag_wire(self, one, other):
         """Drag from a port to another."""
+        self.wait()
         end, start = self.port(*other), self.port(*one)
-        self.page.mouse.move(*start)
-        self.page.mouse.down()
-        self.page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=4)
-        self.page.mouse.move(*end, steps=4)
+        drag(self.page, start, end)
         self.page.mouse.up()
         self.wait()
 
@@ -145,16 +157,18 @@ class StudioHands:
         """Choose a part, press c, type the port and what it is connected to."""
         self.choose(part)
         self.page.keyboard.press("c")
-        for words in (port, target):
-            box = self.page.locator(".choice-box input")
-            box.wait_for()
-            box.fill(words)
-            self.page.keyboard.press("Enter")
+        self.answer(port, target)
         self.wait()
 
-    def choose(self, part):
-        """Click the middle of a part: its name and its symbol are beside or above the room that it takes."""
-        self.page.locator(f".studio-canvas g.part[data-name='{part}'] .room").click(force=True)
+    def choose(self, part, *, more=False):
+        """Click a part; ``more`` beside those that are chosen."""
+        self.wait()
+        at = self.spot(part)
+        if more:
+            self.page.keyboard.down("Shift")
+        self.page.mouse.click(*at)
+        if more:
+            self.page.keyboard.up("Shift")
 
     def begin(self):
         """Take "New model" in the gallery."""
@@ -200,6 +214,10 @@ class StudioHands:
         box.fill(value)
         box.press("Enter")
         self.wait()
+
+    def wait_for_value(self, field, value):
+        """Until a field of the inspector shows a value."""
+        self.page.wait_for_function(VALUE, arg=[field, value])
 
     def fill(self, fields=(), **more):
         """Type into several fields of what is shown."""

@@ -16,6 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_formulations import check_applies, check_formulation, find_composition
 from kinode.dynamics.derivative_methods import DerivativeMethods
+from kinode.dynamics.exchanged_system import ExchangedSystem
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
@@ -44,7 +45,7 @@ if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs 
     from kinode.structure.loop_closure import Closure
 
 
-class Dynamics(DerivativeMethods, SteppedSystem):
+class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
     """A compiled system; ``kn.compile`` makes it.
 
     Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and

@@ -82,6 +82,12 @@ class Kernels:
         lanes = choose_lanes()
         return 2 * lanes if lanes > 1 and len(self.topology.tree.nodes) <= SHORT_TREE else lanes
 
+    def check_forward(self) -> None:
+        """Refuse forward dynamics where the system has none: a freedom without inertia, or that nothing moves."""
+        if self.topology.unmoved is not None:
+            raise self.topology.unmoved
+        self._check_forward()
+
     def has(self, kernel: Kernel) -> bool:
         """Whether a kernel is compiled or loaded already."""
         return (kernel, 1) in self._machines
@@ -122,9 +128,7 @@ class Kernels:
     def _build(self, kernels: Sequence[Kernel], lanes: int) -> None:
         """Compile or load kernels; one thread at a time, since code that another thread runs must not be replaced."""
         if any(find_row(kernel).forward for kernel in kernels):
-            if self.topology.unmoved is not None:
-                raise self.topology.unmoved
-            self._check_forward()
+            self.check_forward()
         with self._building, paused_collection(), self.tracing() as find_traced:
             missing = [kernel for kernel in kernels if (kernel, lanes) not in self._machines]
             is_kept = code_cache.directory() is not None

@@ -1,14 +1,13 @@
 """The player in a real Chromium: few pages at a time for all workers; every console error fails the test."""
 
 import pytest
-from player_pages import ROOT, PageFolder, must_run, one_of, what_is_missing
+from player_pages import PATIENCE, ROOT, PageFolder, must_run, one_of, what_is_missing
 
 from kinode.studio.films.chromium import find_chromium
 
 WIDE = {"width": 1280, "height": 800}
 LARGE = {"width": 1440, "height": 1000}
 MOST_PAGES = 2  # at a time: one takes half a gigabyte, and all of a core
-PATIENCE = 90_000  # ms: no wait lasts longer, however busy the machine is
 READY = "() => globalThis.kinodePlayer !== undefined"
 
 

@@ -18,14 +18,13 @@ def own_state(tmp_path, monkeypatch):
 
 def test_a_box_of_motor_and_gear_runs_as_they_did(make_page, tmp_path):
     page = make_page(width=1440, height=1000)
-    page.set_default_timeout(20_000)
     text = (EXAMPLES / "motor_axis.yaml").read_text()
     expected = kn.simulate(kn.loads(text.replace("ratio: ratio,", "ratio: 50,")))
     (tmp_path / "axis.yaml").write_text(text)
     with studio(page, tmp_path / "axis.yaml") as hands:
         hands.wait_for_run("elbow.q")
         hands.choose("motor")
-        page.locator(".studio-canvas g.part[data-name='gear'] .room").click(force=True, modifiers=["Shift"])
+        hands.choose("gear", more=True)
         page.keyboard.press("Control+g")
         hands.wait_for_part("subsystem")
         page.keyboard.press("Enter")

@@ -4,15 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from page_readings import seek
 
 BOX = """() => Object.fromEntries([...document.querySelectorAll(".value-box tr")].map(
   (row) => [row.cells[0].textContent, Number(row.cells[1].textContent.replace("\u2212", "-"))]))"""
 TERMS = """() => [...document.querySelectorAll(".equation:first-of-type .equation-value")]
   .map((each) => each.textContent)"""
-
-
-def seek(page, t):
-    page.evaluate("(t) => { kinodePlayer.clock.pause(); kinodePlayer.clock.seek(t); }", t)
 
 
 def focus(page, kind, name):

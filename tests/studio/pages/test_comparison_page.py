@@ -24,12 +24,12 @@ def test_a_person_compares_two_models(large, axis):
         assert large.evaluate(ROWS) == ["changed ratio", "renamed supply", "removed lamp"]
         assert large.evaluate(MARKS) == {"supply": "renamed"} and large.evaluate(GHOSTS) == ["lamp"]
         large.get_by_role("button", name="renamed supply").click()
-        assert large.evaluate("() => kinodeStudio.selection") == ["supply"]
-        large.wait_for_function("() => kinodeStudio.run?.player", timeout=60_000)
+        large.wait_for_function("() => kinodeStudio.selection.join() === 'supply'")
+        large.wait_for_function("() => kinodeStudio.run?.player")
         large.get_by_role("button", name="Peaks side by side").click()
-        large.wait_for_selector(".peak-table tr.differs", timeout=60_000)
+        large.wait_for_selector(".peak-table tr.differs")
         assert "%" in large.inner_text(".peak-table tr[data-name='rotor.speed'] td:last-child")
-        assert large.evaluate("() => kinodeStudio.run.player.runs.length") == 2  # the other one is a ghost in 3D
+        large.wait_for_function("() => kinodeStudio.run.player.runs.length === 2")  # the other one is a ghost in 3D
         large.locator("li[data-part=ratio]").get_by_role("button", name="Take over").click()
         large.wait_for_function(f"() => !({ROWS})().includes('changed ratio')")
         assert "ratio: 60" in hands.text

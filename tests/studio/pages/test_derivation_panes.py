@@ -1,7 +1,10 @@
 """What follows from a model, beside its drawing: one story through all panes in a real browser."""
 
+import re
+
 import pytest
 from page_access import check_access
+from page_readings import TWO_PICTURES
 from studio_hands import studio
 
 import kinode as kn
@@ -35,25 +38,24 @@ def test_all_panes(make_page, arm):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     with studio(page, arm, verify=True) as hands:
         hands.wait_for_run("pin.q")
-        read_equations(page, kn.load(arm))
+        read_equations(page, hands, kn.load(arm))
         follow_steps(page)
         compare(page, hands)
         take_away(page, hands)
         watch_values(page, hands)
 
 
-def read_equations(page, system):
+def read_equations(page, hands, system):
     """A symbol lights up its part, a part marks its symbols; another formulation, copied as LaTeX."""
     open_pane(page, "Equations")
     body = page.locator(".formulas")
     body.locator("math").first.wait_for(timeout=LONG)
     assert page.locator(".derived-heading").first.inner_text().startswith("arm: 1 equation of motion")
-    body.locator("[data-parts*=pin]").first.hover()
-    assert page.evaluate(LIT) == ["pin"]
-    body.locator("[data-parts*=link]").first.hover()
-    assert page.evaluate(LIT) == ["link"]
-    page.locator(".studio-canvas g.part[data-name=pin]").click()
-    assert body.locator(".marked").count() > 0
+    for name in ("pin", "link"):
+        body.locator(f"[data-parts*={name}]").first.hover()
+        page.wait_for_function(f"(name) => ({LIT})().join() === name", arg=name)
+    hands.choose("pin")
+    body.locator(".marked").first.wait_for()
     page.get_by_label("Formulation").select_option("newton_euler")
     page.locator(".derived-heading", has_text="newton_euler").wait_for(timeout=LONG)
     page.get_by_role("button", name="Copy").click()
@@ -72,9 +74,10 @@ def follow_steps(page):
     assert first.startswith("1 of ") and page.locator(".scheme-picture svg").count() == 1
     for _ in range(2):
         page.get_by_label("Next step").click()
-    assert head.inner_text().startswith("3 of ") and page.evaluate(LIT) == ["link"]
+    head.filter(has_text=re.compile("^3 of ")).wait_for()
+    page.wait_for_function(f"() => ({LIT})().join() === 'link'")
     page.keyboard.press("Alt+ArrowLeft")
-    assert head.inner_text().startswith("2 of ")
+    head.filter(has_text=re.compile("^2 of ")).wait_for()
     check_access(page, "Explain")
 
 
@@ -126,7 +129,7 @@ def watch_values(page, hands):
     """Values of the run stand on the links, at the time of the player; a key hides them."""
     hands.wait_for_run("pin.q")
     page.wait_for_function(f"() => ({LINK_VALUES})().some((text) => text.endsWith('N·m'))")
-    page.evaluate("() => kinodeStudio.run.player.clock.seek(0.5)")
+    page.evaluate(f"async () => {{ kinodeStudio.run.player.clock.seek(0.5); {TWO_PICTURES} }}")
     speed = page.evaluate(
         "() => { const run = kinodeStudio.run.player.main; return run.valueAt(run.row(run.find('pin.u').row), 0.5); }"
     )
@@ -134,6 +137,6 @@ def watch_values(page, hands):
     assert shown and float(shown[0].split()[0].replace("\N{MINUS SIGN}", "-")) == pytest.approx(speed, rel=1e-2)
     layer = page.locator(".canvas-sheet g.stickers")
     assert layer.get_attribute("visibility") == "visible"
-    page.locator(".studio-canvas g.part[data-name=link]").click()
+    hands.choose("link")
     page.keyboard.press("v")
     assert layer.get_attribute("visibility") == "hidden"

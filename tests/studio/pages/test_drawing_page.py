@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from studio_hands import studio
+from steady_spots import drag, find_middle, find_steady
+from studio_hands import PART, studio
 
 import kinode as kn
 
@@ -12,6 +13,10 @@ MARKED = """(mark) => [...document.querySelectorAll(`g.port.${mark}`)]
   .map((port) => `${port.closest("g.part").dataset.name}:${port.dataset.port}`).sort()"""
 LINES = "() => [...document.querySelectorAll('g.wire .line')].map((line) => line.getAttribute('d')).sort()"
 SHOWN = "() => Number(document.querySelector('.canvas-sheet .lifted g').getAttribute('transform').match(/[\\d.]+/)[0])"
+LEFT_END = """(selector) => {
+  const { x, y, height } = document.querySelector(selector).getBoundingClientRect();
+  return [x, y + height / 2];
+}"""
 AT = """([body, at]) => { const { view, header } = kinodeStudio.parts[0].stage.stage;
   const row = header.bodies.findIndex((each) => each.name === body);
   const { x, y } = view.projectPoint(view.drawing.poses.point(row, at));
@@ -23,26 +28,6 @@ AT = """([body, at]) => { const { view, header } = kinodeStudio.parts[0].stage.s
 def empty(tmp_path):
     """A model that is not there yet."""
     return tmp_path / "drawn.yaml"
-
-
-def middle(page, selector):
-    box = page.locator(selector).bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def drag(page, start, end):
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=4)
-    page.mouse.move(*end, steps=4)
-
-
-def part(name):
-    return f".studio-canvas g.part[data-name='{name}'] .room"
-
-
-def port(page, name, of):
-    return middle(page, f".studio-canvas g.part[data-name='{name}'] g.port[data-port='{of}'] .knob")
 
 
 def undo_all(hands):
@@ -63,16 +48,16 @@ def test_a_mechanism_is_drawn_by_the_mouse(large, empty):
         hands.wait_for_part("body")
         hands.drag_from_palette("revolute", -220, -80)
         large.locator(".canvas-hint button", has_text="world").click()
-        large.mouse.click(*middle(large, part("body")))
+        hands.choose("body")
         hands.wait_for_part("revolute")
         hands.drag_from_palette("body", 200, -80)
         hands.wait_for_part("body_2")
-        drag(large, port(large, "body", "body"), middle(large, part("body_2")))
+        drag(large, hands.port("body", "body"), hands.spot("body_2"))
         large.mouse.up()
         hands.choose_from_lists("revolute", "pick in 3D")
         for name, x in (("body", 0.1), ("body_2", -0.1)):  # where the joint is, on either body
             large.locator(".place-hint", has_text=f"on {name}:").wait_for()
-            large.mouse.click(*large.evaluate(AT, [name, [x, 0, 0]]))
+            large.mouse.click(*find_steady(large, AT, [name, [x, 0, 0]]))
         hands.choose_from_lists("z")
         hands.wait_for_part("revolute_2")
         large.locator(".studio-canvas").wait_for()  # the drawing is shown again
@@ -103,7 +88,7 @@ def test_a_circuit_is_drawn_by_keys_alone(large, empty):
             hands.choose_from_lists(*steps)
             hands.wait()
         keys.press("ArrowLeft")
-        assert large.evaluate("() => kinodeStudio.selection") == ["battery"]
+        large.wait_for_function("() => kinodeStudio.selection.join() === 'battery'")
         keys.press("F2")
         keys.type("supply")
         keys.press("Enter")
@@ -120,7 +105,7 @@ def test_a_circuit_is_drawn_by_keys_alone(large, empty):
 def test_ports_that_fit_light_up_and_others_say_why_not(large, axis):
     with studio(large, axis) as hands:
         text = hands.text
-        start, end = port(large, "battery", "plus"), port(large, "elbow", "3")
+        start, end = hands.port("battery", "plus"), hands.port("elbow", "3")
         drag(large, start, end)
         fitting = large.evaluate(MARKED, "fits")
         assert "motor:plus" in fitting
@@ -139,16 +124,14 @@ def test_ports_that_fit_light_up_and_others_say_why_not(large, axis):
 def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, axis):
     with studio(large, axis) as hands:
         text = hands.text
-        line = large.locator("g.wire[data-name='rotor'] .line").bounding_box()
-        drag(large, port(large, "gear", "output"), (line["x"], line["y"] + line["height"] / 2))
+        drag(large, hands.port("gear", "output"), find_steady(large, LEFT_END, "g.wire[data-name='rotor'] .line"))
         assert "rotor" in large.locator(".canvas-hint").inner_text()
         large.keyboard.press("Escape")
         large.mouse.up()
         sheet = large.locator(".canvas-sheet").bounding_box()
-        drag(large, port(large, "battery", "plus"), (sheet["x"] + sheet["width"] - 120, sheet["y"] + 80))
+        drag(large, hands.port("battery", "plus"), (sheet["x"] + sheet["width"] - 120, sheet["y"] + 80))
         large.mouse.up()
-        large.locator(".choice-box input").fill("capacitor")
-        large.keyboard.press("Enter")
+        hands.answer("capacitor")
         hands.wait_for_part("capacitor")
         assert re.search(r"capacitor: +\{kind: capacitor, plus: bus", hands.text)
         large.keyboard.press("Control+z")  # part and link are one step
@@ -158,7 +141,7 @@ def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, a
 def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, axis):
     with studio(large, axis) as hands:
         text, places, lines = hands.text, large.evaluate(PLACES), large.evaluate(LINES)
-        x, y = middle(large, part("battery"))
+        x, y = hands.spot("battery")
         scale = large.evaluate(SHOWN)
         drag(large, (x, y), (x + 60 * scale, y - 40 * scale))
         large.mouse.up()
@@ -169,7 +152,7 @@ def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, axis):
         hands.wait()
         assert large.evaluate(PLACES)["battery"][0] == places["battery"][0] + 70
         wire = "g.wire[data-name='rotor'] .line"
-        at = middle(large, wire)
+        at = find_middle(large, wire)
         drag(large, at, (at[0] + 50 * scale, at[1]))
         large.mouse.up()
         hands.wait()
@@ -190,7 +173,7 @@ def test_parts_are_selected_aligned_found_and_deleted(large, axis):
     with studio(large, axis) as hands:
         text = hands.text
         hands.choose("motor")
-        large.locator(part("battery")).click(modifiers=["Shift"])
+        hands.choose("battery", more=True)
         assert large.evaluate("() => kinodeStudio.selection") == ["motor", "battery"]
         large.get_by_role("button", name="Align").click()
         large.get_by_role("menuitem", name="Middles in a row").click()
@@ -199,11 +182,10 @@ def test_parts_are_selected_aligned_found_and_deleted(large, axis):
         assert places["motor"][1] == places["battery"][1]
         large.locator(".canvas-sheet").focus()
         large.keyboard.press("Control+f")
-        large.locator(".choice-box input").fill("amplifier")
-        large.keyboard.press("Enter")
-        assert large.evaluate("() => kinodeStudio.selection") == ["amplifier"]
+        hands.answer("amplifier")
+        large.wait_for_function("() => kinodeStudio.selection.join() === 'amplifier'")
         large.keyboard.press("Delete")
-        large.locator(part("amplifier")).wait_for(state="detached")
+        large.locator(PART % "amplifier").wait_for(state="detached")
         assert "amplifier:" not in hands.text
         undo_all(hands)
         assert hands.text == text
@@ -216,6 +198,7 @@ def test_half_the_size_at_twice_the_zoom_has_all_it_needs(make_page, axis):
         page.evaluate("() => kinodeStudio.show('Canvas')")
         page.locator(".canvas-sheet").focus()
         page.keyboard.press("/")
+        page.locator(".choice-box").wait_for()
         box = page.locator(".choice-box").bounding_box()
         sheet = page.locator(".canvas-sheet").bounding_box()
         assert box["x"] >= sheet["x"] and box["x"] + box["width"] <= sheet["x"] + sheet["width"]
@@ -235,9 +218,32 @@ APART = """() => {
 
 def test_copies_stand_free(large, axis):
     with studio(large, axis) as hands:
-        large.mouse.click(*middle(large, part("motor")))
+        hands.choose("motor")
         for name in ("motor_2", "motor_3"):
             large.keyboard.press("Control+d")
             hands.wait_for_part(name)
         hands.wait()
         assert large.evaluate(APART)
+
+
+KEEP = """() => { globalThis.kept = [...document.querySelectorAll(
+  "g.part[data-name='motor'] .room, g.part[data-name='motor'] g.port, g.wire[data-name='rotor'] .line")];
+  document.querySelector("g.part[data-name='motor'] g.port[data-port='shaft']").focus();
+  return kept.length; }"""
+KEPT = "() => [kept.every((node) => node.isConnected), document.activeElement.dataset.port]"
+WRONG = "() => document.querySelector(\"g.part[data-name='motor'] .badge\") !== null"
+
+
+def test_what_is_drawn_stays_in_the_page_while_it_changes(large, axis):
+    """Focus and pointer stay on a port while its part is found wrong, is mended, and its wire moves."""
+    with studio(large, axis) as hands:
+        hands.wait()
+        assert large.evaluate(KEEP) > 3
+        set_to = "(value) => kinodeStudio.act({ do: 'set', name: 'motor', path: ['resistance'], value })"
+        for value, wrong in (("3 m", True), ("0.9 Ohm", False)):
+            large.evaluate(set_to, value)
+            large.wait_for_function(f"(wrong) => ({WRONG})() === wrong", arg=wrong)
+            assert large.evaluate(KEPT) == [True, "shaft"]
+        large.evaluate("() => kinodeStudio.act({ do: 'move', places: { motor: [40, 700] } })")
+        hands.wait()
+        assert large.evaluate(KEPT) == [True, "shaft"]

@@ -58,10 +58,8 @@ class LooseHand:
 
     def part(self):
         """The middle of a part or a port, or any place."""
-        spots = self.page.locator(".studio-canvas g.part .room, .studio-canvas g.port .knob")
-        count = spots.count()
-        box = spots.nth(self.random.randrange(count)).bounding_box() if count and self.random.random() < 0.7 else None
-        return self.place() if box is None else (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        found = self.page.evaluate(SPOT, self.random.random()) if self.random.random() < 0.7 else None
+        return self.place() if found is None else found
 
     def click(self):
         self.page.mouse.click(
@@ -112,6 +110,12 @@ class LooseHand:
         self.page.evaluate(CLICK, self.random.choice(names))
 
 
+SPOT = """(share) => {
+  const spots = [...document.querySelectorAll(".studio-canvas g.part .room, .studio-canvas g.port .knob")];
+  if (spots.length === 0) return null;
+  const { x, y, width, height } = spots[Math.floor(share * spots.length)].getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}"""
 DROP = """([addition, clientX, clientY]) => {
   const dataTransfer = new DataTransfer();
   dataTransfer.setData("application/x-kinode-addition", addition);

@@ -5,6 +5,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from player_pages import PATIENCE
 from studio_hands import READY, TEXT, studio
 
 WIDE = {"width": 1440, "height": 900}
@@ -32,6 +33,7 @@ def served(file):
 def lone_page(browser):
     """A page that may lose its server: what the browser says of that is no fault."""
     context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
     faults = []
     page = context.new_page()
     page.on("pageerror", lambda error: faults.append(str(error)))

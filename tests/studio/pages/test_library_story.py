@@ -15,7 +15,6 @@ LIBRARY = ".studio-palette details[data-section='library']"
 
 def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
     page = make_page(width=1440, height=1000)
-    page.set_default_timeout(30_000)
     text = (EXAMPLES / "rlc.yaml").read_text()
     (tmp_path / "rlc.yaml").write_text(text)
     (tmp_path / "library").mkdir()
@@ -55,7 +54,7 @@ def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
         hands.wait_for_part("bleeder")
         # two parts saved as one
         hands.choose("coil")
-        page.locator(".studio-canvas g.part[data-name='wire'] .room").click(force=True, modifiers=["Shift"])
+        hands.choose("wire", more=True)
         page.keyboard.press("s")
         name = page.get_by_label("File name")
         name.fill("choke.yaml")

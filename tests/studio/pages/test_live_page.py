@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from player_pages import ROOT
+from steady_spots import find_steady, leaving
 
 import kinode as kn
 from kinode.studio.live_pages.live_view import LiveView
@@ -30,7 +31,7 @@ WHOLE = "() => !kinodeLive.desk.run.lacking"  # all series of the run are there
 @contextmanager
 def live(page, file):
     """The page of a model's file."""
-    with LiveView(kn.load(file), UNTIL, file=file) as view:
+    with LiveView(kn.load(file), UNTIL, file=file) as view, leaving(page, view.url):
         page.goto(view.url)
         page.wait_for_function(READY)
         page.evaluate("() => kinodePlayer.clock.pause()")
@@ -132,7 +133,7 @@ def test_a_number_that_changes_the_structure_compiles_anew_and_says_so(pendulum)
     number.locator(".number-field").fill("3")
     number.get_by_role("button", name="Apply").click()
     page.wait_for_function(SETTLED, arg=before)
-    assert "compiled anew" in page.locator(".notice").text_content()
+    page.locator(".notice", has_text="compiled anew").wait_for(state="attached")
 
 
 def test_the_response_curve_sets_the_least(pendulum):
@@ -177,7 +178,7 @@ def test_a_pinned_run_and_a_branch_stay_beside_the_run(pendulum):
 def test_dragging_a_body_sets_the_start(pendulum):
     page, file = pendulum
     page.keyboard.press("g")
-    x, y = page.evaluate(MIDDLE, ["elbow", 0.35])
+    x, y = find_steady(page, MIDDLE, ["elbow", 0.35])
     before = shown(page)
     page.mouse.move(x, y)
     page.mouse.down()

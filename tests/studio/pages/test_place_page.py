@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from page_access import check_access
+from steady_spots import drag, find_middle, find_steady
 from studio_hands import studio
 
 import kinode as kn
@@ -31,13 +32,13 @@ class PlaceHands:
 
     def ready(self):
         self.page.wait_for_function(SCENE)
-        self.page.wait_for_timeout(150)  # a picture later
 
     def tool(self, name):
         self.page.locator(".place-tools button", has_text=name).click()
 
     def at(self, body, *at):
-        return self.page.evaluate(AT, [body, list(at)])
+        """A point of a body on the screen, once view and body stand still."""
+        return find_steady(self.page, AT, [body, list(at)])
 
     def answer(self, *answers):
         for words in answers:
@@ -47,10 +48,7 @@ class PlaceHands:
             self.page.keyboard.press("Enter")
 
     def drag(self, start, by):
-        self.page.mouse.move(*start)
-        self.page.mouse.down()
-        self.page.mouse.move(start[0] + by[0] / 2, start[1] + by[1] / 2, steps=3)
-        self.page.mouse.move(start[0] + by[0], start[1] + by[1], steps=3)
+        drag(self.page, start, (start[0] + by[0], start[1] + by[1]), steps=3)
 
 
 def build(place, hands):
@@ -74,8 +72,7 @@ def turn_axis(place, hands, built):
     place.ready()
     page.evaluate("() => kinodeStudio.select(['revolute_2'], 'test')")
     place.tool("Turn")
-    arrow = page.locator(".joint-axis .tip").bounding_box()
-    place.drag((arrow["x"] + arrow["width"] / 2, arrow["y"] + arrow["height"] / 2), (50, -60))
+    place.drag(find_middle(page, ".joint-axis .tip"), (50, -60))
     page.locator(".place-hint", has_text="axis of revolute_2").wait_for()
     assert hands.text == built
     page.mouse.up()
@@ -97,7 +94,6 @@ def turn_axis(place, hands, built):
 
 def test_two_bodies_are_built_moved_and_pulled_in_3d(make_page, tmp_path):
     page = make_page(width=1440, height=1000)
-    page.set_default_timeout(20_000)
     file = tmp_path / "arm.yaml"
     with studio(page, file) as hands:
         place = PlaceHands(hands)
@@ -114,8 +110,7 @@ def test_two_bodies_are_built_moved_and_pulled_in_3d(make_page, tmp_path):
         page.evaluate("() => kinodeStudio.select(['body'], 'test')")
         page.locator("[data-id='frame body.tip'] rect").click()
         page.locator("[data-handle='0']").wait_for()
-        handle = page.locator("[data-handle='0'] .head").bounding_box()
-        place.drag((handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2), (60, 0))
+        place.drag(find_middle(page, "[data-handle='0'] .head"), (60, 0))
         page.wait_for_function(MOVED)
         assert hands.text == built  # nothing is written before it is let go
         page.mouse.up()

@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 START = "import sys; sys.path.insert(0, {root!r}); from kinode.jit.tiers.compile_worker import main; main()"
 
 
-HANDING_OVER = 2.0  # s that an ending process waits at most, until the other has taken the text
+HANDING_OVER = 10.0  # s that an ending process waits at most, until the other has taken the text: it has to start
 
 
 class Request(NamedTuple):

@@ -34,6 +34,8 @@ def serve(stream: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until there are no more."""
     requests: queue.SimpleQueue[tuple[dict[str, Any], bytes] | None] = queue.SimpleQueue()
     threading.Thread(target=read_requests, args=(stream, requests), daemon=True).start()
+    with suppress(AttributeError, OSError):
+        os.nice(PATIENCE)  # on Linux of this thread: the one that takes requests lets no caller wait who ends
     while (request := requests.get()) is not None:
         asked, text = request
         code = b""
@@ -50,6 +52,4 @@ def serve(stream: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     """Serve the process that started this one."""
-    with suppress(AttributeError, OSError):
-        os.nice(PATIENCE)
     serve(sys.stdin.buffer, sys.stdout.buffer)

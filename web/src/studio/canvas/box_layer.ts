@@ -2,6 +2,7 @@
 
 import { draw } from "../../live/svg";
 import { write } from "../../ui/elements";
+import { renew } from "../../ui/renew";
 import { type RowChange, SIGNS } from "../comparison/compare_types";
 import type { Problem, SketchBox, SketchPort } from "../studio_types";
 import { placeWords } from "./box_words";
@@ -118,7 +119,7 @@ export class BoxLayer {
     const glow = draw("rect", { class: "glow", x: -width / 2 - 5, y: -height / 2 - 5, width: width + 10, height: height + 10, rx: 5 });
     const ports = box.ports.map((port) => handle(box, port, problems.filter((problem) => problem.port === port.name)));
     const edges = box.ports.filter((port) => (port.edge ?? "") !== "").map((port) => edgeMark(box, port));
-    element.replaceChildren(room, ...rooms, ...references, ...edges, symbol, ...words, glow, ...ports, ...badge(box, problems), ...compareMark(box, this.compared.get(box.owner)));
+    renew(element, [room, ...rooms, ...references, ...edges, symbol, ...words, glow, ...ports, ...badge(box, problems), ...compareMark(box, this.compared.get(box.owner))]);
     if (old === undefined) this.element.append(element);
     this.drawn.set(box.name, { element, key, at: old?.getAttribute("transform") ?? "" });
   }

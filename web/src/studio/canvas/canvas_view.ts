@@ -256,7 +256,7 @@ class CanvasView implements StudioPart, KeyHost {
     const made = this.awaited.names.filter((name) => this.model.boxes.has(name));
     this.awaited = null;
     if (made.length === 0) return;
-    this.choose(made, { focus: this.hasFocus });
+    this.choose(made, { focus: this.hasFocus && this.sheet.querySelector("input:focus") === null }); // what is typed into keeps it
     const isSeen = (name: string): boolean => {
       const [x, y] = this.window.pixels(this.model.at(name));
       return x >= 0 && y >= 0 && x <= this.window.width && y <= this.window.height;

@@ -1,6 +1,7 @@
 // The links on the canvas: lines, dots where they branch, arrow heads of information, names of nodes.
 
 import { draw } from "../../live/svg";
+import { renew } from "../../ui/renew";
 import type { SketchLink } from "../studio_types";
 import type { CanvasModel } from "./canvas_model";
 import { OUTWARD, type Point, type Room, type RoutedLines } from "./route_types";
@@ -72,7 +73,7 @@ export class WireLayer {
     const words = labelOf(link);
     const label = words === "" ? null : labelPlace(lines.path, LETTER * words.length);
     if (label !== null) parts.push(draw("text", { class: "node", x: label[0], y: label[1] + 8.5, "font-size": 9 }, words));
-    element.replaceChildren(draw("title", {}, linkName(link)), ...parts);
+    renew(element, [draw("title", {}, linkName(link)), ...parts]);
     if (old === undefined) this.element.append(element);
     this.drawn.set(link.name, { element, key });
   }

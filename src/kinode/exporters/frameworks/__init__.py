@@ -1,0 +1,1 @@
+"""Functions of a compiled system for other programs: CasADi, JAX, PyTorch."""
