@@ -1,0 +1,110 @@
+"""FMUs of examples in FMPy, beside the same run of ``kn.simulate``."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kinode as kn
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SPANS = {"warm_motor": 60.0, "ship_gimbal": 2.0, "rotor": 0.5, "slider_crank": 0.1}
+"""Seconds that are compared; others ``SPAN``, or what the model's own run takes."""
+SPAN = 1.0
+POINTS = 37.3
+"""Communication intervals in a span: no whole number, so that points and ticks of clocks do not coincide."""
+
+
+@dataclass
+class Compared:
+    """How far an FMU is from ``kn.simulate``."""
+
+    error: float
+    """The largest difference of an output, as a share of its range."""
+    worst: str
+    seconds: float
+    """Processor time of FMPy's run."""
+    own_seconds: float
+    """Processor time of the same run by kinode."""
+
+
+def find_span(name: str, system: kn.System) -> float:
+    """The time in s over which an example is compared."""
+    return min(SPANS.get(name, SPAN), float(system.run_defaults.get("until", SPAN)))
+
+
+def reference(dynamics: Any, span: float, names: list[str], **options: Any) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Times between the ends, and the outputs there by the name of their scalars, of a run at tight tolerances."""
+    times = span / POINTS * np.arange(1, int(POINTS) + 1)
+    method = dynamics.system.run_defaults.get("method")
+    tight = {"rtol": 1e-10, "atol": 1e-12} | options
+    run = kn.simulate(dynamics, span, times=[0.0, *times], method=method, **tight)
+    return times, {name: np.asarray(run[name])[1:] for name in names}
+
+
+def simulate(folder: Path, description: Any, kind: str, span: float, names: list[str], **more: Any) -> Any:
+    """The FMU of an unpacked folder in FMPy."""
+    import fmpy
+
+    return fmpy.simulate_fmu(
+        str(folder), model_description=description, fmi_type=kind, stop_time=span, output_interval=span / POINTS,
+        output=names, validate=False, **{"relative_tolerance": 1e-10, "record_events": False} | more,
+    )  # fmt: skip
+
+
+def unpack(file: Path, folder: Path) -> Any:
+    """Unpack an FMU and read its description, which FMPy validates."""
+    import fmpy
+
+    fmpy.extract(str(file), unzipdir=str(folder))
+    return fmpy.read_model_description(str(folder), validate=True, validate_variable_names=True, validate_model_structure=True)
+
+
+def compare(result: Any, times: np.ndarray, values: dict[str, np.ndarray], shown: dict[str, str]) -> tuple[float, str]:
+    """The largest difference as a share of the range of an output, and whose it is."""
+    worst, owner = 0.0, ""
+    at = np.searchsorted(result["time"], times - 1e-9)
+    scale = max(float(np.abs(x).max(initial=0.0)) for x in values.values()) if values else 1.0
+    for name, expected in values.items():
+        found = result[shown[name]][at]
+        size = max(float(np.ptp(expected)), 1e-6 * scale, 1e-12)
+        error = float(np.abs(found - expected).max()) / size
+        if not error <= worst:
+            worst, owner = error, name
+    return worst, owner
+
+
+def compare_all(
+    dynamics: Any, folder: Path, description: Any, span: float, kinds: tuple[str, ...] = ("ModelExchange", "CoSimulation")
+) -> dict[str, Compared]:
+    """Model Exchange and Co-Simulation of an unpacked FMU, each beside ``kn.simulate``."""
+    from kinode.exporters.fmu.fmu_variables import structured
+
+    shown = {x.name: x.name for x in description.modelVariables if x.causality == "output" and x.variability != "discrete"}
+    names = list(shown)
+    own = {_plain(name): name for name in names}
+    assert all((structured(name) or name) == text for name, text in own.items())
+    began = time.process_time()
+    times, values = reference(dynamics, span, list(own))
+    own_seconds, compared = time.process_time() - began, {}
+    for kind in kinds:
+        began = time.process_time()
+        result = simulate(folder, description, kind, span, names)
+        seconds = time.process_time() - began
+        compared[kind] = Compared(*compare(result, times, values, own), seconds, own_seconds)
+    return compared
+
+
+def _plain(name: str) -> str:
+    """The name of a quantity from its structured name in an FMU."""
+    return name.replace("'", "")
+
+
+def has_host_compiler() -> bool:
+    """Whether this machine can compile for itself."""
+    return any(shutil.which(name) for name in ("cc", "gcc", "clang"))
