@@ -10,10 +10,11 @@ from kinode.records import dataclass
 
 @dataclass(frozen=True)
 class ParameterRecord:
-    """A parameter: its name, and whether it acts at initialization alone."""
+    """A parameter: its name, whether it acts at initialization alone, and whether the start does not follow it."""
 
     name: str
     fixed: bool
+    frozen: bool = False
 
 
 def find_parameters(dynamics: Dynamics, plan: BreakPlan | None) -> tuple[ParameterRecord, ...]:

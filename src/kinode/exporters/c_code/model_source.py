@@ -17,26 +17,25 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.exporters.c_code import break_search
-from kinode.exporters.c_code.break_plan import BreakPlan, find_break_plan
+from kinode.exporters.c_code.break_plan import find_break_plan
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image
+from kinode.exporters.c_code.model_header import comment, declare_functions
 from kinode.exporters.c_code.model_parameters import ParameterRecord, find_parameters
 from kinode.jit.c_text.c_loops import CLoopWriter
 from kinode.jit.c_text.c_numbers import identifier, real, rows, write_helpers
 from kinode.jit.c_text.c_programs import CProgramWriter
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.pointers import floats_of, ints_of
 from kinode.jit.program import Program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.tree_size import is_large
+from kinode.ode.compiled_loops import find_source
 from kinode.ode.integrate import begin_run
 from kinode.ode.loops import event_handling, event_triggers, loop_primitives
 from kinode.ode.loops.run_codes import Outcome, Pending
-from kinode.ode.compiled_loops import find_source
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.runs.loop_run import LoopRun
 from kinode.records import dataclass
-from kinode.simulation.prepared.prepared_runs import find_kernel
 from kinode.simulation.solver import Options, Solver, check_options
 from kinode.simulation.time_events import find_law_times
 from kinode.tasks.start_argument import find_start
@@ -84,7 +83,7 @@ class CModel:
 
 def write_model(
     dynamics: Dynamics, *, outputs: Sequence[str] = (), jacobian: bool = False, method: str | None = None,
-    rtol: float | None = None, atol: Any = None,
+    rtol: float | None = None, atol: Any = None, names: str = "",
 ) -> CModel:  # fmt: skip
     """The C of a compiled system.
 
@@ -97,8 +96,12 @@ def write_model(
         Whether ``<name>_jacobian`` is written; not for large systems.
     method, rtol, atol
         Of ``<name>_advance``, as in ``kn.simulate``; those of the model's run section by default.
+    names : str
+        Enumerations of indices for the header.
     """
-    return _ModelText(dynamics, tuple(outputs), jacobian, method, rtol, atol).write()
+    text = _ModelText(dynamics, tuple(outputs), jacobian, method, rtol, atol)
+    text.names = names
+    return text.write()
 
 
 class _ModelText:
@@ -111,7 +114,7 @@ class _ModelText:
         self.name = identifier(dynamics.system.name)
         self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
         self.options = _read_options(dynamics, method, rtol, atol)
-        self.dynamics = dynamics
+        self.dynamics, self.names = dynamics, ""
         self.start: Array = find_start(dynamics, None, self.t0, None, None).y
         self.run, self.max_step = self._lay_out()
         self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
@@ -184,17 +187,15 @@ class _ModelText:
         bodies = [writer.write(program, label) for program, label in zip(programs, names, strict=True)]
         symbols = self._loops(loops)
         loops.record(type(self.run.memory))
-        n_out = {Kernel("evaluate", self.outputs): "evaluate"}
         n_outputs = programs[evaluate - 1].sizes["out"] if evaluate else 0
         macros = self._macros(symbols, programs, evaluate, along, n_outputs)
         n_work = max(writer.work_of.values(), default=0)
         header = self._header(image, loops, n_work, programs, along, n_outputs)
-        del n_out
         helpers = write_helpers(f"{name}_loop", (loops.helpers | writer.helpers) - {"call"})
         runtime = files("kinode.exporters.c_code").joinpath("c", "model_runtime.c").read_text(encoding="utf-8")
         cases = "\n".join(f'    case {int(code)}: return "{text}";' for code, text in STATUS_TEXTS.items())
         parts = [
-            f"/* {self.system.name}: written by kinode. */", f'#include "{name}.h"', "#include <stddef.h>",
+            f"/* {comment(self.system.name)}: written by kinode. */", f'#include "{name}.h"', "#include <stddef.h>",
             "#include <string.h>", macros, helpers, *bodies, _caller(name, names), *loops.texts,
             image.tables(name, f"{name}_loop_int"), self._tables(), self._own_functions(image),
             runtime.replace("/* STATUS CASES */", f'    case 0: return "all is well";\n{cases}'),
@@ -258,7 +259,7 @@ class _ModelText:
         sizes = programs[along - 1].sizes if along else {}
         jacobian = [f"    double direction[{sizes['x']}];", f"    double along[{sizes['out']}];"] if along else []
         return "\n".join([
-            f"/* {self.system.name}, as a library in C99; see the functions at the end. */",
+            f"/* {comment(self.system.name)}, as a library in C99; see the names and functions at the end. */",
             f"#ifndef {upper}_H", f"#define {upper}_H", "#include <math.h>", "#include <stdint.h>",
             *(f"#define {upper}_{word} {value}" for word, value in counts.items()),
             "#if defined(__GNUC__)", f"typedef int64_t __attribute__((may_alias)) {kind};", "#else",
@@ -271,7 +272,7 @@ class _ModelText:
             f"    double inputs_seen[{max(1, len(layout.inputs))}];",
             f"    {name}_loop_run_memory run;", *search, f"    double work[{max(1, n_work)}];",
             f"    double scratch[{max(1, layout.n_y)}];", *jacobian, image.members(kind), f"}} {name}_model;",
-            _prototypes(name, self.has_jacobian), "#endif\n",
+            self.names, declare_functions(name, self.has_jacobian), "#endif\n",
         ])  # fmt: skip
 
     def _search_members(self) -> list[str]:
@@ -281,7 +282,6 @@ class _ModelText:
 
     def _tables(self) -> str:
         name, parts = self.name, []
-        layout = self.dynamics.topology.layout
         for label, values in (
             ("default_p", self.p), ("default_inputs", self.inputs), ("start", self.start),
         ):  # fmt: skip
@@ -295,7 +295,6 @@ class _ModelText:
             for label, values in (("first_number", plan.first_number), ("first_rate", plan.first_rate)):
                 kind = f"{name}_loop_int"
                 parts.append(f"static const {kind} {name}_break_{label}[] = {{\n{rows(map(str, values.tolist()))}\n}};")
-        del layout
         return "\n".join(parts)
 
     def _own_functions(self, image: MemoryImage) -> str:
@@ -369,22 +368,6 @@ def _caller(name: str, kernels: Sequence[str]) -> str:
         f"static void {name}_loop_call(int64_t kernel, {arguments})", "{", "    switch (kernel) {", cases,
         "    default: break;", "    }", "}\n",
     ])  # fmt: skip
-
-
-def _prototypes(name: str, with_jacobian: bool) -> str:
-    model = f"{name}_model"
-    lines = [
-        f"void {name}_defaults({model} *m);", f"void {name}_set_tolerance({model} *m, double rtol);",
-        f"int {name}_init({model} *m, double t0);", f"int {name}_advance({model} *m, double t_end);",
-        f"int {name}_step({model} *m, double dt);", f"double {name}_time(const {model} *m);",
-        f"double *{name}_state({model} *m);", f"void {name}_rate({model} *m, double *rates);",
-        f"void {name}_outputs({model} *m, double *out);", f"void {name}_bind({model} *m);",
-        f"void {name}_set_time({model} *m, double t);", f"void {name}_indicators({model} *m, double *g);",
-        f"void {name}_arm({model} *m);", f"int {name}_update({model} *m);",
-        f"double {name}_next_time({model} *m, double until);", f"double {name}_drift({model} *m);",
-        f"void {name}_project({model} *m);", f"const char *{name}_status_text(int status);",
-    ]  # fmt: skip
-    return "\n".join([*lines, *([f"void {name}_jacobian({model} *m, double *J);"] if with_jacobian else [])])
 
 
 def _defined(macros: str) -> list[str]:
