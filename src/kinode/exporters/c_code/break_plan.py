@@ -93,5 +93,3 @@ class _Evaluation:
             return self.tape.input(array, k)
         given = self.system.parameters[name].value
         return given.evaluate(self._look_up) if isinstance(given, Expression) else float(given)
-
-
