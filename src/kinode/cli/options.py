@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_END = 10.0  # seconds
-_COLUMN = re.compile(r"(.+\.csv):(.+)", re.IGNORECASE)  # a file and a column of it
+# a file, with a sheet of it where it is one of Excel, and a column
+_COLUMN = re.compile(r"(.+\.(?:csv|tsv|txt|dat|mat|parquet|pq|xls[xm](?:#[^:]+)?)):(.+)", re.IGNORECASE)
 
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
 
 
 def input_pairs(texts: list[str] | None) -> dict[str, Any]:
-    """The inputs of --input: a value, or a column of a CSV file over time, ``u=log.csv:u_V V``."""
+    """The inputs of --input: a value, or a column of a file over time, ``u=log.csv:u_V V``."""
     values: dict[str, Any] = dict(pairs("--input", texts))
     for name, text in values.items():
         course = _COLUMN.fullmatch(text)
@@ -181,9 +182,12 @@ def read_time(system: System, option: str, text: str) -> float:
 
 
 def write_files(
-    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
+    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None, tables: dict[str, Path | None]
 ) -> list[Path]:
-    """Write the files that the options name; a run that failed on the way is written up to its failure."""
+    """Write the files that the options name; a run that failed on the way is written up to its failure.
+
+    ``tables`` are files by the method of a run that writes them.
+    """
     files = []
     if report is not None:
         from kinode.views.report.html_report import report as write_report
@@ -192,7 +196,8 @@ def write_files(
     if save is not None:
         trajectory.save(save)
         files.append(save)
-    if csv is not None:
-        trajectory.to_csv(csv, names or None)
-        files.append(csv)
+    for method, path in tables.items():
+        if path is not None:
+            getattr(trajectory, method)(path, names or None)
+            files.append(path)
     return files

@@ -52,6 +52,8 @@ def run(
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report into this folder.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run as NetCDF.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what --show names, or the states.")] = None,
+    excel: Annotated[Path | None, typer.Option(metavar="FILE", help="The same as .xlsx, a sheet a component.")] = None,
+    mat: Annotated[Path | None, typer.Option(metavar="FILE", help="The same for MATLAB, as .mat.")] = None,
     show: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Print the range of a quantity.")] = None,
     base: Base = "fixed",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and --show.")] = False,
@@ -87,7 +89,7 @@ def run(
     changes = {"parameters": pairs("--set", set_), "inputs": input_pairs(input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}
     trajectory, failure = _simulate(system, find_end(system, until), options, debug, formulation)
-    files = write_files(trajectory, names, report, save, csv)
+    files = write_files(trajectory, names, report, save, {"to_csv": csv, "to_excel": excel, "to_mat": mat})
     if len(trajectory):
         print_result(trajectory, names, quiet)
     for path in files:

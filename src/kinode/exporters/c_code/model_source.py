@@ -171,7 +171,8 @@ class _ModelText:
         image, name = self._image(), self.name
         evaluate = self.number(Kernel("evaluate", self.outputs)) if self.outputs else 0
         along = self.number(self._along()) if self.has_jacobian else 0
-        programs = self.dynamics.kernels.programs(self.kernels)
+        with self.dynamics.kernels.tracing():
+            programs = [self.dynamics.kernels.program(kernel) for kernel in self.kernels]
         names = [f"{name}_kernel_{k + 1}_{identifier(kernel.name)}" for k, kernel in enumerate(self.kernels)]
         if self.plan is not None:
             programs.append(self.plan.program)
@@ -183,7 +184,7 @@ class _ModelText:
         loops.record(type(self.run.memory))
         n_outputs = programs[evaluate - 1].sizes["out"] if evaluate else 0
         macros = self._macros(symbols, programs, evaluate, along, n_outputs)
-        n_work = max((int(program.sizes.get("work", 0)) for program in programs), default=0)
+        n_work = max(writer.work_of.values(), default=0)
         header = self._header(image, loops, n_work, programs, along, n_outputs)
         helpers = write_helpers(f"{name}_loop", (loops.helpers | writer.helpers) - {"call"})
         runtime = files("kinode.exporters.c_code").joinpath("c", "model_runtime.c").read_text(encoding="utf-8")

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from kinode.jit import pointers
 from kinode.jit.c_text.c_numbers import identifier, real
-from kinode.jit.expression_translator import TranslationError
+from kinode.jit.expression_translator import LIBRARY, TranslationError
 from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, find_kind
 from kinode.jit.pointers import field_types
 
-LIBRARY = {getattr(math, name): name for name in "sqrt fabs sin cos tan asin acos atan sinh cosh tanh exp log".split()}
+NAMES = {function: function.__name__ for function in LIBRARY}
 BINARY: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITS: dict[type, str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 COMPARE: dict[type, str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -305,9 +305,9 @@ class CExpressions(ABC):
         function, values = self.static(node.func), self.in_order(node, node.args)
         if function in (min, max) and len(values) > 1:
             return self.extreme(node, values, "least" if function is min else "most")
-        if function in LIBRARY and len(values) == 1:
+        if function in NAMES and len(values) == 1:
             value = self.convert(node, values[0], REAL, "an argument")
-            return self.join(REAL, f"{LIBRARY[function]}({value.text})", value)
+            return self.join(REAL, f"{NAMES[function]}({value.text})", value)
         if len(values) == 1 and (known := self.inline(node, function, values[0])) is not None:
             return known
         if function is pointers.call and len(values) == 10:

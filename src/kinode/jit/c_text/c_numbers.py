@@ -6,11 +6,12 @@ import math
 import re
 from collections.abc import Iterable
 
-KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
-    "near far small huge interface y0 y1 yn j0 j1 jn".split()
-)
+_WORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+near far small huge interface y0 y1 yn j0 j1 jn main
+"""
+KEYWORDS = frozenset(_WORDS.split())
 """Words that are no names in C, or that headers of some compilers define."""
 
 

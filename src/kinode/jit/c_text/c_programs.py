@@ -7,6 +7,7 @@ is used, as long as lines stay readable.  Vectors of several scalars become scal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from kinode.algebra.trace import Traced, needed
 from kinode.jit.c_text.c_numbers import identifier, real, rows
+from kinode.jit.c_text.c_parts import SLOTS, split_lines
+from kinode.jit.kernel_text.case_writer import LIBRARY as CALLED
 from kinode.jit.kernel_text.case_writer import join_lanes
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.program import Block, Finish, Program, Store
@@ -22,10 +25,11 @@ LONGEST = 90
 """Letters of an expression that is written where it is used."""
 BINARY = {"add": "+", "sub": "-", "mul": "*"}
 COMPARE = {"less": "<", "less_equal": "<=", "equal": "=="}
-LIBRARY = frozenset(
-    "sqrt sin cos tan asin acos atan atan2 sinh cosh tanh exp log".split()
-)  # fmt: skip
+LIBRARY = frozenset({*CALLED, "sqrt"} - {"pow"})
 WRITTEN = ("work", "out")
+SPLIT_FROM, PART = 1500, 700
+"""Lines of straight code from which on it is split, and those of a part: compilers take long for long functions."""
+WORD, TABLE_NAME = re.compile(r"\w+"), re.compile(r"(table\d+)\[")
 Bases = Mapping[str, tuple[str, int]]
 """Of each view, its array shifted to the present iteration as C text, and a constant offset."""
 
@@ -33,12 +37,14 @@ Bases = Mapping[str, tuple[str, int]]
 class CProgramWriter:
     """Writes programs as functions of one file, with a prefix; ``helpers`` are the helper functions that they call.
 
-    ``find_routine`` gives the name of a function of the loop language.
+    ``find_routine`` gives the name of a function of the loop language.  ``work_of`` has the numbers of ``work`` that
+    each function needs, which may be more than those of the program: parts of a long function pass values there.
     """
 
     def __init__(self, prefix: str, find_routine: Callable[[Any], str]) -> None:
         self.prefix, self.find_routine = prefix, find_routine
         self.helpers: set[str] = set()
+        self.work_of: dict[str, int] = {}
 
     def write(self, program: Program, name: str) -> str:
         """The function of a program."""
@@ -65,6 +71,8 @@ class _ProgramText:
         self.table_names: dict[Any, str] = {}
         self.lines: list[str] = []
         self.used: set[str] = set()
+        self.parts: list[str] = []
+        self.slots = 0
         self.indent = "    "
 
     def write(self, name: str) -> str:
@@ -78,16 +86,41 @@ class _ProgramText:
                     view: (self.array(array), 0 if at is None else int(at[0]))
                     for view, (array, at) in block.views.items()
                 }
-                self.put("{")
-                _CaseText(self, bases, self.arrays_of(block)).write(block.cases[case], early=True)
-                self.put("}")
+                self.straight(name, bases, block, case)
             elif block.count > 1:
                 self.loop(index, block)
         if self.program.finish is not None:
             self.finish(self.program.finish)
         unused = " ".join(f"(void){x};" for x in ARGUMENTS if x not in self.used)
         body = [f"    {unused}"] if unused else []
-        return "\n".join([signature(name), "{", *self.tables, *body, *self.lines, "}\n"])
+        words = set(WORD.findall("\n".join(self.lines)))
+        tables = [text for text in self.tables if TABLE_NAME.search(text)[1] in words]  # type: ignore[index]
+        self.writer.work_of[name] = int(self.program.sizes.get("work", 0)) + self.slots
+        return "\n".join([*self.parts, signature(name), "{", *tables, *body, *self.lines, "}\n"])
+
+    def straight(self, name: str, bases: Bases, block: Block, case: int) -> None:
+        """Straight-line code; long one in functions of its own."""
+        before, self.lines = self.lines, []
+        _CaseText(self, bases, self.arrays_of(block)).write(block.cases[case], early=True)
+        lines, self.lines = self.lines, before
+        if len(lines) <= SPLIT_FROM:
+            self.put("{")
+            self.lines += lines
+            self.put("}")
+            return
+        parts = split_lines(lines, PART)
+        arguments = ", ".join(ARGUMENTS)
+        first = int(self.program.sizes.get("work", 0))
+        self.used |= set(ARGUMENTS)
+        self.slots = max(self.slots, parts.n_slots)
+        for part in parts.texts:
+            part_name = f"{name}_part{len(self.parts) + 1}"
+            used = set(WORD.findall("\n".join(part)))
+            tables = [text for text in self.tables if TABLE_NAME.search(text)[1] in used]  # type: ignore[index]
+            unused = " ".join(f"(void){x};" for x in (*ARGUMENTS, SLOTS) if x not in used)
+            head = signature(part_name).replace("*restrict work", "*work")[:-1] + f", double *{SLOTS})"
+            self.parts.append("\n".join([head, "{", *tables, *([f"    {unused}"] if unused else []), *part, "}\n"]))
+            self.put(f"{part_name}({arguments}, work + {first});")
 
     def put(self, text: str) -> None:
         """Write a line."""
