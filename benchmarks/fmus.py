@@ -1,8 +1,8 @@
 """FMUs of all examples in FMPy beside ``kn.simulate``: errors, sizes and times, as a table.
 
-``python benchmarks/fmus.py [EXAMPLE ...]``.  Errors are the largest difference of any default output over the span, as a
-share of its range, both at tight tolerances; an FMU for this machine is made by its own C compiler.  ``bytes`` is the whole
-file, sources included.
+``python benchmarks/fmus.py [EXAMPLE ...] [--worst]``.  Errors are the largest difference of any default output over the
+span, as a share of its range, both at tight tolerances; ``--worst`` names it.  An FMU for this machine is made by its
+own C compiler.  ``bytes`` is the whole file, sources included.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def measure(name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Print the table."""
-    names = [x for x in sys.argv[1:] if x[0] != '-'] or sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
+    names = [x for x in sys.argv[1:] if x[0] != "-"] or sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
     print("| example | span, s | 2.0 ME | 2.0 CS | 3.0 ME | 3.0 CS | bytes | 2.0 CS, s | kn.simulate, s |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name in names:

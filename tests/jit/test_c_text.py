@@ -71,7 +71,7 @@ def written(tmp_path_factory):
         dynamics = kn.compile(system)
         with dynamics.kernels.tracing():
             for kernel in kernels_of(dynamics):
-                program, name = dynamics.kernels.programs([kernel])[0], f"k{len(entries)}"
+                program, name = dynamics.kernels.program(kernel), f"k{len(entries)}"
                 texts.append(writer.write(program, name))
                 calls = ", ".join(ARGUMENTS)
                 texts.append(f"void public_{name}({SIGNATURE});")

@@ -150,10 +150,10 @@ class Kernels:
             from kinode.kernels.kernel_programs import make_program
         return make_program(self.topology, kernel, self._find_composition(), find_traced())
 
-    def programs(self, kernels: Iterable[Kernel]) -> list[Program]:
-        """The programs of kernels, for other writers than that of machine code."""
+    def program(self, kernel: Kernel) -> Program:
+        """The program of a kernel, for another writer than LLVM's; several within ``tracing`` share the model."""
         with paused_collection(), self.tracing() as find_traced:
-            return [self._make_program(kernel, find_traced) for kernel in kernels]
+            return self._make_program(kernel, find_traced)
 
     def kernel_at(self, address: int) -> Kernel | None:
         """The kernel whose machine code of one lane stands at an address; None if there is none."""

@@ -1,17 +1,10 @@
 """FMUs of all examples in FMPy beside ``kn.simulate``; what is in them, what they refuse, saved states."""
 
-import math
-import shutil
-import subprocess
-import sys
 import zipfile
 
-import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError, ExportWarning, LawError, ModelError
-from kinode.exporters.fmu import shared_libraries
 from support import fmu_runs
 from support.compiled_examples import compiled_example
 from support.example_counts import is_fixed
@@ -61,9 +54,7 @@ def test_example_agrees_with_simulate(name, version, tmp_path):
 
 
 def test_same_model_gives_same_bytes(tmp_path):
-    first, second = (
-        kn.export("examples/pendulum.yaml", "fmu", tmp_path / name, **QUICK).read_bytes() for name in "ab"
-    )
+    first, second = (kn.export("examples/pendulum.yaml", "fmu", tmp_path / name, **QUICK).read_bytes() for name in "ab")
     assert first == second
     other = kn.load("examples/pendulum.yaml")
     other.change("bob", mass=2.0)

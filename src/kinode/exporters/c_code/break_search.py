@@ -1,9 +1,9 @@
 """The next break of expressions of time, as a loop that becomes C (``jit/translator.py`` describes its language).
 
-``simulation/time_events.py`` finds all breaks of a run before it begins.  Exported code knows neither the end of a run nor
-its parameters, so that it looks for one break after the other: between two of them an argument is smooth, and mostly
-linear.  Arguments come in an order in which each follows those within it: the first crossing of one of these bounds the
-interval in which the next is looked at.
+``simulation/time_events.py`` finds all breaks of a run before it begins.  Exported code knows neither the end of a run
+nor its parameters, so that it looks for one break after the other: between two of them an argument is smooth, and
+mostly linear.  Arguments come in an order in which each follows those within it: the first crossing of one of these
+bounds the interval in which the next is looked at.
 """
 
 from __future__ import annotations

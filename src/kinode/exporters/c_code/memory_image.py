@@ -1,7 +1,7 @@
 """The memory of a run as C: its records with their numbers, and arrays of its own for all that they point to.
 
-A real run is laid out in Python, before its first step.  Its image in C is the same to the last number, so that nothing of
-that layout is written twice.  Addresses of kernels become their numbers.
+A real run is laid out in Python, before its first step.  Its image in C is the same to the last number, so that nothing
+of that layout is written twice.  Addresses of kernels become their numbers.
 """
 
 from __future__ import annotations

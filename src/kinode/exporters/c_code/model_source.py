@@ -1,7 +1,7 @@
 """A compiled system as C99: its kernels, the loops of its integrator, and the functions of ``c/model_runtime.c``.
 
-Kernels and loops are those of machine code, written by the second writer (``jit/c_text``).  The memory of a run is the image
-of a real one (``memory_image.py``).  All that changes is in one structure, without pointers but to itself.
+Kernels and loops are those of machine code, written by the second writer (``jit/c_text``).  The memory of a run is the
+image of a real one (``memory_image.py``).  All that changes is in one structure, without pointers but to itself.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _ModelText:
         self.options = _read_options(dynamics, method, rtol, atol)
         self.dynamics, self.names = dynamics, ""
         self.start: Array = find_start(dynamics, None, self.t0, None, None).y
-        self.run, self.max_step = self._lay_out()
+        self.run = self._lay_out()
         self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
         self.plan = find_break_plan(self.dynamics)
         self.kernels: dict[Kernel, int] = {}
@@ -128,7 +128,7 @@ class _ModelText:
     def _needs_events(self) -> bool:
         return self.kernel.events is not None or self.kernel.bounds is not None
 
-    def _lay_out(self) -> tuple[LoopRun, float]:
+    def _lay_out(self) -> LoopRun:
         """A real run before its first step, whose memory is the image."""
         dynamics, o = self.dynamics, self.options
         p, inputs = np.array(dynamics.arguments.parameters), np.array(dynamics.arguments.inputs)
@@ -140,7 +140,7 @@ class _ModelText:
             self.kernel, self.start, 0.0, 1.0, method=o.method, times=np.zeros(0), step=o.step, rtol=o.rtol,
             atol=o.atol, p=p, inputs=inputs, quaternions=solver.quaternions, max_step=solver.options.max_step,
         )  # fmt: skip
-        return run, solver.options.max_step
+        return run
 
     # -- kernels -----------------------------------------------------------------------------------
     def number(self, kernel: Kernel) -> int:
@@ -164,7 +164,6 @@ class _ModelText:
         }  # fmt: skip
         if self.plan is not None:
             sizes["breaks.times"] = N_BREAKS
-        self.work_path = "model.work"
         return take_image(memory, numbers, sizes, lambda path: path in ("model.p", "model.inputs", "model.work"))
 
     @property
@@ -177,7 +176,8 @@ class _ModelText:
         image, name = self._image(), self.name
         evaluate = self.number(Kernel("evaluate", self.outputs)) if self.outputs else 0
         along = self.number(self._along()) if self.has_jacobian else 0
-        programs = self.dynamics.kernels.programs(self.kernels)
+        with self.dynamics.kernels.tracing():
+            programs = [self.dynamics.kernels.program(kernel) for kernel in self.kernels]
         names = [f"{name}_kernel_{k + 1}_{identifier(kernel.name)}" for k, kernel in enumerate(self.kernels)]
         if self.plan is not None:
             programs.append(self.plan.program)
@@ -229,7 +229,7 @@ class _ModelText:
             "KN_N_INPUTS": len(layout.inputs), "KN_N_OUTPUTS": n_outputs, "KN_N_EVENTS": self.n_events,
             "KN_N_EFFORTS": layout.n_u, "KN_EVENTFUL": int(self.eventful), "KN_HAS_BREAKS": int(self.plan is not None),
             "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS, "KN_BUDGET": "INT64_C(1099511627776)",
-            "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": len(self._tolerances()), "KN_EVALUATE": evaluate,
+            "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
             "KN_ALONG": along, "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
             **{f"KN_{code.name}": int(code) for code in (
                 Outcome.DONE, Outcome.PAUSED, Outcome.NOT_FINITE, Outcome.NEAR_SINGULAR, Outcome.EVENTS_FULL
@@ -239,10 +239,6 @@ class _ModelText:
         lines = [f"#define KN(word) {self.name}_##word"]
         lines += [f"#define {word} {value}" for word, value in {**numbers, **symbols}.items()]
         return "\n".join(lines)
-
-    def _tolerances(self) -> Array:
-        atol = np.atleast_1d(np.asarray(self.options.atol, dtype=float))
-        return np.zeros(self.dynamics.topology.layout.n_y) if METHODS[self.options.method].fixed is False else atol[:0]
 
     def _header(
         self, image: MemoryImage, loops: CLoopWriter, n_work: int, programs: Sequence[Program], along: int,
@@ -281,7 +277,7 @@ class _ModelText:
         return ["    double search_time[1];", f"    double search_out[{sizes['out']}];"]
 
     def _tables(self) -> str:
-        name, parts = self.name, []
+        name, parts = self.name, list[str]()
         for label, values in (
             ("default_p", self.p), ("default_inputs", self.inputs), ("start", self.start),
         ):  # fmt: skip
@@ -334,14 +330,14 @@ def _read_options(dynamics: Dynamics, method: str | None, rtol: Any, atol: Any) 
     """The options of the integration; what is left out comes from the model's run section."""
     defaults = dynamics.system.run_defaults
     chosen = method or defaults.get("method") or DEFAULT_METHOD
-    if chosen in METHODS and METHODS[chosen].tableau is None:
+    if chosen in METHODS and (METHODS[chosen].tableau is None or METHODS[chosen].fixed):
+        other = DEFAULT_METHOD if METHODS[chosen].fixed else find_stiff_method()
         if method is not None:
-            raise ArgumentError(f"method: {method!r} is a library of its own; use {find_stiff_method()!r}")
-        chosen = find_stiff_method()
-    step = defaults.get("step") if chosen in METHODS and METHODS[chosen].fixed else None
+            raise ArgumentError(f"method: {method!r} is not exported; use {other!r}")
+        chosen = other
     rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
     atol = atol if atol is not None else defaults.get("atol") or ATOL
-    return check_options(chosen, step, rtol, atol, None)
+    return check_options(chosen, None, rtol, atol, None)
 
 
 def _one_lane(kernel: Any) -> Any:

@@ -15,7 +15,7 @@ from kinode.kernels.tree_size import is_large
 def find_dependencies(
     dynamics: Dynamics, variables: FmuVariables
 ) -> tuple[list[frozenset[int]] | None, list[frozenset[int]] | None]:
-    """Value references that each derivative, and each output, depends on; None for large systems, whose code is loops."""
+    """Value references that each derivative, and each output, depends on; None for systems whose code is loops."""
     if is_large(dynamics.topology):
         return None, None
     places = _places(dynamics, variables)

@@ -1,6 +1,6 @@
 """``kn.export(system, "fmu", path)``: Model Exchange and Co-Simulation of a system in one file.
 
-The C of the model is that of ``kn.export(system, "c", folder)``; the files in ``c/`` give it the functions of the standard.
+The C of the model is that of ``exporters/c_code``; the files in ``c/`` give it the functions of the standard.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def make_parts(dynamics: Dynamics, version: str, options: Mapping[str, Any]) -> 
     )  # fmt: skip
     shims = {name: _read_shim(name) for name in (FACES[version], *SHIMS)}
     sources = {**shims, f"{model.name}.h": model.header, f"{model.name}.c": model.source}
-    token = find_token([version, *sources.values(), VERSIONS[version](description, ""), write_config(facts, variables, "")])
+    token = find_token(
+        [version, *sources.values(), VERSIONS[version](description, ""), write_config(facts, variables, "")]
+    )
     return FmuParts({**sources, "fmu_config.h": write_config(facts, variables, token)}, description, token)
 
 

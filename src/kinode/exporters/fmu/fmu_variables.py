@@ -1,8 +1,8 @@
 """The variables of an FMU: names, value references, roles, units and start values.
 
 Value references are ranges, one after the other: the time, continuous states, their derivatives, discrete states,
-parameters, inputs, outputs, event indicators.  The C code finds a value by its range alone (``fmu_data.py``).  An output
-that is a state is that state: no name appears twice.
+parameters, inputs, outputs, event indicators.  The C code finds a value by its range alone (``c/fmu_core.h``).  An
+output that is a state is that state: no name appears twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Shared libraries of an FMU for several platforms, from one machine.
 
 ``ziglang`` (a C compiler from PyPI, the extra ``fmu``) compiles for all of them; else the C compiler of this machine
-compiles for this machine; else there are none, and the FMU holds sources alone.  Nothing is left on the disk but zig's own
-cache.
+compiles for this machine; else there are none, and the FMU holds sources alone.  Nothing is left on the disk but zig's
+own cache.
 
 Windows: the runtime is linked by names alone.  A definition file of ucrtbase.dll, which every Windows since 2015 has,
 becomes an import library; the entry point of the library is ours.  zig would otherwise build a C runtime for minutes.
@@ -138,7 +138,22 @@ def _compile(folder: Path, main: str, identifier: str, target: FmuPlatform, leve
         _compile_for_windows(folder, main, target, options, library)
     else:
         more = ["-s", "-lm"] if target.suffix == ".so" else [f"-Wl,-install_name,@rpath/{identifier}.dylib", "-s"]
-        _zig(["cc", "-target", target.target, *options, "-fno-sanitize=all", "-fPIC", "-shared", main, *more, "-o", library.name], folder)
+        _zig(
+            [
+                "cc",
+                "-target",
+                target.target,
+                *options,
+                "-fno-sanitize=all",
+                "-fPIC",
+                "-shared",
+                main,
+                *more,
+                "-o",
+                library.name,
+            ],
+            folder,
+        )
     return library.read_bytes()
 
 
@@ -150,8 +165,8 @@ def _compile_for_windows(
     names = "\n".join(f"    {name}" for name in WINDOWS_FUNCTIONS.split())
     (folder / "ucrtbase.def").write_text(f"LIBRARY ucrtbase.dll\nEXPORTS\n{names}\n", encoding="utf-8")
     for source in (main, "windows_entry.c"):
-        _zig(["cc", "-target", target.target, *options, "-fno-sanitize=all", "-mno-stack-arg-probe", "-fno-builtin-printf",
-              "-c", source, "-o", f"{source}.obj"], folder)  # fmt: skip
+        plain = ["-fno-sanitize=all", "-mno-stack-arg-probe"]
+        _zig(["cc", "-target", target.target, *options, *plain, "-c", source, "-o", f"{source}.obj"], folder)
     _zig(["dlltool", "-m", "i386:x86-64", "-d", "ucrtbase.def", "-l", "libruntime.a"], folder)
     _zig(["cc", "-target", target.target, "-nostdlib", "-shared", "-s", f"{main}.obj",
           "windows_entry.c.obj", "libruntime.a", "-o", library.name], folder)  # fmt: skip

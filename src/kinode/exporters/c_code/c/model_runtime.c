@@ -185,6 +185,11 @@ int KN(advance)(KN(model) *m, double t_end)
 {
     KN(loop_run_memory) *run = &m->run;
     const double end = t_end - run->step.origin;
+#if KN_N_STATES == 0
+    run->step.t = run->step.t_end = end;
+    m->t_wanted = t_end;
+    return 0;
+#endif
     if (KN(arguments_changed)(m)) {
         KN(note_arguments)(m);
         KN(refresh_breaks)(m);
