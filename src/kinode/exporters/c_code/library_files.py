@@ -71,7 +71,9 @@ class _LibraryText:
 
     def _find_variables(self, options: Mapping[str, Any]) -> FmuVariables:
         """Names, units and values; wrong names are refused."""
-        start = find_start(self.dynamics, None, self.t0, None, None)
+        start = find_start(
+            self.dynamics, None, self.t0, self.dynamics.arguments.parameters, self.dynamics.arguments.inputs
+        )
         outputs: Sequence[str] | None = options.get("outputs")
         for text in options.get("inputs") or ():
             if text not in self.dynamics.topology.inputs:

@@ -95,7 +95,7 @@ def take_image(
     arrays: list[ImageArray] = []
 
     def visit(part: Any, path: str) -> None:
-        for name, hint in field_types(type(part)).items():
+        for name, hint in field_types(type(part)).items():  # type: ignore[arg-type]
             value, here = getattr(part, name), f"{path}{identifier(name)}"
             if hint is int and value:
                 numbers.append((here, str(number_of.get(value, value))))

@@ -103,7 +103,13 @@ def _read_shim(name: str) -> str:
 
 
 def _source(dynamics: Dynamics, options: Mapping[str, Any], fixed: frozenset[str], n_events: int = 0) -> VariableSource:
-    start = find_start(dynamics, None, float(dynamics.system.run_defaults.get("t0") or 0.0), None, None)
+    start = find_start(
+        dynamics,
+        None,
+        float(dynamics.system.run_defaults.get("t0") or 0.0),
+        dynamics.arguments.parameters,
+        dynamics.arguments.inputs,
+    )
     return VariableSource(
         dynamics, options.get("outputs"), options.get("inputs"), start.y, fixed, n_events, bool(fixed)
     )  # fmt: skip
