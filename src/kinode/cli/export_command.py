@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Model,
+    Trust,
+    XacroArguments,
+    XacroPackages,
+    load_model,
+    reporting_errors,
+)
 
 
 @reporting_errors
@@ -29,6 +38,9 @@ def export(
         typer.Option("--platform", metavar="NAME", help="fmu: linux, linux-arm, windows, mac, mac-arm or host."),
     ] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Write a model in another form.
@@ -53,7 +65,8 @@ def export(
     file = out or Path(f"{model.stem}{chosen.suffix or f'_{to}'}")
     if out is None and file.exists() and file.resolve() == model.resolve():
         raise ArgumentError(f"--out: {file} is the model itself; name another file")
-    source = model if base == "fixed" else load_model(model, base)
+    plain = base == "fixed" and not (trust or argument or package)
+    source = model if plain else load_model(model, base, trust, argument, package)
     given = {"outputs": outputs, "inputs": inputs, "version": version, "platforms": platforms}
     options = {name: value for name, value in given.items() if value}
     typer.echo(f"wrote {write(source, to, file, **options)}: {chosen.words}")
