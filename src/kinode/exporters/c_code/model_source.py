@@ -110,7 +110,9 @@ class _ModelText:
         self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
         self.options = _read_options(dynamics, method, rtol, atol)
         self.dynamics = dynamics
-        self.start: Array = find_start(dynamics, None, self.t0, None, None).y
+        self.start: Array = find_start(
+            dynamics, None, self.t0, dynamics.arguments.parameters, dynamics.arguments.inputs
+        ).y
         self.run = self._lay_out()
         self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
         self.plan = find_break_plan(self.dynamics)
