@@ -69,7 +69,7 @@ def _write_fmu(order: ExportOrder) -> bytes:
 
 
 def _write_library(order: ExportOrder) -> dict[str, str]:
-    from kinode.exporters.c_code.library_files import write_library  # the second writer serves it alone
+    from kinode.exporters.c_code.c_library import write_library  # the second writer serves it alone
 
     return write_library(order.system, order.options)
 

@@ -94,8 +94,8 @@ def take_image(
     numbers: list[tuple[str, str]] = []
     arrays: list[ImageArray] = []
 
-    def visit(part: Any, path: str) -> None:
-        for name, hint in field_types(type(part)).items():  # type: ignore[arg-type]
+    def visit(part: Struct, path: str) -> None:
+        for name, hint in field_types(type(part)).items():
             value, here = getattr(part, name), f"{path}{identifier(name)}"
             if hint is int and value:
                 numbers.append((here, str(number_of.get(value, value))))

@@ -14,9 +14,9 @@ from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, ExportWarning, ModelError
 from kinode.exporters.c_code.model_source import write_model
-from kinode.exporters.fmu.fmu_archive import pack
 from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
 from kinode.exporters.fmu.fmu_dependencies import find_dependencies
+from kinode.exporters.fmu.fmu_packing import pack
 from kinode.exporters.fmu.fmu_variables import VariableSource, find_variables, with_dependencies
 from kinode.exporters.fmu.model_description import (
     FmuDescription,
@@ -103,13 +103,8 @@ def _read_shim(name: str) -> str:
 
 
 def _source(dynamics: Dynamics, options: Mapping[str, Any], fixed: frozenset[str], n_events: int = 0) -> VariableSource:
-    start = find_start(
-        dynamics,
-        None,
-        float(dynamics.system.run_defaults.get("t0") or 0.0),
-        dynamics.arguments.parameters,
-        dynamics.arguments.inputs,
-    )
+    own, t0 = dynamics.arguments, float(dynamics.system.run_defaults.get("t0") or 0.0)
+    start = find_start(dynamics, None, t0, own.parameters, own.inputs)
     return VariableSource(
         dynamics, options.get("outputs"), options.get("inputs"), start.y, fixed, n_events, bool(fixed)
     )  # fmt: skip
