@@ -49,7 +49,16 @@ def host() -> Host:
     except RuntimeError:  # a host that LLVM cannot describe gets generic code
         features = ""
     version = f"llvmlite {llvmlite.__version__} LLVM {binding.llvm_version_info}"
-    return Host(binding.get_default_triple(), binding.get_host_cpu_name(), features, version)
+    return Host(find_triple(binding.get_default_triple()), binding.get_host_cpu_name(), features, version)
+
+
+def find_triple(default: str) -> str:
+    """LLVM's name for a kind of computer, as code is made for it.
+
+    On Windows that is code in the form of ELF files, with the calls of Windows: what loads code into memory knows that
+    form best, and it needs no marker that floating point is used, as Windows' own form does.
+    """
+    return f"{default}-elf" if "-windows-" in default and not default.endswith("-elf") else default
 
 
 @remember
