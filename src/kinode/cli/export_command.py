@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Model,
+    Trust,
+    XacroArguments,
+    XacroPackages,
+    load_model,
+    reporting_errors,
+)
 
 
 @reporting_errors
@@ -18,6 +27,9 @@ def export(
         Path | None, typer.Option(metavar="FILE", help="The file; named after MODEL, in this folder, if left out.")
     ] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Write a model in another form.
@@ -38,5 +50,6 @@ def export(
     file = out or Path(f"{model.stem}{chosen.suffix}")
     if out is None and file.exists() and file.resolve() == model.resolve():
         raise ArgumentError(f"--out: {file} is the model itself; name another file")
-    source = model if base == "fixed" else load_model(model, base)
+    plain = base == "fixed" and not (trust or argument or package)
+    source = model if plain else load_model(model, base, trust, argument, package)
     typer.echo(f"wrote {write(source, to, file)}: {chosen.words}")
