@@ -85,7 +85,7 @@ def _sections() -> Schema:
         "name": {"type": "string", "description": "name of the system"},
         "gravity": ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
         "extends": {
-            "description": "file of the system that this one starts from: YAML or URDF",
+            "description": "file of the system that this one starts from: YAML, URDF or MJCF",
             "oneOf": [
                 {"type": "string"},
                 object_of(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"]),

@@ -25,7 +25,7 @@ from kinode.formats.yaml_fields import (
     split_between,
 )
 from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import Frame
@@ -109,12 +109,12 @@ class ModelLoader:
             raise ModelError(f"the files go in a circle: {name} is being read already", field=field)
         if len(chain) > DEEPEST_FILES:
             raise ModelError(f"files name files more than {DEEPEST_FILES} deep", field=field)
-        if path.suffix.lower() in URDF:
-            from kinode.importers import urdf
+        if path.suffix.lower() in ROBOT_FILES:
+            from kinode.importers import robot_files
 
-            return urdf.load(path, "fixed" if base is None else base)
+            return robot_files.load(path, "fixed" if base is None else base, trust=self.trust)
         if base is not None:
-            raise ModelError("is for URDF; a YAML file says itself how its bodies are joined", field="base")
+            raise ModelError("is for URDF and MJCF; a YAML file says itself how its bodies are joined", field="base")
         return ModelLoader(path, self.root, self.trust, chain, whole).load()
 
     # -- errors ------------------------------------------------------------------------------------
