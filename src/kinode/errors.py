@@ -55,6 +55,10 @@ class SupportError(ArgumentError):
     """What ``hold=`` names cannot support the mechanism, or the support does not matter."""
 
 
+class ExportWarning(UserWarning):
+    """A file of another program cannot say all of a model; what it leaves out is named."""
+
+
 class LongRunWarning(UserWarning):
     """A run takes so many steps that something in it may be faster than was meant."""
 
