@@ -55,10 +55,6 @@ class SupportError(ArgumentError):
     """What ``hold=`` names cannot support the mechanism, or the support does not matter."""
 
 
-class ExportWarning(UserWarning):
-    """A file of another program cannot say all of a model; what it leaves out is named."""
-
-
 class LongRunWarning(UserWarning):
     """A run takes so many steps that something in it may be faster than was meant."""
 
@@ -69,6 +65,10 @@ class SensitivityWarning(UserWarning):
 
 class GuessWarning(UserWarning):
     """A start is far from a joint's guess."""
+
+
+class ExportWarning(UserWarning):
+    """An exported file lacks something that it could hold."""
 
 
 class ModelError(Error):

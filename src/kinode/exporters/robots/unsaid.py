@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from kinode.errors import ExportWarning
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
+from kinode.simulation.call_site import caller_depth
 
 
 def describe_joint(joint: Joint, said: Iterable[str]) -> list[str]:
@@ -54,4 +55,4 @@ def warn(form: str, system: System, lines: list[str]) -> None:
     if lines:
         more = f"; and {len(lines) - 6} more" if len(lines) > 6 else ""
         message = f"{form} cannot say all of {system.name} (comments in the file list it): {'; '.join(lines[:6])}{more}"
-        warnings.warn(message, ExportWarning, stacklevel=2)
+        warnings.warn(message, ExportWarning, stacklevel=caller_depth())

@@ -21,6 +21,8 @@ LIBRARY = (
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "atan2", "pow", "floor", "fma",
 )  # fmt: skip
 """Functions of the C library that kernels call."""
+RUNTIME = ("memcpy", "memmove", "memset", "__chkstk")
+"""What the code generator calls by itself; the last one on Windows, in functions with more than a page of variables."""
 _PROVIDED: dict[str, int] = {}  # symbols and their addresses
 
 
@@ -62,17 +64,20 @@ def is_kept(key: str) -> bool:
     return entry is not None and place is not None and (place / entry).is_file()
 
 
-def keep(key: str | None, make: Callable[[], bytes], words: str = "") -> bytes:
+def keep(
+    key: str | None, make: Callable[[], bytes], words: str = "", saves: Callable[[], bool] = lambda: True
+) -> bytes:
     """The bytes that are cached for a key, this package's source, the host and LLVM; else those of ``make()``.
 
-    Without a key nothing is cached.  ``words`` say what is made, for a person who waits.
+    Without a key nothing is cached, nor what ``saves()`` refuses after it was made.  ``words`` say what is made, for a
+    person who waits.
     """
     entry = find_entry(key)
     code = None if entry is None else code_cache.load(entry)
     if code is None:
         with waiting_words(words):
             code = make()
-        if entry is not None:
+        if entry is not None and saves():
             code_cache.save(entry, code)
     return code
 
@@ -81,7 +86,7 @@ def keep(key: str | None, make: Callable[[], bytes], words: str = "") -> bytes:
 def _libraries() -> tuple[ctypes.CDLL, ...]:
     """Where the functions of the C library are: in Python's own process first."""
     if sys.platform == "win32":
-        return (ctypes.CDLL("ucrtbase"),)
+        return (ctypes.CDLL("ucrtbase"), ctypes.CDLL("ntdll"))  # the latter has what RUNTIME names
     found = [ctypes.CDLL(None)]
     if not hasattr(found[0], "atan2"):
         from ctypes.util import find_library
@@ -110,14 +115,15 @@ def _load_by_llvm(code: bytes) -> LoadedCode:
     """Code that LLVM has loaded; the engine owns it."""
     import llvmlite.binding as binding
 
-    from kinode.jit.llvm_code import make_target
+    from kinode.jit.llvm_code import host
+    from kinode.jit.llvm_doors.binding_door import BindingDoor
 
-    for name in LIBRARY:
+    for name in (*LIBRARY, *RUNTIME):
         if not binding.address_of_symbol(name):
             find_symbol(name)
     for name, address in _PROVIDED.items():
         binding.add_symbol(name, address)
-    engine: Any = binding.create_mcjit_compiler(binding.parse_assembly(""), make_target(1))
+    engine: Any = binding.create_mcjit_compiler(binding.parse_assembly(""), BindingDoor().make_target(1, host()[:3]))
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     owner: LoadedCode = engine
