@@ -20,7 +20,7 @@ TO_AXIS = {
 THIN = 0.01  # radius of a thin rod, of its length
 
 
-class Solid(NamedTuple):
+class DrawnSolid(NamedTuple):
     """A box, cylinder, capsule, sphere or mesh, with its pose in the body as a 4x4 matrix."""
 
     kind: str
@@ -30,19 +30,21 @@ class Solid(NamedTuple):
     file: str | None = None
 
 
-def find_solids(system: System, body: Body) -> list[Solid]:
+def find_solids(system: System, body: Body) -> list[DrawnSolid]:
     """The solids of a body."""
     solids = [] if body.shape is None else [_shape(system, body)]
     for visual in body.meshes:
         R = rotation_from_rpy(list(visual.rpy)) if visual.quaternion is None else None
         R = rotation_from_quaternion(np.array(visual.quaternion)) if R is None else R
         solids.append(
-            Solid(visual.kind, visual.sizes, _pose(np.asarray(R, dtype=float), visual.at), visual.role, visual.file)
+            DrawnSolid(
+                visual.kind, visual.sizes, _pose(np.asarray(R, dtype=float), visual.at), visual.role, visual.file
+            )
         )
     return solids
 
 
-def _shape(system: System, body: Body) -> Solid:
+def _shape(system: System, body: Body) -> DrawnSolid:
     shape = body.shape
     assert shape is not None
     sizes: dict[str, Any] = {
@@ -50,14 +52,14 @@ def _shape(system: System, body: Body) -> Solid:
     }
     at = [system.nominal(x) for x in shape.at]
     if shape.kind == "box":
-        return Solid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
+        return DrawnSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
     if shape.kind == "sphere":
-        return Solid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
+        return DrawnSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
     R = TO_AXIS[sizes["axis"]]
     if shape.kind == "rod":
         middle = np.array(at) + 0.5 * sizes["length"] * R[:, 2]
-        return Solid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
-    return Solid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
+        return DrawnSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
+    return DrawnSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
 
 
 def _pose(R: Array, p: object) -> Array:
