@@ -27,6 +27,8 @@ from kinode.results.known_names import table_names
 
 PLAIN_NAME = LatePattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 QUOTED_NAME = LatePattern(r"[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]+\Z")
+LEAST_NOMINAL = 1e-9
+"""A state that stays smaller has no typical size."""
 WHOLE_SYSTEM = ("system.energy",)
 """Outputs of every FMU besides the names of tables."""
 
@@ -136,6 +138,8 @@ class VariableSource:
     n_indicators: int
     started_by: bool
     """Whether the start depends on parameters."""
+    sizes: Array
+    """How large each state becomes; zero where that is not known."""
 
 
 def find_variables(source: VariableSource) -> FmuVariables:
@@ -213,12 +217,12 @@ def find_exponents(unit: str) -> Dimension:
     return parse_si_unit(unit) if known is None else known.dimension
 
 
-def _nominal(start: float, unit: str) -> float | None:
-    """A typical size of a state: the power of ten of its start; radians are of the order of one."""
-    if unit.startswith("rad") or not start or not math.isfinite(start):
+def _nominal(size: float) -> float | None:
+    """A typical size of a state as a power of ten; importers scale their tolerances by it."""
+    if not LEAST_NOMINAL < size < 1.0 / LEAST_NOMINAL:
         return None
-    size = 10.0 ** round(math.log10(abs(start)))
-    return None if size == 1.0 else size
+    power = round(math.log10(size))
+    return None if power == 0 else float(f"1e{power}")
 
 
 def _state(source: VariableSource, k: int, reference: int, wanted: set[str]) -> FmuVariable:
@@ -226,7 +230,7 @@ def _state(source: VariableSource, k: int, reference: int, wanted: set[str]) -> 
     unit, start = _entries(find_quantity(source.dynamics.system, name))[0][1], float(source.start[k])
     return FmuVariable(
         name, reference, "output" if name in wanted else "local", "continuous",
-        "approx" if source.started_by else "exact", unit, start, nominal=_nominal(start, unit),
+        "approx" if source.started_by else "exact", unit, start, nominal=_nominal(float(source.sizes[k])),
     )  # fmt: skip
 
 
