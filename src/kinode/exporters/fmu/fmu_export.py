@@ -23,7 +23,7 @@ from kinode.exporters.fmu.fmu_dependencies import find_dependencies
 from kinode.exporters.fmu.fmu_packing import pack
 from kinode.exporters.fmu.fmu_variables import VariableSource, find_variables, with_dependencies
 from kinode.exporters.fmu.model_description import (
-    FmuDescription,
+    ExportedDescription,
     describe_2,
     describe_3,
     describe_build,
@@ -73,7 +73,7 @@ class FmuParts:
     """The sources of an FMU and what its description says."""
 
     sources: Mapping[str, str]
-    description: FmuDescription
+    description: ExportedDescription
     token: str
 
 
@@ -85,12 +85,15 @@ def make_parts(dynamics: Dynamics, version: str, options: Mapping[str, Any]) -> 
     first = find_variables(source)  # names are checked before any C is written
     model = write_model(dynamics, outputs=first.quantities, jacobian=True, **chosen)
     fixed = frozenset(record.name for record in model.parameters if record.fixed)
+    frozen = frozenset(record.name for record in model.parameters if record.frozen)
     sizes = find_sizes(dynamics, source.start)
-    source = replace(source, fixed=fixed, started_by=bool(fixed), n_indicators=model.n_events, sizes=sizes)
+    source = replace(
+        source, fixed=fixed, frozen=frozen, started_by=bool(fixed), n_indicators=model.n_events, sizes=sizes
+    )
     variables = find_variables(source)
     variables = with_dependencies(variables, *find_dependencies(dynamics, variables))
     until = defaults.get("until")
-    description = FmuDescription(
+    description = ExportedDescription(
         dynamics.system.name, model.name, "", variables, float(defaults.get("t0") or 0.0),
         None if until is None else float(until), None, float(chosen.get("rtol") or defaults.get("rtol") or RTOL),
         FACES[version], model.has_jacobian,
@@ -116,7 +119,15 @@ def _source(dynamics: Dynamics, options: Mapping[str, Any]) -> VariableSource:
     own, t0 = dynamics.arguments, float(dynamics.system.run_defaults.get("t0") or 0.0)
     start = find_start(dynamics, None, t0, own.parameters, own.inputs).y
     return VariableSource(
-        dynamics, options.get("outputs"), options.get("inputs"), start, frozenset(), 0, False, np.zeros(len(start))
+        dynamics,
+        options.get("outputs"),
+        options.get("inputs"),
+        start,
+        frozenset(),
+        frozenset(),
+        0,
+        False,
+        np.zeros(len(start)),
     )
 
 
