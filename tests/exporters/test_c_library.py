@@ -1,0 +1,190 @@
+"""``kn.export(system, "c", folder)``: the library compiles without warnings, and simulates as ``kn.simulate`` does."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_compiler import find_compiler
+from c_models import LoadedModel
+from typer.testing import CliRunner
+
+import kinode as kn
+from kinode.cli.commands import app
+from kinode.jit.kernel_text.case_writer import LIBRARY
+from kinode.tasks.start_argument import find_start
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ALLOWED = {"memcpy", "memset", "memcmp", "memmove", "__stack_chk_fail"}
+MATHEMATICS = {*LIBRARY, "sqrt", "floor", "ceil", "fabs", "fmin", "fmax"}
+pytestmark = pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
+
+
+CASES = {
+    "pendulum": ("pivot.q", "pivot.u", "pivot.reaction.force", "system.energy"),
+    "four_bar": ("system.energy",),
+    "backlash_axis": ("shaft.q", "elbow.q", "elbow.u"),
+    "brake_arm": None,
+    "balanced_pole": None,
+}
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory):
+    """Compiled libraries of some examples, each made once."""
+    made: dict[str, LoadedModel] = {}
+
+    def find(name: str) -> LoadedModel:
+        if name not in made:
+            outputs = CASES[name]
+            options = {} if outputs is None else {"outputs": outputs}
+            made[name] = LoadedModel(EXAMPLES / f"{name}.yaml", tmp_path_factory.mktemp("c") / name, **options)
+        return made[name]
+
+    return find
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_library_simulates_as_kinode_does(libraries, name):
+    """Events included; steps end at other times, so that the tolerance of the integration is the measure."""
+    library = libraries(name)
+    system = kn.load(EXAMPLES / f"{name}.yaml")
+    end = min(float(system.run_defaults.get("until") or 1.0), 0.5)
+    times = 0.98765 * np.linspace(0.0, end, 11)[1:]  # a tick of a clock at such a time would belong to what follows
+    run = kn.simulate(system, until=times[-1], times=[0.0, *times], rtol=1e-10, atol=1e-12)
+    states = np.hstack([run.q, run.u, run.z])[1:]
+    library("set_tolerance", 1e-10)
+    assert library("init", 0.0) == 0
+    for t, expected in zip(times, states, strict=True):
+        assert library("advance", float(t)) == 0
+        assert np.allclose(library.state(), expected, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(states).max(axis=0))), t
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_heap_no_globals(libraries, name):
+    """Of other libraries it calls mathematics and block functions alone, and it has no data that can change."""
+    compiler = find_compiler()
+    if compiler[0] not in ("cc", "gcc", "clang"):
+        pytest.skip("nm belongs to the system's compiler")
+    library = libraries(name)
+    target = library.folder / "model.o"
+    subprocess.run([*compiler, "-std=c99", "-O0", "-c", str(library.source), "-o", str(target)], check=True)
+    listed = subprocess.run(["nm", str(target)], capture_output=True, text=True, check=True).stdout
+    symbols = [line.split() for line in listed.splitlines()]
+    called = {parts[-1].lstrip("_") for parts in symbols if parts[-2] == "U"}
+    assert called <= ALLOWED | MATHEMATICS
+    assert not [parts for parts in symbols if parts[-2] in "BbDdCcGgSs"]
+    text = library.source.read_text() + library.source.with_suffix(".h").read_text()
+    assert {line for line in text.splitlines() if line.startswith("#include <")} <= {
+        "#include <math.h>", "#include <stdint.h>", "#include <stddef.h>", "#include <string.h>"
+    }  # fmt: skip
+
+
+def test_copies_of_the_structure_are_copies_of_the_simulation(libraries):
+    library = libraries("backlash_axis")
+    first = library.run(0.0, [0.1])
+    kept = library.model.raw
+    later = library.run(0.0, [0.1, 0.2])[1:]
+    other = ctypes.create_string_buffer(kept, len(kept))
+    library.model, before = other, library.model
+    library("bind", result=None)
+    assert library.outputs().tobytes() == first[-1].tobytes()
+    assert library("advance", 0.2) == 0
+    assert library.outputs().tobytes() == later[-1].tobytes()
+    library.model = before
+
+
+def test_same_model_gives_the_same_bytes(tmp_path):
+    texts = []
+    for k in range(2):
+        folder = kn.export(kn.load(EXAMPLES / "brake_arm.yaml"), "c", tmp_path / f"{k}")
+        texts.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert texts[0] == texts[1]
+    assert set(texts[0]) == {"brake_arm.h", "brake_arm.c", "main.c", "CMakeLists.txt", "README.md"}
+
+
+def test_example_prints_a_table(libraries):
+    library = libraries("pendulum")
+    program = library.folder / "example"
+    parts = [str(library.folder / "main.o"), str(library.source)]
+    subprocess.run([*find_compiler(), "-std=c99", *parts, "-lm", "-o", str(program)], check=True)
+    lines = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert lines[0].startswith("t,pivot.q,pivot.u,pivot.reaction.force.x")
+    assert len(lines) == 102
+    assert np.isfinite(np.loadtxt(lines[1:], delimiter=",")).all()
+
+
+def test_what_c_cannot_hold_is_refused_by_name(tmp_path):
+    system = kn.load(EXAMPLES / "pendulum.yaml")
+    with pytest.raises(kn.Error, match=r"pivot\.qq"):
+        kn.export(system, "c", tmp_path / "x", outputs=["pivot.qq"])
+    with pytest.raises(kn.ArgumentError, match="no input is called 'push'"):
+        kn.export(system, "c", tmp_path / "x", inputs=["push"])
+    system.controller("pilot", lambda t, x: x, {"x": "t"}, period="10 ms")
+    with pytest.raises(kn.ModelError, match=r"pilot.*function in Python"):
+        kn.export(system, "c", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["export", str(EXAMPLES / "pendulum.yaml"), "--to", "c", "--output", "pivot.q"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "pendulum_c" / "pendulum.h").exists()
+
+
+FOUR_BAR = """
+kinode: 1
+name: adjustable
+gravity: [0, -9.81, 0]
+parameters: {short: 0.2, long: 0.4, start: 50 deg, rate: 2 rad/s, weight: 1.0}
+bodies:
+  crank:   {mass: weight, com: [0.1, 0, 0], inertia: [0.01, 0.02, 0.02]}
+  coupler: {mass: 2, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05]}
+  rocker:  {mass: 1.5, com: [0.2, 0, 0], inertia: [0.01, 0.03, 0.03]}
+joints:
+  left:  {kind: revolute, between: [world, crank], q: start, u: rate}
+  pin:   {kind: revolute, between: [{body: crank, at: [short, 0, 0]}, coupler], guess: -30 deg}
+  right: {kind: revolute, between: [{body: world, at: [0.5, 0, 0]}, rocker], guess: 70 deg}
+  top:   {kind: revolute, between: [{body: coupler, at: [0.6, 0, 0]}, {body: rocker, at: [long, 0, 0]}]}
+run: {until: 0.3 s}
+"""
+
+
+def test_start_follows_parameters(tmp_path):
+    """Loops are closed in C with other lengths and initial values; far ones in several pieces."""
+    system = kn.loads(FOUR_BAR)
+    library, dynamics = LoadedModel(system, tmp_path / "c"), kn.compile(system)
+    names = dynamics.topology.parameters
+    assert "acts at init" in library.source.with_suffix(".h").read_text()
+    for changed in ({}, {"short": 0.21}, {"long": 0.45, "start": 1.0, "rate": -3.0}, {"short": 0.15, "start": 1.6}):
+        values = {**{name: system.parameters[name].value for name in names}, **changed}
+        expected = find_start(dynamics, None, 0.0, np.array([values[name] for name in names]), dynamics.inputs)
+        library.set_parameters([values[name] for name in names])
+        assert library("init", 0.0) == 0
+        assert np.allclose(library.state(), [*expected.q, *expected.u], rtol=0, atol=1e-9), changed
+    library.set_parameters([2.0, 0.4, 0.9, 0.0, 1.0])  # no rocker reaches so far
+    assert library("init", 0.0) == 30
+    text = library.code.adjustable_status_text
+    text.restype = ctypes.c_char_p
+    assert b"do not close" in text(30)
+
+
+def test_parameters_act_between_steps(tmp_path):
+    """A parameter that moves no start may change at any time; a law of time breaks where parameters say."""
+    system = kn.System("pushed")
+    system.parameter("m", 2.0)
+    system.parameter("late", "0.35 s")
+    system.prismatic("slide", system.world, system.body("block", mass="m"), axis="x", effort="3*(t > late)")
+    library = LoadedModel(system, tmp_path / "c", outputs=["slide.q"])
+    assert abs(library.run(0.0, [1.0])[0, 0] - 0.5 * 1.5 * 0.65**2) < 1e-9
+    library.set_parameters([2.0, 0.6])
+    assert abs(library.run(0.0, [1.0])[0, 0] - 0.5 * 1.5 * 0.4**2) < 1e-9
+    library.set_parameters([4.0, 0.6])
+    assert library("advance", 2.0) == 0
+    speed, way = 1.5 * 0.4, 0.5 * 1.5 * 0.4**2
+    assert abs(library.outputs()[0] - (way + speed + 0.5 * 0.75)) < 1e-9
