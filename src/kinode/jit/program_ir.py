@@ -127,7 +127,7 @@ class _Writer:
         return name
 
     def add_array(self, values: np.ndarray, key: Any = None) -> str:
-        """The name of a constant global table of an array; a long one is written by its bytes, which LLVM reads at once.
+        """The name of a constant global table of an array; a long one is written by its bytes, which LLVM reads soon.
 
         A number of its own in the text takes LLVM ten times as long.
         """
