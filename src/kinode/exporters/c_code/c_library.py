@@ -60,7 +60,7 @@ class _LibraryText:
         self.t0 = float(defaults.get("t0") or 0.0)
         self.until = float(defaults.get("until") or self.t0 + EXAMPLE_SPAN)
         self.variables = self._find_variables(options)
-        chosen = {name: options[name] for name in ("method", "rtol", "atol") if options.get(name) is not None}
+        chosen = {name: options[name] for name in ("method", "step", "rtol", "atol") if options.get(name) is not None}
         jacobian = bool(options.get("jacobian", False))
         if jacobian and is_large(dynamics.topology):
             raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
