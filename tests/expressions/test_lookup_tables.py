@@ -301,7 +301,7 @@ def test_files(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0,1\n1,2,3\n", "table.csv:2: a table file has 2 columns, this line 3"),
+        ("0,1\n1,2,3\n", "table.csv:2: the lines before have 2 columns, this line 3"),
         ("0,1\n1,x\n", "table.csv:2: 'x' is not a finite number"),
         ("0,1\n0,2\n", "table.csv:2: the axis must increase: 0 follows 0"),
         ("0,1\n1,1e999\n", "table.csv:2: '1e999' is not a finite number"),
@@ -332,7 +332,7 @@ def test_one_column_of_several(tmp_path, column):
 @pytest.mark.parametrize(
     ("text", "column", "message"),
     [
-        (COLUMNS, None, "deck.csv:1: a table file has 2 columns, this line 3; "),
+        (COLUMNS, None, "deck.csv:1: a table file has 2 columns, this one 3; "),
         (COLUMNS, "pitch", "deck.csv:1: no column of values is called 'pitch'; there are heave, roll"),
         (COLUMNS, "t", "deck.csv:1: no column of values is called 't'"),
         (COLUMNS, 3, "deck.csv:1: there is no column 3; the first after the axis is 1, the last 2"),

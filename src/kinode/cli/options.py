@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_END = 10.0  # seconds
-_COLUMN = re.compile(r"(.+\.csv):(.+)", re.IGNORECASE)  # a file and a column of it
+# a file, with a sheet of it where it is one of Excel, and a column
+_COLUMN = re.compile(r"(.+\.(?:csv|tsv|txt|dat|mat|parquet|pq|xls[xm](?:#[^:]+)?)):(.+)", re.IGNORECASE)
 
 
 if TYPE_CHECKING:
@@ -45,13 +46,22 @@ class ReactionPart(StrEnum):
     kinetic = "kinetic"
 
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, URDF, xacro or MJCF.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
 Method = Annotated[MethodOption | None, typer.Option(help=f"Integration method; else the model's or {DEFAULT_METHOD}.")]
 Step = Annotated[
     str | None, typer.Option(metavar="TIME", help=f"Step of {name_fixed()}; of other methods the largest.")
 ]
-Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
+Base = Annotated[str, typer.Option("--base", help="How the root of a URDF or MJCF model stands: fixed or free.")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Let a model name files outside its folder, and xacro run its expressions.")
+]
+XacroArguments = Annotated[
+    list[str] | None, typer.Option("--argument", metavar="NAME=VALUE", help="An argument of a xacro file.")
+]
+XacroPackages = Annotated[
+    list[str] | None, typer.Option("--package", metavar="NAME=FOLDER", help="Where a package of a xacro file is.")
+]
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -98,7 +108,13 @@ def print_result(trajectory: Trajectory, names: list[str], quiet: bool) -> None:
         print_quantities(trajectory, names)
 
 
-def load_model(model: Path, base: str = "fixed") -> System:
+def load_model(
+    model: Path,
+    base: str = "fixed",
+    trust: bool = False,
+    arguments: list[str] | None = None,
+    packages: list[str] | None = None,
+) -> System:
     """The system in a file; the error about a missing file hints at an example of that name."""
     from kinode.formats.load import load
     from kinode.model.system import System
@@ -111,12 +127,22 @@ def load_model(model: Path, base: str = "fixed") -> System:
         raise typer.BadParameter(f"there is no file {model}{hint}", param_hint="MODEL")
     if base not in ("fixed", "free"):
         raise typer.BadParameter("fixed or free", param_hint="--base")
-    system = load(model, base)
+    named = pairs("--argument", arguments), pairs("--package", packages)
+    system = load(model, base, trust=trust, arguments=named[0], packages=named[1])
     if not isinstance(system, System):
         raise typer.BadParameter(
             f"{model} is a saved run, and no model; in Python kn.load reads it", param_hint="MODEL"
         )
     return system
+
+
+def say_notes(model: Path, system: System) -> None:
+    """Where kinode's model differs from the file of another program."""
+    from kinode.importers import ROBOT_FILES
+
+    if model.suffix.lower() in ROBOT_FILES:
+        for note in system.notes:
+            say(note)
 
 
 def find_end(system: System, until: str | None) -> float:
@@ -161,7 +187,7 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
 
 
 def input_pairs(texts: list[str] | None) -> dict[str, Any]:
-    """The inputs of --input: a value, or a column of a CSV file over time, ``u=log.csv:u_V V``."""
+    """The inputs of --input: a value, or a column of a file over time, ``u=log.csv:u_V V``."""
     values: dict[str, Any] = dict(pairs("--input", texts))
     for name, text in values.items():
         course = _COLUMN.fullmatch(text)
@@ -181,9 +207,12 @@ def read_time(system: System, option: str, text: str) -> float:
 
 
 def write_files(
-    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
+    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None, tables: dict[str, Path | None]
 ) -> list[Path]:
-    """Write the files that the options name; a run that failed on the way is written up to its failure."""
+    """Write the files that the options name; a run that failed on the way is written up to its failure.
+
+    ``tables`` are files by the method of a run that writes them.
+    """
     files = []
     if report is not None:
         from kinode.views.report.html_report import report as write_report
@@ -192,7 +221,8 @@ def write_files(
     if save is not None:
         trajectory.save(save)
         files.append(save)
-    if csv is not None:
-        trajectory.to_csv(csv, names or None)
-        files.append(csv)
+    for method, path in tables.items():
+        if path is not None:
+            getattr(trajectory, method)(path, names or None)
+            files.append(path)
     return files

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_NAMED = re.compile(r"[\w./\\-]{1,200}\.(?:ya?ml|json|urdf|xml|csv|txt|dat|npy|npz)\b")
+_ENDINGS = "ya?ml|json|urdf|xml|csv|tsv|txt|dat|npy|npz|xlsx|xlsm|mat|parquet|pq|stl|obj|dae|glb"
+_NAMED = re.compile(rf"[\w./\\-]{{1,200}}\.(?:{_ENDINGS})\b")
 
 
 def find_file_names(text: str) -> list[str]:

@@ -15,7 +15,7 @@ FIELDS = {
     "parameters": ("value", "bounds", "note", "unit"),
     "inputs": ("value", "unit"),
     "signals": ("law",),
-    "tables": ("axes", "values", "file", "column", "method", "outside"),
+    "tables": ("axes", "values", "file", "column", "sheet", "over", "method", "outside"),
     "systems": ("file", "system", "on", "bind", "parameters", "connect"),
     "extends": ("file", "base"),
     "circuit": ("components", "connections"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kinode.errors import ModelError, UnitError, find_close, suggest
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.table_files import read_table_file
+from kinode.expressions.table_files import read_table_source
 from kinode.expressions.units import Dimension
 from kinode.hooks import hook
 from kinode.model import frame_lookup
@@ -167,25 +167,19 @@ class System(Declarations, Shortcuts):
 
     def table(
         self, name: str, *, axes: Any = None, values: Any = None, file: Any = None, column: Any = None,
-        method: str = "linear", outside: str | Sequence[str] = "error", exchangeable: bool = False,
+        sheet: Any = None, over: Any = None, method: str = "linear", outside: str | Sequence[str] = "error",
+        exchangeable: bool = False,
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws.
 
-        ``column`` picks one of several columns of values in a file, by name or number.  ``outside`` is "error",
-        "hold", "extrapolate" or "repeat", one word for all axes or one for each.  With ``exchangeable`` and
-        ``outside="extrapolate"`` other numbers, as many, need no new compilation.
+        ``file`` is text, Excel (``sheet``: name or number), MAT or Parquet; units in its headings count.  ``column``
+        picks one of several columns of values, by name or number; ``over`` the axis, by default the first.
+        ``outside`` is "error", "hold", "extrapolate" or "repeat", one word for all axes or one for each.  With
+        ``exchangeable`` and ``outside="extrapolate"`` other numbers, as many, need no new compilation.
         """
         self.check_quantity_name(name)
-        if (file is None) == (values is None):
-            raise ModelError("takes values or a file", component=name)
-        if file is not None and axes is not None:
-            raise ModelError("the file gives the axes too; leave them out", component=name, field="axes")
-        if file is None and column is not None:
-            raise ModelError("is for files", component=name, field="column")
-        if file is None and axes is None:
-            raise ModelError("needs its axes", component=name, field="axes")
         try:
-            axes, values = (axes, values) if file is None else read_table_file(file, column)
+            axes, values = read_table_source(axes, values, file, column=column, sheet=sheet, over=over)
             # Table checks the words method and outside itself.
             table = Table(name, axes, values, method, outside, exchangeable)  # type: ignore[arg-type]
             self._put(TableRecord(name, table))

@@ -10,28 +10,27 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes, writing
 from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error
+from kinode.errors import Error
 from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.runs.input_table import VaryingInputs, split_inputs
 from kinode.results.course_files import read_courses, write_courses
-from kinode.results.known_names import table_names
 from kinode.results.run_file_reader import finite, read_column, read_dataset, read_flat, read_named, read_records
 from kinode.results.sensitivities.column_files import load_columns, save_columns
 from kinode.results.trajectory import Trajectory
+from kinode.results.written_tables.written_columns import chosen_names, columns_of
 from kinode.simulation.event_log import Event
 from kinode.simulation.solver import split
 from kinode.version import __version__
@@ -206,7 +205,7 @@ def _states_to_xarray(run: Trajectory) -> xarray.Dataset:
 def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
     """Quantities over time with their units; without names those of ``table_names``."""
     data, roles = _empty_dataset(run), {c.name: {"role": c.role} for c in run.dynamics.coordinates}
-    for name, values in run.evaluate(table_names(run.dynamics) if names is None else _listed(names)).items():
+    for name, values in run.evaluate(chosen_names(run, names)).items():
         parts = run.parts(name)
         dims: tuple[str, ...] = ("time",)
         if values.ndim == 3:
@@ -221,11 +220,11 @@ def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
 
 def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] | None) -> None:
     """Write a table with a row for each time; the header of a column is its name and unit: ``elbow.q [rad]``."""
-    listed = table_names(run.dynamics) if names is None else _listed(names)
+    listed = chosen_names(run, names)
     values = run.evaluate(listed)
     headers, columns = ["t [s]"], [run.t]
     for name in listed:
-        for header, column in _columns(run, name, values[name]):
+        for header, column in columns_of(run, name, values[name]):
             headers.append(header)
             columns.append(column)
     with writing(path) as stream:
@@ -234,28 +233,6 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
         writer.writerows([repr(float(x)) for x in row] for row in zip(*columns))
 
 
-def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:
-    """Header and values of each column of a quantity."""
-    units, parts = run.units(name), run.parts(name)
-    less = "".join(f", without {load}" for load in run.left_out(name))
-    if values.ndim == 1:
-        yield f"{name} [{units}{less}]", values
-        return
-    head, at, axes = name.partition("@")
-    flat = values.reshape(len(values), -1)
-    for k, part in enumerate(parts):
-        yield f"{head}.{part}{at}{axes} [{units if isinstance(units, str) else units[k]}{less}]", flat[:, k]
-
-
 def _unit_text(run: Trajectory, name: str) -> str:
     units = run.units(name)
     return units if isinstance(units, str) else ", ".join(units)
-
-
-def _listed(names: Any) -> list[str]:
-    if isinstance(names, str):
-        return [names]
-    listed = list(names)
-    if not all(isinstance(name, str) for name in listed):
-        raise ArgumentError(f"names of quantities are expected, not {listed!r:.80}")
-    return listed

@@ -9,17 +9,14 @@ imported when it is first asked for: many runs are asked for their states alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.kernels.state import Wrench
-from kinode.results.sensitivities.differentiated_run import DifferentiatedRun
+from kinode.results.written_tables.written_run import WrittenRun
 
 if TYPE_CHECKING:
-    import xarray
-
     from kinode.results.acceleration_causes import AccelerationCauses
     from kinode.results.energy_audit import Audit
     from kinode.results.reaction_causes import Causes
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     from kinode.results.sizing.drive_sizing import Sizing
 
 
-class Trajectory(DifferentiatedRun):
+class Trajectory(WrittenRun):
     """The result of a simulation: times, states, and all quantities that follow from them, by name.
 
     ``run["elbow.q"]`` is an array (time, ...) in SI; ``run.names()`` lists all names.
@@ -358,33 +355,3 @@ class Trajectory(DifferentiatedRun):
         from kinode.results.run_files import load_run
 
         return load_run(path)
-
-    def to_xarray(self, names: Iterable[str] | None = None) -> xarray.Dataset:
-        """Quantities over time as an xarray Dataset, with units.
-
-        Parameters
-        ----------
-        names : iterable of str, optional
-            Names of quantities; default are coordinates and speeds of all joints, other states, and the joint loads.
-
-        Returns
-        -------
-        xarray.Dataset
-        """
-        from kinode.results.run_files import to_xarray
-
-        return to_xarray(self, names)
-
-    def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
-        """Write quantities over time as a CSV table, with units in the header.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        names : iterable of str, optional
-            Names of quantities; default as in ``to_xarray``.
-        """
-        from kinode.results.run_files import to_csv
-
-        to_csv(self, path, names)

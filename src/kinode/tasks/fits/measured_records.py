@@ -1,28 +1,29 @@
-"""Measured records: columns over time from a CSV file, a DataFrame, an xarray Dataset, a run or a mapping of arrays.
+"""Measured records: columns over time from a file, a DataFrame, an xarray Dataset, a run or a mapping of arrays.
 
 The time is the column or dimension called t or time, else the first column, or the index of a DataFrame.  The header of
-a CSV column may have its unit in brackets, as in the files that ``run.to_csv`` writes: ``elbow.q [rad]``.
+a column may have its unit in brackets, as in the files that ``run.to_csv`` writes: ``elbow.q [rad]``.  Files are those
+of ``expressions/measured``: text, Excel (``log.xlsx#sheet``), MAT, Parquet.
 """
 
 from __future__ import annotations
 
-import csv
 import os
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, UnitError
+from kinode.errors import ArgumentError, ModelError, UnitError
+from kinode.expressions.measured.measured_columns import split_heading
+from kinode.expressions.measured.measured_files import read_columns
 from kinode.expressions.units import parse_quantity
 from kinode.model.base.fields import short, unknown
 from kinode.records import dataclass
 
 TIME_NAMES = ("t", "time")
-_HEADER = re.compile(r"^(?P<name>.*?)\s*\[(?P<unit>[^\]]*)\]$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,19 +45,24 @@ class Record:
     t : array
         Times in s, rising.
     columns : mapping of str to Column
+    refused : mapping of str to str
+        Columns of the file that are no numbers, and why.
     """
 
     name: str
     t: Array
     columns: Mapping[str, Column]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, text: str) -> tuple[Column, tuple[str, ...]]:
         """The column that a text begins with, and the words after it: ``"angle_deg deg"``."""
         name, words = text.strip(), list[str]()
-        while name not in self.columns and " " in name:
+        while name not in self.columns and name not in self.refused and " " in name:
             name, _, word = name.rpartition(" ")
             name = name.rstrip()
             words.insert(0, word)
+        if name in self.refused:
+            raise ArgumentError(self.refused[name])
         if name not in self.columns:
             raise ArgumentError(unknown(f"{self.name}: no column is called", name, self.columns))
         return self.columns[name], tuple(words)
@@ -76,8 +82,7 @@ def read_record(data: Any, name: str = "data") -> Record:
     if isinstance(data, Record):
         return data
     if isinstance(data, str | os.PathLike):
-        path = Path(data)
-        return _compose(path.name, *_read_csv(path))
+        return _read_file(data)
     if hasattr(data, "to_xarray") and hasattr(data, "dynamics"):  # a run
         raise ArgumentError(f"{name}: name the quantities of the run that were measured: run.to_xarray([...])")
     if hasattr(data, "data_vars"):
@@ -90,57 +95,48 @@ def read_record(data: Any, name: str = "data") -> Record:
         if not _has_time(columns):
             raise ArgumentError(f"{name}: no column is called t or time")
         return _compose(name, _split_headers(columns), None)
-    raise ArgumentError(
-        f"{name}: a CSV file, a DataFrame, a Dataset or columns by name are expected, not {short(data)}"
-    )
+    raise ArgumentError(f"{name}: a file, a DataFrame, a Dataset or columns by name are expected, not {short(data)}")
 
 
 def _has_time(columns: Mapping[str, Any]) -> bool:
-    return any(name in TIME_NAMES for name in (_split_header(header)[0] for header in columns))
-
-
-def _split_header(header: str) -> tuple[str, str | None]:
-    match = _HEADER.match(header.strip())
-    return (match["name"], match["unit"].split(",")[0].strip()) if match else (header.strip(), None)
+    return any(name in TIME_NAMES for name in (split_heading(header)[0] for header in columns))
 
 
 def _split_headers(columns: Mapping[str, Column]) -> dict[str, Column]:
     """Columns by name, with the units of their headers."""
     named = {}
     for header, column in columns.items():
-        name, unit = _split_header(header)
+        name, unit = split_heading(header)
         named[name] = Column(column.values, unit or column.unit)
     return named
 
 
-def _read_csv(path: Path) -> tuple[dict[str, Column], Array | None]:
+def _read_file(path: str | os.PathLike[str]) -> Record:
+    """A record from a file of text, Excel, MAT or Parquet."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            text = stream.read()
-    except OSError as error:
-        raise ArgumentError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ArgumentError(f"{path}: it is no text in UTF-8") from None
-    first = text.partition("\n")[0]
-    delimiter = next((mark for mark in (",", ";", "\t") if mark in first), ",")
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
-    if len(rows) < 2:
-        raise ArgumentError(f"{path.name}: a line of names and lines of numbers are expected")
-    headers = [header.strip() for header in rows[0]]
-    if len(set(headers)) < len(headers):
-        twice = next(header for header in headers if headers.count(header) > 1)
-        raise ArgumentError(f"{path.name}: two columns are called {twice!r}")
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(headers):
-            raise ArgumentError(
-                f"{path.name}: line {number} has {len(row)} entries, and there are {len(headers)} names"
-            )
-    columns = {
-        header: Column(_numbers(path.name, header, [row[k].strip() or "nan" for row in rows[1:]]))
-        for k, header in enumerate(headers)
-    }
-    named = _split_headers(columns)
-    return named, None if _has_time(columns) else columns[headers[0]].values
+        file = read_columns(path)
+        if not file.headed or not len(file.rows):
+            raise file.error("a line of names and lines of numbers are expected")
+        columns, refused = {}, {}
+        for column in file.columns:
+            if column.name in columns or column.name in refused:
+                raise file.error(f"two columns are called {column.name!r}", file.heading_row or None)
+            try:
+                columns[column.name] = Column(file.numbers(column, missing=True), column.unit)
+            except ModelError as error:
+                refused[column.name] = str(error)
+        first = file.columns[0]
+        if not _has_time(columns) and first.name not in columns:
+            file.numbers(first)
+    except ModelError as error:
+        raise ArgumentError(str(error)) from None
+    return _compose(Path(path).name, columns, None if _has_time(columns) else _time_of(columns, first.name), refused)
+
+
+def _time_of(columns: dict[str, Column], name: str) -> Array:
+    """The times in the first column, in s."""
+    column = columns[name]
+    return column.values * (1.0 if column.unit is None else read_unit(name, column.unit, "s")[0])
 
 
 def _read_dataset(name: str, data: Any) -> tuple[dict[str, Column], Array]:
@@ -163,7 +159,9 @@ def _numbers(record: str, column: str, values: Any) -> Array:
         raise ArgumentError(f"{record}: the column {column!r} has entries that are no numbers") from None
 
 
-def _compose(name: str, columns: dict[str, Column], times: Array | None) -> Record:
+def _compose(
+    name: str, columns: dict[str, Column], times: Array | None, refused: Mapping[str, str] | None = None
+) -> Record:
     """The record, its times checked and in s."""
     if times is None:
         key = next(each for each in columns if each in TIME_NAMES)
@@ -178,7 +176,7 @@ def _compose(name: str, columns: dict[str, Column], times: Array | None) -> Reco
     for key, column in columns.items():
         if column.values.shape != t.shape:
             raise ArgumentError(f"{name}: {key} has {column.values.size} values, and there are {len(t)} times")
-    return Record(name, t, columns)
+    return Record(name, t, columns, refused or {})
 
 
 def read_unit(record: str, unit: str, expected: str | None) -> tuple[float, float]:

@@ -1,0 +1,1 @@
+"""Columns of numbers from files: text, Excel, MAT, Parquet."""

@@ -1,0 +1,1 @@
+"""Runs as tables for other programs: CSV, Excel, MAT."""

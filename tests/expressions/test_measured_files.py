@@ -1,0 +1,183 @@
+"""Measured data in files: the same columns from text, Excel, MAT and Parquet, and errors that say where."""
+
+import h5py
+import numpy as np
+import openpyxl
+import pyarrow
+import pyarrow.parquet
+import pytest
+import scipy.io
+
+import kinode as kn
+from kinode.expressions.measured import workbook_columns
+from kinode.expressions.measured.measured_columns import split_heading
+from kinode.expressions.measured.measured_files import read_columns
+from kinode.expressions.table_files import read_table_file
+
+ANGLES, TORQUES = [0.0, 90.0, 180.0], [0.0, 1500.0, 500.0]
+
+
+def workbook(path, **sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def write_text(path):
+    rows = "\n".join(f"{a};{b};note" for a, b in zip(ANGLES, TORQUES))
+    path.write_text(f"# a test bench\nangle [deg]; torque [N*mm]; remark\n{rows}\n")
+
+
+def write_excel(path):
+    head = [["Bench 3, Tuesday"], [], [None, "angle (deg)", "torque [N*mm]", "remark"]]
+    workbook(path, curve=[*head, *([None, a, b, "note"] for a, b in zip(ANGLES, TORQUES)), [], ["below"]])
+
+
+def write_mat(path):
+    data = {"angle": np.array(ANGLES), "torque": np.array(TORQUES)[:, None], "other": np.arange(7.0), "who": "me"}
+    scipy.io.savemat(path, {**data, "units": {"angle": "deg", "torque": "N*mm"}})
+
+
+def write_mat_73(path):
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, values, unit in (("angle", ANGLES, "deg"), ("torque", TORQUES, "N*mm")):
+            file.create_dataset(name, data=np.array([values])).attrs["MATLAB_class"] = np.bytes_("double")
+            text = file.create_dataset(f"units/{name}", data=np.array([[ord(x)] for x in unit], dtype="u2"))
+            text.attrs["MATLAB_class"] = np.bytes_("char")
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file")
+
+
+def write_parquet(path):
+    fields = [("angle [deg]", None), ("torque", {"units": "N*mm"}), ("remark", None)]
+    schema = pyarrow.schema(
+        [
+            pyarrow.field(name, pyarrow.string() if name == "remark" else pyarrow.float64(), metadata=metadata)
+            for name, metadata in fields
+        ]
+    )
+    pyarrow.parquet.write_table(pyarrow.table([ANGLES, TORQUES, ["note"] * 3], schema=schema), path)
+
+
+FILES = {
+    "a.csv": write_text,
+    "a.xlsx": write_excel,
+    "a.mat": write_mat,
+    "b.mat": write_mat_73,
+    "a.parquet": write_parquet,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_table_from_any_file_is_in_si(tmp_path, name):
+    FILES[name](tmp_path / name)
+    ((axis,), values) = read_table_file(tmp_path / name, "torque")
+    np.testing.assert_allclose(axis, np.radians(ANGLES), rtol=1e-15)
+    np.testing.assert_allclose(values, [0.0, 1.5, 0.5], rtol=1e-15)
+    (tmp_path / "model.yaml").write_text(
+        "kinode: 1\nname: m\nbodies: {b: {mass: 1, inertia: {zz: 1}}}\n"
+        f"tables: {{curve: {{file: {name}, column: torque, over: angle, outside: hold}}}}\n"
+        "joints: {j: {kind: revolute, between: [world, b], effort: curve(j.q), q: 90 deg}}\n"
+    )
+    dynamics = kn.compile(kn.load(tmp_path / "model.yaml"))
+    assert dynamics.acceleration(0.0, [np.pi / 2], [0.0])[0] == pytest.approx(1.5)
+
+
+def test_units_in_a_row_of_their_own(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", s=[["t", "v"], ["[ms]", "[km/h]"], [0, 0], [1000, 36]])
+    assert read_table_file(path) == (((0.0, 1.0),), (0.0, pytest.approx(10.0)))
+
+
+@pytest.mark.parametrize(
+    ("heading", "parts"),
+    [("a [N*m]", ("a", "N*m")), ("a (mm)", ("a", "mm")), ("a (left)", ("a (left)", None)), ("a [-]", ("a", None)),
+     ("elbow.q", ("elbow.q", None)), ("f(1)", ("f(1)", None))],
+)  # fmt: skip
+def test_headings(heading, parts):
+    assert split_heading(heading) == parts
+
+
+GOOD = [["x", "y [mm]", "z"], [0, 1, 2], [1, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("sheets", "arguments", "message"),
+    [
+        ({"a": GOOD, "b": GOOD}, {}, "a.xlsx: there are 2 sheets; say which by sheet=: a, b"),
+        ({"a": GOOD}, {"sheet": "c"}, "there is no sheet 'c'; there are a"),
+        ({"a": GOOD}, {"sheet": 2}, "there is no sheet 2"),
+        ({"a": GOOD}, {}, "sheet 'a': row 1: a table file has 2 columns, this one 3"),
+        ({"a": GOOD}, {"column": "w"}, "sheet 'a': row 1: no column of values is called 'w'; there are y, z"),
+        ({"a": [*GOOD, [2, "n/a", 1]]}, {"column": "y"}, "sheet 'a': row 4: column 'y': 'n/a' is not a finite number"),
+        ({"a": [*GOOD, [2, None, 1]]}, {"column": "y"}, "sheet 'a': row 4: column 'y': the cell is empty"),
+        ({"a": [*GOOD, [0.5, 1, 1]]}, {"column": "y"}, "row 4: the axis must increase: 0.5 follows 1"),
+        ({"a": [["x", "y [foo]"], [0, 1], [1, 2]]}, {}, "row 1: column 'y'"),
+        ({"a": [["only"]]}, {}, "there is no table of at least two columns"),
+        ({"a": GOOD}, {"over": "w"}, "no column is called 'w'"),
+    ],
+)
+def test_wrong_workbooks_name_sheet_column_and_row(tmp_path, sheets, arguments, message):
+    path = workbook(tmp_path / "a.xlsx", **sheets)
+    with pytest.raises(kn.ModelError) as caught:
+        read_table_file(path, arguments.pop("column", None), **arguments)
+    assert message in str(caught.value)
+
+
+def test_a_sheet_behind_the_name(tmp_path):
+    workbook(tmp_path / "a.xlsx", a=GOOD, b=[["x", "y"], [0, 5], [1, 6]])
+    assert read_table_file(f"{tmp_path}/a.xlsx#b")[1] == (5.0, 6.0)
+    with pytest.raises(kn.ModelError, match="the name of the file has a sheet"):
+        read_columns(f"{tmp_path}/a.xlsx#b", "a")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("a.xlsx", "is no Excel file that can be read"), ("a.mat", "is no MAT file that can be read"),
+     ("a.parquet", "is no Parquet file that can be read"), ("a.xls", "Excel before 2007"), ("a.ods", "OpenDocument")],
+)  # fmt: skip
+def test_files_that_are_something_else(tmp_path, name, message):
+    (tmp_path / name).write_bytes(b"\x00\x01 nothing of the kind" * 20)
+    with pytest.raises(kn.ModelError, match=message):
+        read_table_file(tmp_path / name)
+
+
+def test_wrong_columns_of_mat_and_text(tmp_path, monkeypatch):
+    write_mat(tmp_path / "a.mat")
+    with pytest.raises(kn.ModelError, match="'other' has 7 rows, and the others 3"):
+        read_table_file(tmp_path / "a.mat", "other")
+    with pytest.raises(kn.ModelError, match="'who' is no vector of numbers"):
+        read_table_file(tmp_path / "a.mat", "who")
+    scipy.io.savemat(tmp_path / "b.mat", {"who": "me"})
+    with pytest.raises(kn.ModelError, match="holds no vectors of numbers"):
+        read_table_file(tmp_path / "b.mat")
+    with pytest.raises(kn.ModelError, match=r"there are no sheets in a \.mat file"):
+        read_table_file(tmp_path / "a.mat", sheet="x")
+    path = workbook(tmp_path / "a.xlsx", a=GOOD)
+    monkeypatch.setattr(workbook_columns, "LARGEST_UNPACKED", 100)
+    with pytest.raises(kn.ModelError, match="unpacked it is larger"):
+        read_columns(path)
+
+
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
+    path = workbook(tmp_path / "a.xlsx", a=GOOD)
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with pytest.raises(
+        kn.ArgumentError, match=r"a.xlsx: an Excel file needs the package openpyxl: pip install 'kinode\[excel\]'"
+    ):
+        read_columns(path)
+
+
+def test_never_outside_the_folder_of_the_model(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    workbook(tmp_path / "secret.xlsx", a=[["x", "y"], [0, 1], [1, 2]])
+    (folder / "link.xlsx").symlink_to(tmp_path / "secret.xlsx")
+    for name in ("../secret.xlsx", "link.xlsx", str(tmp_path / "secret.xlsx"), "../secret.xlsx#a"):
+        (folder / "model.yaml").write_text(f"kinode: 1\ntables: {{f: {{file: '{name}'}}}}\n")
+        with pytest.raises(kn.ModelError, match="outside the folder of the model"):
+            kn.load(folder / "model.yaml")

@@ -1,0 +1,102 @@
+"""Runs as Excel and MAT files, loaded back; and the same files as measured records."""
+
+import numpy as np
+import openpyxl
+import pytest
+import scipy.io
+
+import kinode as kn
+from kinode.cli.options import input_pairs
+from kinode.results.written_tables import excel_runs, mat_runs
+from kinode.results.written_tables.excel_runs import _title
+from kinode.results.written_tables.mat_runs import matlab_name
+from kinode.tasks.fits.measured_records import read_channel, read_record
+
+NAMES = ["elbow.q", "elbow.reaction.force", "lower.position@upper", "lower.rotation", "elbow.q*180/pi", "L"]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.2, samples=11)
+
+
+def test_excel_has_a_sheet_for_each_component(run, tmp_path):
+    run.to_excel(tmp_path / "run.xlsx", NAMES)
+    book = openpyxl.load_workbook(tmp_path / "run.xlsx", data_only=True)
+    assert book.sheetnames == ["run", "elbow", "lower", "expressions", "L"]
+    rows = list(book["elbow"].values)
+    assert rows[0] == ("t [s]", "elbow.q [rad]", *(f"elbow.reaction.force.{x} [N]" for x in "xyz"))
+    expected = np.column_stack([run.t, run["elbow.q"], run["elbow.reaction.force"]])
+    np.testing.assert_allclose(np.array(rows[1:]), expected, rtol=1e-15)  # openpyxl writes 16 digits
+    assert book["lower"]["B1"].value == "lower.position.x@upper [m]" and book["lower"].max_column == 13
+    first = dict(row[:2] for row in book["run"].values if row[0])
+    assert first["model"] == "double_pendulum" and first["status"] == "done" and first["times"] == 11
+    assert first["to [s]"] == pytest.approx(0.2) and first["L"] == 0.5 and str(first["program"]).startswith("kinode")
+
+
+def test_without_names_the_usual_table_is_written(run, tmp_path):
+    run.to_excel(tmp_path / "run.xlsx")
+    run.to_mat(tmp_path / "run.mat")
+    assert openpyxl.load_workbook(tmp_path / "run.xlsx").sheetnames == ["run", "shoulder", "elbow"]
+    data = scipy.io.loadmat(tmp_path / "run.mat", simplify_cells=True)
+    assert set(data["elbow"]) == {"q", "u", "effort", "reaction_force", "reaction_moment"}
+
+
+def test_mat_has_a_struct_for_each_component(run, tmp_path):
+    run.to_mat(tmp_path / "run.mat", NAMES)
+    data = scipy.io.loadmat(tmp_path / "run.mat", simplify_cells=True)
+    np.testing.assert_array_equal(data["t"], run.t)
+    np.testing.assert_array_equal(data["elbow"]["reaction_force"], run["elbow.reaction.force"])
+    assert data["lower"]["rotation"].shape == (11, 3, 3)
+    assert data["units"]["elbow"] == {"q": "rad", "reaction_force": "N"}
+    assert data["names"]["lower"]["position_in_upper"] == "lower.position@upper"
+    assert data["run"]["model"] == "double_pendulum" and data["run"]["parameters"]["L"] == 0.5
+
+
+def test_what_does_not_fit_is_refused(run, tmp_path, monkeypatch):
+    for write, ending in ((run.to_excel, "xlsx"), (run.to_mat, "mat")):
+        with pytest.raises(kn.ArgumentError, match=f"ends with .{ending}"):
+            write(tmp_path / "run.csv")
+    monkeypatch.setattr(excel_runs, "MOST_ROWS", 10)
+    with pytest.raises(kn.ArgumentError, match="11 times are more than the 9 rows"):
+        run.to_excel(tmp_path / "run.xlsx")
+    monkeypatch.undo()
+    monkeypatch.setattr(excel_runs, "MOST_COLUMNS", 3)
+    with pytest.raises(kn.ArgumentError, match="elbow: 5 columns are more than the 3"):
+        run.to_excel(tmp_path / "run.xlsx", NAMES)
+    monkeypatch.setattr(mat_runs, "LARGEST", 10)
+    with pytest.raises(kn.ArgumentError, match="elbow has more than the 2 GB"):
+        run.to_mat(tmp_path / "run.mat", NAMES)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_of_sheets_and_of_variables():
+    taken = {"run"}
+    assert [_title(x, taken) for x in ("run", "a/b", "A_B", "x" * 40, "x" * 41)] == [
+        "run (2)", "a_b", "A_B (2)", "x" * 31, "x" * 27 + " (2)"
+    ]  # fmt: skip
+    names: set[str] = set()
+    assert [matlab_name(x, names) for x in ("a.b", "a_b", "3d", "end", "é", "y" * 70)] == [
+        "a_b", "a_b_2", "x_3d", "x_end", "x", "y" * 63
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["run.xlsx#elbow", "run.mat", "run.parquet", "run.csv"])
+def test_records_and_inputs_from_all_files(run, tmp_path, name):
+    file = tmp_path / name.partition("#")[0]
+    if file.suffix == ".parquet":
+        import pandas
+
+        pandas.DataFrame({"t [ms]": run.t * 1e3, "elbow.q [deg]": np.degrees(run["elbow.q"]), "who": "me"}).to_parquet(
+            file
+        )
+    else:
+        {".xlsx": run.to_excel, ".mat": run.to_mat, ".csv": run.to_csv}[file.suffix](file, ["elbow.q"])
+    record = read_record(f"{tmp_path}/{name}")
+    np.testing.assert_allclose(record.t, run.t, atol=1e-15)
+    np.testing.assert_allclose(read_channel(record, "elbow.q", "rad"), run["elbow.q"], rtol=1e-14)
+    times, values, unit = input_pairs([f"u={tmp_path}/{name}:elbow.q"])["u"]
+    assert len(times) == len(values) == 11 and unit in ("rad", "deg")
+    if file.suffix == ".parquet":
+        with pytest.raises(kn.ArgumentError, match=r"run.parquet: row 1: column 'who': 'me' is not a finite number"):
+            record.find("who")
