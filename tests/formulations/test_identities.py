@@ -243,7 +243,7 @@ def _parts(X):
 
 
 @given(plans(loaded=False, driven=False), st.integers(0, 99), st.data())
-@settings(max_examples=30)
+@examples(16, nightly=100)
 def test_which_side_of_a_joint_is_called_a_does_not_matter(plan, seed, data):
     """Exchanged a and b at the same poses and speeds: bodies accelerate alike, the reaction is the opposite."""
     i = data.draw(st.integers(0, len(plan.links) - 1))

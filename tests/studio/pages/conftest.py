@@ -2,7 +2,7 @@
 
 import pytest
 from page_pool import PagePool
-from player_pages import ROOT, PageFolder, must_run, one_of, what_is_missing
+from player_pages import ROOT, must_run, one_of, what_is_missing
 
 from kinode.studio.films.chromium import find_chromium
 
@@ -11,20 +11,6 @@ LARGE = {"width": 1440, "height": 1000}
 MOST_PAGES = 2  # at a time: one takes half a gigabyte, and all of a core
 FAILED = pytest.StashKey[bool]()
 READY = "() => globalThis.kinodePlayer !== undefined"
-
-
-@pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory, worker_id):
-    """A folder that all workers of this test run have in common."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "player_pages"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def pages(shared_folder):
-    return PageFolder(shared_folder)
 
 
 @pytest.fixture(scope="session")
