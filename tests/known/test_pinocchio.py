@@ -175,8 +175,8 @@ def test_robot(path, base):
     compare_accelerations(Pair(text, base))
 
 
-# Of derivatives on the tape, interpreted here; those of larger ones, by the recursion, are compared as well, and with the
-# tape in kernels/test_tree_derivatives.py.
+# Of derivatives on the tape, interpreted here; the others, by the recursion, are compared as well, and with the tape in
+# kernels/test_tree_derivatives.py.
 MOST_FREEDOMS = {"fixed": 24, "free": 18} if is_fixed() else {"fixed": 45, "free": 24}
 MOVABLE = re.compile(r"""<joint\b[^>]*\btype\s*=\s*["'](?:revolute|continuous|prismatic)["']""")
 WAYS = {"tape": kernel_programs.make_program, "recursion": lambda *of: DerivativeBuilder(*of).program()}
