@@ -12,6 +12,7 @@ from kinode.exporters.c_code.break_plan import find_break_plan
 from kinode.exporters.c_code.model_header import NamedIndex, comment, enumerate_names
 from kinode.exporters.c_code.model_parameters import find_parameters
 from kinode.exporters.c_code.model_source import write_model
+from kinode.exporters.c_code.start_plan import find_start_plan
 from kinode.exporters.fmu.fmu_variables import FmuVariable, FmuVariables, VariableSource, find_variables
 from kinode.jit.c_text.c_numbers import identifier, real
 from kinode.kernels.tree_size import is_large
@@ -64,10 +65,11 @@ class _LibraryText:
         if jacobian and is_large(dynamics.topology):
             raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
         outputs = tuple(x.name for x in self.variables.results)
-        self.parameters = find_parameters(dynamics, find_break_plan(dynamics))
+        start = find_start_plan(dynamics)
+        self.parameters = find_parameters(dynamics, find_break_plan(dynamics), start)
         self.names = self._find_names()
         names = self._enumerations(identifier(self.system.name))
-        self.model = write_model(dynamics, outputs=outputs, jacobian=jacobian, names=names, **chosen)
+        self.model = write_model(dynamics, outputs=outputs, jacobian=jacobian, names=names, start=start, **chosen)
 
     def _find_variables(self, options: Mapping[str, Any]) -> FmuVariables:
         """Names, units and values; wrong names are refused."""
@@ -84,11 +86,14 @@ class _LibraryText:
         return find_variables(source)
 
     def _find_names(self) -> _Names:
-        v, fixed = self.variables, {record.name for record in self.parameters if record.fixed}
+        v, notes = self.variables, {}
+        for record in self.parameters:
+            words = "the start does not follow it" if record.frozen else "acts at init" if record.fixed else ""
+            notes[record.name] = words
         given = {x.name: x for x in v.inputs}
         return _Names(
             tuple(_index(x) for x in (*v.states, *v.discrete)),
-            tuple(_index(x, "acts at init" if x.name in fixed else "") for x in v.parameters),
+            tuple(_index(x, notes[x.name]) for x in v.parameters),
             tuple(
                 _index(given[name]) if name in given else NamedIndex(name, note="keeps its value")
                 for name in self.dynamics.topology.inputs
