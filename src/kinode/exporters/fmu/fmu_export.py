@@ -139,7 +139,8 @@ def find_sizes(dynamics: Dynamics, start: Array) -> Array:
     try:
         run = simulate(dynamics, until, samples=SIZING_SAMPLES, progress=False)
     except Error:
-        return np.abs(start)
+        sizes: Array = np.abs(start)
+        return sizes
     return np.array([float(np.abs(run[c.name]).max()) for c in dynamics.coordinates])
 
 
