@@ -37,7 +37,7 @@ def refuse_functions(dynamics: Dynamics) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            message = "it calls a function in Python, which C cannot hold; write it as a law, or as a component"
+            message = f"it calls {entry.sampler.what}, which C cannot hold; write it as a law, or as a component"
             raise ModelError(message, component=entry.owner)
 
 

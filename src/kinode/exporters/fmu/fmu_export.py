@@ -149,5 +149,5 @@ def _check_functions(dynamics: Dynamics) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            message = "it calls a function in Python, which an FMU cannot hold; write it as a law, or as a component"
+            message = f"it calls {entry.sampler.what}, which an FMU cannot hold; write it as a law, or as a component"
             raise ModelError(message, component=entry.owner)
