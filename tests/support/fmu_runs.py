@@ -27,8 +27,8 @@ SPANS = {
 }
 """Seconds that are compared; others ``SPAN``, or what the model's own run takes."""
 SPAN = 1.0
-TOLERANCES = {"ModelExchange": 1e-10, "CoSimulation": 1e-10}
-POINTS = 37.3
+TOLERANCES = {"ModelExchange": 1e-11, "CoSimulation": 1e-10}
+POINTS = 97.3
 """Communication intervals in a span: no whole number, so that points and ticks of clocks do not coincide."""
 
 

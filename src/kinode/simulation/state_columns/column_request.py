@@ -137,7 +137,7 @@ def check_method(dynamics: Dynamics, method: str, formulation: str) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            raise ArgumentError(f"sensitivity: {entry.owner} is a function in Python, which has no derivative")
+            raise ArgumentError(f"sensitivity: {entry.owner} is {entry.sampler.what}, which has no derivative")
         if getattr(dynamics.system[entry.owner], "resolution", None) is not None:
             message = "rounds its samples (resolution), and a rounded number has no derivative of use"
             raise ArgumentError(f"sensitivity: {entry.owner} {message}")
