@@ -28,6 +28,7 @@ from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
 from kinode.importers import URDF
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.meshes.mesh_solids import LocatedFile
 from kinode.model.base.parameters import Parameter, Signal
 from kinode.model.component_edit import change
 from kinode.model.drive_unit import add_drive
@@ -96,6 +97,16 @@ class ModelLoader:
                 message = f"{name!r} is outside the folder of the model; the caller may allow it with trust=True"
                 raise ModelError(message, field=field)
         return path
+
+    def place_meshes(self, fields: Any) -> Any:
+        """The fields of a body, in which the file of a mesh has its path, in the folder of the model."""
+        shape = fields.get("shape")
+        mesh = shape.get("mesh") if isinstance(shape, Map) else None
+        if not isinstance(mesh, Map) or not isinstance(mesh.get("file"), str):
+            return fields
+        path = self.find_file(str(mesh["file"]), "shape.file")
+        located = {**mesh, "file": LocatedFile.at(str(mesh["file"]), path)}
+        return {**fields, "shape": {"mesh": located}}
 
     def load_other(self, name: Any, field: str, base: Any = None, whole: bool = True) -> System:
         """The system in another file."""
@@ -305,7 +316,7 @@ class ModelLoader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        fields = {} if entry is None else read_mapping(entry, "a body")
+        fields = self.place_meshes({} if entry is None else read_mapping(entry, "a body"))
         system.add_component(system.make_component("bodies", name, "", fields))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:

@@ -31,6 +31,7 @@ from kinode.importers.urdf_values import Source, rotate_inertia
 from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.meshes.visual_meshes import find_mesh_file
 from kinode.model.base.visuals import Visual
 from kinode.model.system import System
 
@@ -214,9 +215,10 @@ class _Builder:
         else:
             return None
         position, rotation = source.origin(part, link.name, f"{field}.origin")
-        if rotation is None:
-            return Visual(shape.tag, sizes, position, role=part.tag, file=file)
-        return Visual(shape.tag, sizes, position, role=part.tag, file=file, **{rotation[0]: rotation[1]})
+        folder = None if source.file is None else Path(source.file).parent
+        path = None if file is None else find_mesh_file(file, folder, {})
+        turn = {} if rotation is None else {rotation[0]: rotation[1]}
+        return Visual(shape.tag, sizes, position, role=part.tag, file=file, path=path, **turn)
 
     # -- joints ------------------------------------------------------------------------------------
     def _add_joint(self, joint: UrdfJoint) -> None:
