@@ -23,7 +23,7 @@ ORDER = (
     "version", "records", "paused_collection", "late_patterns", "other_words", "notebook_traceback", "errors", "hooks",
     "atomic_files", "optional_packages",
     "algebra", "expressions",
-    "jit", "ode.loops", "ode",
+    "jit", "ode.loops", "ode", "fmi",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",
     "model.signals", "model",
     "importers", "formats",
@@ -170,4 +170,4 @@ def test_hooks_are_the_only_names_of_modules_in_strings():
 
 def test_the_cache_depends_on_all_that_kernels_come_from():
     behind = {room.split(".")[0] for room in ORDER[: PLACE["dynamics"] + 1]}
-    assert set(SOURCES) == behind - {*ORDER[: PLACE["algebra"]], "ode", "importers", "formats"}
+    assert set(SOURCES) == behind - {*ORDER[: PLACE["algebra"]], "ode", "fmi", "importers", "formats"}

@@ -69,7 +69,7 @@ _FACE = {
     # errors
     **dict.fromkeys(
         ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError",
-         "GuessWarning", "LongRunWarning", "SensitivityWarning"),
+         "ExportWarning", "GuessWarning", "LongRunWarning", "SensitivityWarning"),
         "kinode.errors"),
     # extend
     "fields": "kinode.model.base.fields",
@@ -145,6 +145,7 @@ if TYPE_CHECKING:
     from kinode.errors import ArgumentError as ArgumentError
     from kinode.errors import AssemblyError as AssemblyError
     from kinode.errors import Error as Error
+    from kinode.errors import ExportWarning as ExportWarning
     from kinode.errors import GuessWarning as GuessWarning
     from kinode.errors import LawError as LawError
     from kinode.errors import LongRunWarning as LongRunWarning

@@ -67,6 +67,10 @@ class GuessWarning(UserWarning):
     """A start is far from a joint's guess."""
 
 
+class ExportWarning(UserWarning):
+    """An exported file lacks something that it could hold."""
+
+
 class ModelError(Error):
     """The description of the system is wrong.
 

@@ -42,7 +42,7 @@ dynamics = kn.compile(kn.load("examples/{0}.yaml"))
 start = dynamics.state()
 print(dynamics.acceleration(0.0, start.q, start.u).tobytes().hex(), sorted({1!r} & set(sys.modules)))
 """
-NEW_CODE_ONLY = {"llvmlite", "kinode.jit.program_ir", "kinode.kernels.kernel_programs"}
+NEW_CODE_ONLY = {"kinode.jit.llvm_doors.library_door", "kinode.jit.program_ir", "kinode.kernels.kernel_programs"}
 
 
 def function_of(engine, name="both", arguments=()):

@@ -23,6 +23,7 @@ from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.tiers import better_code, waiting_words
 from kinode.jit.tiers.better_code import wait_for_better_code
 from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode
+from kinode.ode import compiled_loops
 
 SOURCE = Path(kn.__file__).parents[1]
 PATIENCE = 600.0  # s: no wait for code that is made beside the work lasts longer, however busy the machine is
@@ -163,6 +164,28 @@ def test_a_run_with_both_tiers_is_bit_for_bit_that_of_one(tiered, monkeypatch):
     monkeypatch.setenv("KINODE_CACHE", "0")
     alone = run()
     assert both.q.tobytes() == alone.q.tobytes() and both.u.tobytes() == alone.u.tobytes()
+
+
+def test_loops_come_in_two_tiers_with_the_same_bits(tiered, monkeypatch):
+    """The loop that advances runs, first of low effort: a run with it, and with what takes its place."""
+    dynamics = kn.compile(kn.load(EXAMPLES / "four_bar.yaml"))
+
+    def run():
+        found = kn.simulate(dynamics, 0.5, progress=False)
+        return found.q.tobytes() + found.u.tobytes()
+
+    better_code.stop_better_code()  # that of another test has another cache
+    monkeypatch.setattr(compiled_loops, "_LOADED", {})
+    first = run()
+    ((name, loop),) = compiled_loops._LOADED.items()
+    assert name == "advance_adaptive_plain" and better_code._known
+    address = loop.address
+    assert wait_for_better_code() and loop.address != address
+    monkeypatch.setattr(compiled_loops, "_LOADED", {})
+    assert run() == first
+    monkeypatch.setattr(compiled_loops, "_LOADED", {})
+    monkeypatch.setattr(llvm_code, "compile_text", lambda *_, **__: pytest.fail("it is in the cache"))
+    assert run() == first
 
 
 @pytest.mark.slow

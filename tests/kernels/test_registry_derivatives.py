@@ -82,6 +82,7 @@ def with_signal(kind):
     fields = {name: _renamed(value) for name, value in SIGNALS[kind].items()}
     system.element("part", kind, **fields, **({"function": remember} if kind == "controller" else {}))
     outputs = ["part.output.one", "part.output.two"] if "outputs" in fields else ["part.output"]
+    outputs = ["part.y"] if kind == "fmu" else outputs
     system.change("swing", effort=" + ".join(outputs))
     return system
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinode.atomic_files import write_text
-from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Model,
+    Trust,
+    XacroArguments,
+    XacroPackages,
+    load_model,
+    reporting_errors,
+    say_notes,
+)
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -184,6 +194,9 @@ def show(
     scalar: Annotated[bool, typer.Option("--scalar", help="Draw the scalar links of vector links.")] = False,
     kinematic: Annotated[bool, typer.Option("--kinematic", help="Vector links carry information only.")] = False,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Draw the circuit diagram of a model, and say how it can move.
@@ -202,10 +215,12 @@ def show(
     from kinode.tasks.operating_space import operating_space
     from kinode.views.diagram.circuit_diagram import WIDTH, diagram
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     space = operating_space(system) if system.bodies else None
     if text:
         typer.echo(system.summary())
+    else:
+        say_notes(model, system)
     if not text or out is not None:
         file = out or Path(f"{model.stem}.svg")
         note = "" if space is None else str(space.whole)

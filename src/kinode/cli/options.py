@@ -46,13 +46,22 @@ class ReactionPart(StrEnum):
     kinetic = "kinetic"
 
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, URDF, xacro or MJCF.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
 Method = Annotated[MethodOption | None, typer.Option(help=f"Integration method; else the model's or {DEFAULT_METHOD}.")]
 Step = Annotated[
     str | None, typer.Option(metavar="TIME", help=f"Step of {name_fixed()}; of other methods the largest.")
 ]
-Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
+Base = Annotated[str, typer.Option("--base", help="How the root of a URDF or MJCF model stands: fixed or free.")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Let a model name files outside its folder, and xacro run its expressions.")
+]
+XacroArguments = Annotated[
+    list[str] | None, typer.Option("--argument", metavar="NAME=VALUE", help="An argument of a xacro file.")
+]
+XacroPackages = Annotated[
+    list[str] | None, typer.Option("--package", metavar="NAME=FOLDER", help="Where a package of a xacro file is.")
+]
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -99,7 +108,13 @@ def print_result(trajectory: Trajectory, names: list[str], quiet: bool) -> None:
         print_quantities(trajectory, names)
 
 
-def load_model(model: Path, base: str = "fixed") -> System:
+def load_model(
+    model: Path,
+    base: str = "fixed",
+    trust: bool = False,
+    arguments: list[str] | None = None,
+    packages: list[str] | None = None,
+) -> System:
     """The system in a file; the error about a missing file hints at an example of that name."""
     from kinode.formats.load import load
     from kinode.model.system import System
@@ -112,12 +127,22 @@ def load_model(model: Path, base: str = "fixed") -> System:
         raise typer.BadParameter(f"there is no file {model}{hint}", param_hint="MODEL")
     if base not in ("fixed", "free"):
         raise typer.BadParameter("fixed or free", param_hint="--base")
-    system = load(model, base)
+    named = pairs("--argument", arguments), pairs("--package", packages)
+    system = load(model, base, trust=trust, arguments=named[0], packages=named[1])
     if not isinstance(system, System):
         raise typer.BadParameter(
             f"{model} is a saved run, and no model; in Python kn.load reads it", param_hint="MODEL"
         )
     return system
+
+
+def say_notes(model: Path, system: System) -> None:
+    """Where kinode's model differs from the file of another program."""
+    from kinode.importers import ROBOT_FILES
+
+    if model.suffix.lower() in ROBOT_FILES:
+        for note in system.notes:
+            say(note)
 
 
 def find_end(system: System, until: str | None) -> float:

@@ -14,6 +14,9 @@ from kinode.cli.options import (
     Model,
     ReactionPart,
     Step,
+    Trust,
+    XacroArguments,
+    XacroPackages,
     find_end,
     find_options,
     input_pairs,
@@ -22,6 +25,7 @@ from kinode.cli.options import (
     print_result,
     reporting_errors,
     say,
+    say_notes,
     write_files,
 )
 from kinode.errors import SimulationError
@@ -56,6 +60,9 @@ def run(
     mat: Annotated[Path | None, typer.Option(metavar="FILE", help="The same for MATLAB, as .mat.")] = None,
     show: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Print the range of a quantity.")] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and --show.")] = False,
     debug: Debug = False,
 ) -> None:  # fmt: skip
@@ -73,14 +80,12 @@ def run(
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
     kinode run axis.yaml --input 'voltage=log.csv:u_V V' --show axis.q
     """
-    from kinode.importers import URDF
     from kinode.model.quantity_expressions import find_expression
     from kinode.model.quantity_names import find_quantity
 
-    system = load_model(model, base)
-    if model.suffix.lower() in URDF and not quiet:
-        for note in system.notes:  # where kinode's model differs from the file
-            say(note)
+    system = load_model(model, base, trust, argument, package)
+    if not quiet:
+        say_notes(model, system)
     names = list(show or ())
     for name in names:
         if find_expression(system, name) is None:

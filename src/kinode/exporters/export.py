@@ -62,11 +62,31 @@ def _draw(order: ExportOrder) -> str:
     return str(hook("diagram")(order.system).svg)
 
 
+def _write_fmu(order: ExportOrder) -> bytes:
+    from kinode.exporters.fmu.fmu_export import write_fmu  # compilers and archives serve it alone
+
+    return write_fmu(order.system, order.options)
+
+
+def _write_library(order: ExportOrder) -> dict[str, str]:
+    from kinode.exporters.c_code.c_library import write_library  # the second writer serves it alone
+
+    return write_library(order.system, order.options)
+
+
 EXPORTS = {
     "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", _write_yaml),
     "python": ExportKind("script that builds the same system", ".py", _write_script),
     "svg": ExportKind("circuit diagram, laid out anew", ".svg", _draw),
-}
+    "c": ExportKind(
+        "library in C99 with an example, in a folder", "", _write_library,
+        ("outputs", "inputs", "method", "rtol", "atol", "jacobian"), is_text=False,
+    ),
+    "fmu": ExportKind(
+        "FMU for Model Exchange and Co-Simulation", ".fmu", _write_fmu,
+        ("outputs", "inputs", "version", "platforms", "method", "rtol", "atol", "optimization"), is_text=False,
+    ),
+}  # fmt: skip
 
 
 def find_export(kind: object) -> ExportKind:
@@ -85,13 +105,16 @@ def export(
     ----------
     system : System or path
         The system, or a model file.  A script of a YAML file keeps its values as they were typed, and its comments.
-    kind : {"yaml", "python", "svg"}
-        A model file; a Python script that builds the same system; the circuit diagram.
+    kind : {"yaml", "python", "svg", "c", "fmu"}
+        A model file; a Python script that builds the same system; the circuit diagram; a library in C; an FMU, which
+        other simulators run.
     path : path
         The file, or a folder, in which the file gets the name of the system.  A kind that is a folder is written into
         this one.
     **options
-        What the kind takes besides.
+        What the kind takes besides.  Of an FMU: ``outputs`` and ``inputs``, lists of names; ``version``, "2.0" or
+        "3.0"; ``platforms``, a list of "linux", "linux-arm", "windows", "mac", "mac-arm", or "host"; ``method``,
+        ``rtol`` and ``atol`` of its co-simulation.
 
     Returns
     -------

@@ -85,7 +85,7 @@ def _sections() -> Schema:
         "name": {"type": "string", "description": "name of the system"},
         "gravity": ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
         "extends": {
-            "description": "file of the system that this one starts from: YAML or URDF",
+            "description": "file of the system that this one starts from: YAML, URDF or MJCF",
             "oneOf": [
                 {"type": "string"},
                 object_of(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"]),
@@ -319,6 +319,13 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "named_laws": {"type": "object", "additionalProperties": ref("law")},
         "named_numbers": {"type": "object", "additionalProperties": ref("number")},
         "function": {"type": "null"},
+        "code_file": {"type": "string"},
+        "fmu_outputs": {
+            "oneOf": [
+                {"type": "string"}, _array({"type": "string"}, 1),
+                {"type": "object", "additionalProperties": {"type": "string"}},
+            ]
+        },
         "numbers": {"oneOf": [ref("number"), _array(ref("number"), 1)]},
         "input_laws": {"oneOf": [ref("law"), _array(ref("law"), 1)]},
         "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kinode.errors import ModelError, unreadable
 from kinode.hooks import hook
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 from kinode.model.system import System
 from kinode.paused_collection import paused_collection
 
@@ -33,15 +33,18 @@ def load(
     name: str | None = None,
     plugins: Iterable[str | ModuleType] = (),
     trust: bool = False,
+    arguments: Mapping[str, Any] | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
 ) -> Any:
-    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON; or a run or a study (.nc, .zarr).
+    """Read a system from a file: URDF, xacro, MJCF, or kinode's own YAML or JSON; or a run or a study (.nc, .zarr).
 
     Parameters
     ----------
     path : str or path
         The file.  Its ending says the format, or its content where the ending says nothing.
     base : {"fixed", "free"}, default "fixed"
-        How the root link of a URDF stands in the world.  For other files only "fixed" is allowed.
+        How the root of a URDF or MJCF model stands in the world.  A body of an MJCF model that has joints keeps them.
+        For other files only "fixed" is allowed.
     mimic : bool, default True
         Whether the mimic joints of a URDF follow the joints that they name; with False they move on their own.
     name : str, optional
@@ -49,7 +52,11 @@ def load(
     plugins : iterable of modules or their names, default ()
         Modules that register joints and elements.  Only the caller names them; a file cannot.
     trust : bool, default False
-        Whether a YAML file may name files outside its folder.
+        Whether a model file may name files outside its folder, and whether the Python expressions of xacro may run.
+    arguments : mapping, optional
+        Values of the ``xacro:arg`` of a xacro file.
+    packages : mapping of names to folders, optional
+        Where the packages are that a xacro file names by ``$(find name)``.
 
     Returns
     -------
@@ -75,18 +82,24 @@ def load(
     if file.name.lower().endswith(VIEW):
         model = f"{file.name[: -len(VIEW)]}.yaml"
         raise ModelError(f"holds where the parts of a drawing stand, and no model; load {model}", file=str(file))
-    start = b"" if suffix in (*YAML, *URDF, *RUN, STORE) else _first_bytes(file)
+    start = b"" if suffix in (*YAML, *ROBOT_FILES, *RUN, STORE) else _first_bytes(file)
     if suffix in (*RUN, STORE) or start.startswith((HDF5, CLASSIC_NETCDF)):
         if base != "fixed" or name is not None or not mimic:
             raise ModelError("a saved run is loaded as it is; base, mimic and name are for models", file=str(file))
         return hook("load_study" if suffix == STORE else "load_results")(file)
-    if suffix in URDF or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
-        from kinode.importers import urdf
+    if suffix in ROBOT_FILES or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
+        from kinode.importers import robot_files
 
         with paused_collection():
-            return urdf.load(file, base, mimic=mimic, name=name)
+            return robot_files.load(
+                file, base, mimic=mimic, name=name, trust=trust, arguments=arguments, packages=packages
+            )
+    if arguments:
+        raise ModelError("arguments are for xacro; this file has none", file=str(file))
     if base != "fixed":
-        raise ModelError(f'base="{base}" is for URDF; this file says itself how its bodies are joined', file=str(file))
+        raise ModelError(
+            f'base="{base}" is for URDF and MJCF; this file says itself how its bodies are joined', file=str(file)
+        )
     from kinode.formats import yaml_files
 
     with paused_collection():

@@ -25,8 +25,9 @@ from kinode.formats.yaml_fields import (
     split_between,
 )
 from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
-from kinode.importers import URDF
-from kinode.model.base.fields import short, unknown
+from kinode.importers import ROBOT_FILES
+from kinode.model.base.element import ELEMENTS
+from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.meshes.mesh_solids import LocatedFile
 from kinode.model.base.parameters import Parameter, Signal
@@ -83,6 +84,8 @@ class ModelLoader:
         """The path of a file that this file names."""
         if not isinstance(name, str) or not name or "\0" in name:
             raise ModelError(f"the name of a file is expected, not {short(name)}", field=field)
+        if self.trust and Path(name).is_absolute():
+            return Path(name)
         if self.file is None or self.root is None:
             raise ModelError(
                 f"{name!r} cannot be found: this text is from no file; say loads(text, file=...)", field=field
@@ -117,12 +120,12 @@ class ModelLoader:
             raise ModelError(f"the files go in a circle: {name} is being read already", field=field)
         if len(chain) > DEEPEST_FILES:
             raise ModelError(f"files name files more than {DEEPEST_FILES} deep", field=field)
-        if path.suffix.lower() in URDF:
-            from kinode.importers import urdf
+        if path.suffix.lower() in ROBOT_FILES:
+            from kinode.importers import robot_files
 
-            return urdf.load(path, "fixed" if base is None else base)
+            return robot_files.load(path, "fixed" if base is None else base, trust=self.trust)
         if base is not None:
-            raise ModelError("is for URDF; a YAML file says itself how its bodies are joined", field="base")
+            raise ModelError("is for URDF and MJCF; a YAML file says itself how its bodies are joined", field="base")
         return ModelLoader(path, self.root, self.trust, chain, whole).load()
 
     # -- errors ------------------------------------------------------------------------------------
@@ -346,7 +349,20 @@ class ModelLoader:
             raise ModelError(f"{what} needs its kind", field="kind")
         if section == "joints" and not {"a", "b"} & fields.keys():
             raise ModelError("a joint needs the two bodies or frames that it joins, [a, b]", field="between")
+        if section == "elements" and isinstance(fields["kind"], str):
+            fields = self.find_code(ELEMENTS.get(fields["kind"]), fields)
         system.add_component(system.make_component(section, name, fields["kind"], fields))
+
+    def find_code(self, cls: type[Component] | None, fields: Any) -> Any:
+        """The fields with the paths of files that are code; only a caller who trusts the model allows them."""
+        names = [name for name, (_, spec) in cls.specs().items() if spec.shape == "code_file"] if cls else []
+        for name in names:
+            if fields.get(name) is not None:
+                if not self.trust:
+                    message = "names a file that is code and would run; load the model with trust=True if you know it"
+                    raise ModelError(message, field=name)
+                fields = {**fields, name: self.find_file(fields[name], name)}
+        return fields
 
     def add_drives(self, system: System, name: str, entry: Any) -> None:
         add_drive(system, name, read_mapping(entry, "a drive"))
@@ -383,4 +399,4 @@ class ModelLoader:
             entry = {"law" if isinstance(old, Signal) else "value": entry}
             if not isinstance(old, Signal | Parameter) and old.section != "inputs":
                 raise ModelError("takes the fields to change: {field: value}")
-        change(system, name, split_between(entry))
+        change(system, name, self.find_code(type(old), split_between(entry)))

@@ -20,7 +20,7 @@ from kinode.atomic_files import write_text
 from kinode.errors import Error, ModelError
 from kinode.formats.model_loader import VERSION, ModelLoader
 from kinode.formats.yaml_writer import write_system
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 from kinode.model.system import System
 
 
@@ -39,7 +39,7 @@ def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool 
 def save(system: System, path: str | os.PathLike[str]) -> None:
     """Write a system to a YAML file; loading the file gives an equal system."""
     file = Path(path)
-    if file.suffix.lower() in URDF:
+    if file.suffix.lower() in ROBOT_FILES:
         raise ModelError("a system is written as YAML: choose the ending .yaml", file=str(file))
     text = dumps(system)
     try:

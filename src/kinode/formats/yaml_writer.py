@@ -16,6 +16,7 @@ from kinode.expressions.lookup_tables import METHODS, OUTSIDE, Table
 from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
+from kinode.fmi.fmu_file import FmuFile
 from kinode.formats.yaml_text import CONTROL, reads_as_text
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component
@@ -30,6 +31,7 @@ from kinode.model.joints.joint_compliance import Compliance
 from kinode.model.network.declared_parts import DeclaredPart, write_declaration
 from kinode.model.network.domains.declared_domains import write_domain
 from kinode.model.network.part import Part
+from kinode.model.signals.fmu_fields import FmuPart
 from kinode.model.signals.python_controller import Controller
 from kinode.model.signals.sampling import write_seconds
 from kinode.model.system import System
@@ -98,6 +100,8 @@ class PlainRecords:
                 fields[name] = self.plain(value[:3] if value[3:] == ZERO else value)
             elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
                 fields |= {} if name == "function" else {name: {key: self.plain(item) for key, item in value}}
+            elif isinstance(component, FmuPart) and isinstance(value, tuple):
+                fields[name] = {key: self.plain(item) for key, item in value}
             elif isinstance(component, Joint) and name == "rotation":
                 fields[value[0]] = self.plain(value[1])
             elif isinstance(component, Joint) and isinstance(value, tuple) and len(value) == 1:
@@ -113,6 +117,8 @@ class PlainRecords:
     def plain(self, value: Any) -> Any:
         if isinstance(value, Expression):
             return value.text()
+        if isinstance(value, FmuFile):
+            return value.path
         if isinstance(value, Frame):
             return self.frame(value)
         if isinstance(value, Shape):

@@ -1,5 +1,5 @@
-"""Importers of the files of other programs: URDF."""
+"""Importers of the files of other programs: URDF, with macros (xacro) too, and MJCF."""
 
 from __future__ import annotations
 
-URDF = (".urdf", ".xml", ".xacro")
+ROBOT_FILES = (".urdf", ".xml", ".xacro", ".mjcf")

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from kinode.errors import ModelError, unreadable
 from kinode.importers import xml_reader
+from kinode.importers.imported_bodies import add_body
 from kinode.importers.urdf_names import UrdfNames, choose_names
 from kinode.importers.urdf_values import Source, rotate_inertia
 from kinode.importers.xml_reader import XmlElement
@@ -158,13 +159,7 @@ class _Builder:
         if visuals:
             fields["meshes"] = visuals
         try:
-            try:
-                self.system.body(name, **fields)
-            except ModelError as error:
-                if error.field != "inertia":
-                    raise
-                self.system.body(name, **fields, physical=False)
-                self.notes.append(f"{name}: the inertia is kept, though {error.message}")
+            add_body(self.system, name, fields)
         except ModelError as error:
             error.component = link.name
             raise error.located(file=self.source.file, line=link.element.line) from None

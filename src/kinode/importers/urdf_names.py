@@ -1,4 +1,4 @@
-"""Names of kinode for the links and joints of a URDF: one namespace of letters, digits and _.
+"""Names of kinode for the links (or bodies) and joints of a robot file: one namespace of letters, digits and _.
 
 Valid names are kept; only names that are invalid or taken are changed.  The same file always gives the same names.
 """
@@ -29,14 +29,17 @@ class UrdfNames(NamedTuple):
         return _claim(name, "", self.taken)
 
 
-def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None) -> UrdfNames:
-    """Names for links and joints; ``world`` is the root link of a fixed base (called "world", it is the world)."""
+def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None, word: str = "link") -> UrdfNames:
+    """Names for links and joints; ``world`` is the root link of a fixed base (called "world", it is the world).
+
+    ``word`` is what the file calls its links.
+    """
     links, joints = list(links), list(joints)
     taken: set[str] = set(RESERVED)
-    given: dict[str, dict[str, str]] = {"joint": {}, "link": {}}
+    given: dict[str, dict[str, str]] = {"joint": {}, word: {}}
     if world == "world":
-        given["link"]["world"] = "world"
-    every = [("joint", name) for name in joints] + [("link", name) for name in links]
+        given[word]["world"] = "world"
+    every = [("joint", name) for name in joints] + [(word, name) for name in links]
     rest = []
     for sort, name in every:
         if name in given[sort]:
@@ -51,8 +54,8 @@ def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None)
         new = given[sort][name] = _claim(_valid_name(name, sort), sort, taken)
         notes.append(f"the {sort} {name!r} is called {new} here")
     base = _claim("base", "joint", taken)
-    called = {sort: {name: given[sort][name] for name in every} for sort, every in (("link", links), ("joint", joints))}
-    return UrdfNames(called["link"], called["joint"], base, tuple(notes), taken)
+    called = {sort: {name: given[sort][name] for name in every} for sort, every in ((word, links), ("joint", joints))}
+    return UrdfNames(called[word], called["joint"], base, tuple(notes), taken)
 
 
 def _valid_name(name: str, sort: str) -> str:

@@ -23,7 +23,7 @@ from kinode.paused_collection import paused_collection
 if TYPE_CHECKING:
     from kinode.jit.program import Program
 
-TWO_TIER_LINES = 3_000  # lines of LLVM text: from here on level 0 at once, and a higher one in the background
+TWO_TIER_LINES = 1_000  # lines of LLVM text: from here on level 0 at once, and a higher one in the background
 MOST_LINES = 250_000  # for which the higher level is tried
 
 

@@ -385,13 +385,16 @@ class ExpressionTranslator(ABC):
         """An array of real numbers, read as integers."""
         return Value(INTS, self.expect(node, value, FLOATS).text)
 
+    def floats(self, node: ast.AST, value: Value) -> Value:
+        """The array of real numbers at an address."""
+        return Value(FLOATS, self.put(f"inttoptr {self.expect(node, value, INT).typed} to ptr"))
+
 
 INLINE_FUNCTIONS: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
-    abs: ExpressionTranslator.size,
-    int: ExpressionTranslator.to_integer,
-    float: ExpressionTranslator.real,
+    abs: ExpressionTranslator.size, int: ExpressionTranslator.to_integer, float: ExpressionTranslator.real,
     math.floor: ExpressionTranslator.floor,
     math.isfinite: ExpressionTranslator.finite,
     pointers.bits: ExpressionTranslator.bits,
-}
+    pointers.floats: ExpressionTranslator.floats,
+}  # fmt: skip
 """Functions of one argument that become a few instructions in place of a call."""

@@ -1,13 +1,19 @@
 """LLVM text to object code for this host.
 
 Code is generated for the CPU of this host.  Straight-line code is not optimized first: the passes take time and gain
-nothing.  llvmlite is imported when the first text is compiled.
+nothing.  LLVM is loaded when the first text is compiled.
 """
 
 from __future__ import annotations
 
 from functools import cache as remember
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinode.jit.tiers.pending_code import once
+
+if TYPE_CHECKING:
+    from kinode.jit.llvm_doors.binding_door import BindingDoor
+    from kinode.jit.llvm_doors.library_door import LibraryDoor
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
 LEVEL_0_LINES = 50_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
@@ -36,20 +42,19 @@ class Host(NamedTuple):
         return self.triple.startswith(("arm64", "aarch64"))
 
 
-@remember
+@once
+def llvm() -> LibraryDoor | BindingDoor:
+    """LLVM, loaded when it is first asked for."""
+    from kinode.jit.llvm_doors.binding_door import BindingDoor
+    from kinode.jit.llvm_doors.library_door import open_door
+
+    return open_door() or BindingDoor()
+
+
+@once
 def host() -> Host:
     """The description of this computer, made once."""
-    import llvmlite
-    import llvmlite.binding as binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    try:
-        features = binding.get_host_cpu_features().flatten()
-    except RuntimeError:  # a host that LLVM cannot describe gets generic code
-        features = ""
-    version = f"llvmlite {llvmlite.__version__} LLVM {binding.llvm_version_info}"
-    return Host(binding.get_default_triple(), binding.get_host_cpu_name(), features, version)
+    return Host(*llvm().describe(), llvm().version)
 
 
 @remember
@@ -59,31 +64,6 @@ def choose_lanes() -> int:
     return 4 if wide and host().fma else 1
 
 
-def make_target(level: int) -> Any:
-    """What LLVM needs to know to make code of a level for this host."""
-    import llvmlite.binding as binding
-
-    here = host()
-    target = binding.Target.from_triple(here.triple)
-    return target.create_target_machine(cpu=here.cpu, features=here.features, opt=level, jit=True)
-
-
-def _optimize(module: Any, target: Any) -> None:
-    """Run the passes that speed up loop code: inlining, variables into registers, simplification.
-
-    LLVM's standard pipeline takes three times as long and gives code of the same speed, because ``vectorizer.py`` has
-    already written the vector operations.
-    """
-    import llvmlite.binding as binding
-
-    passes = binding.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_instruction_combine_pass()
-    passes.run(module, binding.create_pass_builder(target, binding.create_pipeline_tuning_options()))
-
-
 def choose_level(text: str, rare: bool = False) -> int:
     """The optimization level of the code generator for straight-line code, 0 to 2."""
     lines = text.count("\n")
@@ -91,14 +71,12 @@ def choose_level(text: str, rare: bool = False) -> int:
 
 
 def compile_text(text: str, level: int | None = None, optimize: bool = False) -> bytes:
-    """Object code of LLVM text for this host; ``optimize`` is for code with loops and calls."""
-    import llvmlite.binding as binding
+    """Object code of LLVM text for this host.
 
-    host()
+    ``optimize`` is for code with loops and calls, and runs the passes that speed it up: inlining, variables into
+    registers, simplification.  LLVM's standard pipeline takes three times as long and gives code of the same speed,
+    because ``vectorizer.py`` has already written the vector operations.
+    """
     if level is None:
         level = 2 if optimize else choose_level(text)
-    module = binding.parse_assembly(text)
-    target = make_target(level)
-    if optimize:
-        _optimize(module, target)
-    return bytes(target.emit_object(module))
+    return llvm().compile(text, level, optimize, host()[:3])

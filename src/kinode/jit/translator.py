@@ -51,7 +51,7 @@ def _tree(file: str) -> ast.Module:
     return ast.parse("".join(lines), file)
 
 
-def _definition(function: FunctionType) -> ast.FunctionDef:
+def find_definition(function: FunctionType) -> ast.FunctionDef:
     """The syntax tree of a function."""
     code = function.__code__
     for node in ast.walk(_tree(code.co_filename)):
@@ -106,7 +106,7 @@ class _Function(ExpressionTranslator):
     """
 
     def __init__(self, module: _Module, function: FunctionType, symbol: str, public: bool) -> None:
-        super().__init__(function, _definition(function))
+        super().__init__(function, find_definition(function))
         self.module, self.symbol, self.public = module, symbol, public
         self.loops: list[tuple[str, str]] = []
         self.jump_targets: set[str] = set()

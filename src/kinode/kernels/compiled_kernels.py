@@ -150,6 +150,16 @@ class Kernels:
             from kinode.kernels.kernel_programs import make_program
         return make_program(self.topology, kernel, self._find_composition(), find_traced())
 
+    def program(self, kernel: Kernel) -> Program:
+        """The program of a kernel, for another writer than LLVM's; several within ``tracing`` share the model."""
+        with paused_collection(), self.tracing() as find_traced:
+            return self._make_program(kernel, find_traced)
+
+    def kernel_at(self, address: int) -> Kernel | None:
+        """The kernel whose machine code of one lane stands at an address; None if there is none."""
+        found = (kernel for (kernel, lanes), code in self._machines.items() if lanes == 1 and code.address == address)
+        return next(found, None)
+
     def call(self, kernel: Kernel, point: EvaluationPoint, x: Array | None = None) -> Array:
         """Run a kernel at a point, or at each row of a batch.
 

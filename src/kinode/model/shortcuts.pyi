@@ -9,6 +9,7 @@ from kinode.model.base.field_types import (
     ComplianceLike,
     CoordinateLawsLike,
     EndsLike,
+    FileLike,
     FrameLike,
     FrictionLike,
     FunctionLike,
@@ -20,6 +21,7 @@ from kinode.model.base.field_types import (
     MatrixLike,
     NamedLawsLike,
     NamedNumbersLike,
+    NamedVariablesLike,
     NumberLike,
     NumbersLike,
     PlacesLike,
@@ -101,6 +103,7 @@ from kinode.model.signals.continuous import (
     Saturation,
     Sensor,
 )
+from kinode.model.signals.fmu_sampled import SampledFmu
 from kinode.model.signals.linear_systems import StateSpace, TransferFunction
 from kinode.model.signals.pid import PID
 from kinode.model.signals.python_controller import Controller
@@ -1574,6 +1577,51 @@ class Shortcuts:
         Returns
         -------
         Controller
+            The element as the system holds it.
+        """
+
+    def fmu(
+        self,
+        name: str,
+        file: FileLike,
+        period: TimeLike,
+        *,
+        phase: TimeLike = ...,
+        delay: int = 0,
+        resolution: NumberLike | None = None,
+        before: NumberLike = 0.0,
+        inputs: NamedLawsLike = (),
+        outputs: NamedVariablesLike | None = None,
+        parameters: NamedNumbersLike = (),
+    ) -> SampledFmu:
+        """An FMU for Co-Simulation, which takes a step at each tick of a clock; its outputs are constant in between.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the system.
+        file : path
+            The FMU, a path; it is code, and runs.
+        period : time or rate
+            Time between samples, 1 ms, or their rate, 1 kHz.
+        phase : time, default 0
+            Time of the first sample; 0 if left out.
+        delay : int, default 0
+            Whole samples after which the output comes.
+        resolution : number, optional
+            Step to which the output is rounded; not at all if left out.
+        before : number, default 0
+            Output before the first sample, or before its delay is over.
+        inputs : mapping of laws, default ()
+            {its input: law}; those left out keep the FMU's own values.
+        outputs : names, optional
+            Its outputs, by name or {name here: variable}; all if left out.
+        parameters : mapping of numbers, default ()
+            {its parameter: value}, set before it is initialized.
+
+        Returns
+        -------
+        SampledFmu
             The element as the system holds it.
         """
 

@@ -1,19 +1,21 @@
 """Loads the compiled integrator loops from the cache on disk, or compiles them, which takes a tenth of a second.
 
 The key of a cache entry is the source of the loops and of jit/, the version of LLVM and the processor. Where the cache
-cannot be written, each process compiles the loops again.
+cannot be written, each process compiles the loops again.  Loops that advance runs come in two tiers (``jit/tiers``):
+code of low effort at once, a third of the time; runs take up to twice as long with it until better code is there.
+Nothing in these texts may be rounded in two ways, so the numbers are the same.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from kinode.jit.code_cache import source_digest
-from kinode.jit.loading.object_code import keep, load_object
+from kinode.jit.loading.object_code import find_entry, keep, load_object
 from kinode.jit.pointers import Struct
 
 Loop = Callable[[Struct], int]
@@ -43,6 +45,10 @@ class CompiledLoop:
     __slots__ = ("_call", "address")
 
     def __init__(self, address: int) -> None:
+        self.lead_to(address)
+
+    def lead_to(self, address: int) -> None:
+        """Use the code at this address from the next call on."""
         self.address = address
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
 
@@ -69,7 +75,9 @@ def find_source(name: str) -> Loop:
     return loop
 
 
-def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str], Loop]) -> dict[str, CompiledLoop]:
+def load_loops(
+    source: str | None, names: tuple[str, ...], find: Callable[[str], Loop], tiered: bool = False
+) -> dict[str, CompiledLoop]:
     """The machine code of loops, compiled together or from the cache.
 
     Parameters
@@ -79,18 +87,46 @@ def load_loops(source: str | None, names: tuple[str, ...], find: Callable[[str],
     names : tuple of str
     find : callable
         Gives the Python function of a name, where they are compiled.
+    tiered : bool
+        Whether new code is of low effort first, and exchanged later.
     """
+    key, texts = source and f"loop {names[0]} {source}", list[str]()
 
     def make() -> bytes:
         from kinode.jit.llvm_code import compile_text
+        from kinode.jit.tiers.better_code import is_wanted
         from kinode.jit.translator import translate_together
 
         text = translate_together({PREFIX + name: find(name) for name in names})
-        return compile_text(text, optimize=True)
+        if not tiered or not is_wanted():
+            return compile_text(text, optimize=True)
+        texts.append(text)
+        return compile_text(text, 0, optimize=True)
 
-    engine = load_object(keep(source and f"loop {names[0]} {source}", make, "the integrator"))
+    code = keep(key, make, "the integrator", saves=lambda: not texts)
+    loops = {name: CompiledLoop(address) for name, address in _place(code, names).items()}
+
+    if texts:
+        _improve(loops, texts[0], find_entry(key))
+    return loops
+
+
+def _improve(loops: Mapping[str, CompiledLoop], text: str, entry: str | None) -> None:
+    """Have better code made, and use it from then on."""
+    from kinode.jit.tiers import better_code
+
+    def use(code: bytes) -> None:
+        for name, address in _place(code, tuple(loops)).items() if code else ():
+            loops[name].lead_to(address)
+
+    better_code.improve(better_code.Request(text, 2, entry, None, use, optimize=True))
+
+
+def _place(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
+    """Where the loops of object code are in memory, for good."""
+    engine = load_object(code)
     _ENGINES.append(engine)
-    return {name: CompiledLoop(engine.get_function_address(PREFIX + name)) for name in names}
+    return {name: engine.get_function_address(PREFIX + name) for name in names}
 
 
 def loop(name: str) -> CompiledLoop:
@@ -98,7 +134,7 @@ def loop(name: str) -> CompiledLoop:
     with _LOAD_LOCK:
         if name not in _LOADED:
             names = next(names for names in COMPILED_TOGETHER if name in names)
-            _LOADED.update(load_loops(_source_digest(), names, find_source))
+            _LOADED.update(load_loops(_source_digest(), names, find_source, names[0].startswith("advance_")))
         return _LOADED[name]
 
 

@@ -38,7 +38,10 @@ class Measure:
 def find_sizes(values: Array) -> Array:
     """The lengths of vectors, (time, n), or of what has more dimensions."""
     rows = values.reshape(len(values), -1)
-    sizes: Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    squares = np.zeros(len(rows))
+    for column in rows.T:  # one after the other, as the compiled loop of many runs does (swift_runs/peak_loop.py)
+        squares += column * column
+    sizes: Array = np.sqrt(squares)
     return sizes
 
 

@@ -17,6 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.left_out_loads import left_out_of
 from kinode.dynamics.state_batches.state_batch import StateBatch
+from kinode.dynamics.state_batches.stored_columns import find_stored
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.live.live_numbers import is_hidden
@@ -269,20 +270,11 @@ class RunQuantities:
         if name.sort == "input":
             value = self.input_values[name.owner]
             return value.at(self.t) if isinstance(value, InputCourse) else np.full(len(self), value)
-        if name.sort == "held":
-            return self.z[:, next(c.index for c in self.dynamics.coordinates if c.name == name.text)]
-        if name.sort != "joint" or name.quantity not in ("q", "u"):
+        stored = find_stored(self.dynamics, name)
+        if stored is None:
             return None
-        topology = self.dynamics.topology
-        slices, values = (topology.q_of, self.q) if name.quantity == "q" else (topology.u_of, self.u)
-        if name.owner not in slices:
-            if name.quantity == "u" or name.owner not in topology.z_of:
-                return None
-            slices, values = topology.z_of, self.z
-        stored = values[:, slices[name.owner]]
-        if name.part is not None:
-            return stored[:, name.part]
-        return stored if name.parts else stored[:, 0]
+        values = self.y[:, stored.columns]
+        return values if stored.vector else values[:, 0]
 
     def angular_momentum(self, of: Any, about: Any = None, expressed_in: Any = None) -> Array:
         """Angular momentum about any point, which may move, of the absolute motion.

@@ -80,6 +80,11 @@ def _guarded_of(dynamics: Dynamics) -> list[Guarded]:
     return known["guarded fields"]
 
 
+def has_guards(dynamics: Dynamics) -> bool:
+    """Whether the runs of a system may end at an impossible value."""
+    return bool(_guarded_of(dynamics))
+
+
 def end_where_impossible(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion up to the first impossible value, with an ending that names the field; unchanged if there is none."""
     guarded = _guarded_of(dynamics)

@@ -234,7 +234,7 @@ class Solver:
         limits = {"max_steps": max_steps, "first_step": first_step, "first_tick": first_tick}
         limits = {name: value for name, value in limits.items() if value is not None}
         for _ in range(MAX_ROW_CHOICES):
-            prepared = self._find_prepared(t0, t1, times) if repeated and self.columns is None else None
+            prepared = self.find_prepared(t0, t1, times) if repeated and self.columns is None else None
             solution = self._integrate(
                 join_row(y, self.columns), t0, t1, times, {**limits, "on_progress": on_progress}, prepared
             )
@@ -289,7 +289,7 @@ class Solver:
             return None
         return lambda: find_kernel(self.dynamics, self.p, self.inputs, True)
 
-    def _find_prepared(self, t0: float, t1: float, times: Array | None) -> PreparedRun | None:
+    def find_prepared(self, t0: float, t1: float, times: Array | None) -> PreparedRun | None:
         """The prepared run from t0 to t1; None where another program integrates, or functions in Python take part."""
         o, events = self.options, self.kernel.events
         outside = METHODS[o.method].tableau is None or (events is not None and events.call is not None)

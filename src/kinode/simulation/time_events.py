@@ -17,7 +17,7 @@ in models with events.  In others steps are at most half the period of a sine of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -112,6 +112,17 @@ def find_law_times(
         new = _Search(None if times is NO_TIMES else (t0, t1), analysis.read, courses, times)
         _SEARCHES[dynamics] = (new, *searches[: MOST_KEPT_SEARCHES - 1])
     return times
+
+
+def find_common_times(
+    dynamics: Dynamics, p: Array, inputs: Inputs, t0: float, t1: float, varying: Collection[str]
+) -> LawTimes | None:  # fmt: skip
+    """The same for all runs in which parameters and inputs of some names vary; None where they may differ."""
+    times = find_law_times(dynamics, p, inputs, t0, t1)
+    if not t1 > t0:
+        return times
+    search = next((each for each in _SEARCHES.get(dynamics, ()) if each.times is times), None)
+    return times if search is not None and search.read.keys().isdisjoint(varying) else None
 
 
 def _search(dynamics: Dynamics, analysis: TimeAnalysis, courses: CourseTable | None) -> LawTimes:

@@ -5,7 +5,7 @@ import pytest
 
 import kinode as kn
 from kinode.results.peak_mean_rms import find_sizes
-from kinode.tasks.studies import study_lanes, study_plan
+from kinode.tasks.swift_runs import lane_batch
 
 TOP = """
 kinode: 1
@@ -18,15 +18,17 @@ elements: {wind: {kind: force, on: top.head, force: [push*t, 0, 0], expressed_in
 
 @pytest.fixture
 def lane_runs(monkeypatch):
-    """How many runs were made in lanes."""
-    made, make = [], study_lanes.make_in_lanes
+    """The runs that were made in lanes, by their numbers."""
+    made, make = [], lane_batch.LaneBatch.make
 
-    def noted(maker, rows, threads):
-        for row in make(maker, rows, threads):
-            made.append(row)
-            yield row
+    def noted(self, put, threads, goes_on=None):
+        def note(index, kept):
+            made.append(index)
+            put(index, kept)
 
-    monkeypatch.setattr(study_plan, "make_in_lanes", noted)
+        return make(self, note, threads, goes_on)
+
+    monkeypatch.setattr(lane_batch.LaneBatch, "make", noted)
     return made
 
 
@@ -43,7 +45,7 @@ def test_tree_in_lanes_has_the_bits_of_single_runs(lane_runs):
     arm, angles = kn.compile(kn.load("examples/double_pendulum.yaml")), np.linspace(0.1, 1.0, 11)
     keep = ["elbow.q|peak", "elbow.reaction.force|peak"]
     study = kn.sweep(arm, {"elbow.q": angles}, 0.2, keep=keep, method="rk4", step=1e-3)
-    assert len(lane_runs) == 11 and all(row is not None for row in lane_runs)
+    assert len(lane_runs) == 11
     starts = [{"elbow.q": angle} for angle in angles]
     for text in keep:
         assert study[text].values.tolist() == peaks(arm, text.partition("|")[0], starts, 0.2)
@@ -90,7 +92,7 @@ def test_blocks_of_runs(lane_runs, monkeypatch):
     arm, lengths = kn.compile(kn.load("examples/double_pendulum.yaml")), np.linspace(0.5, 0.9, 61)
     task = {"keep": "elbow.q|final", "method": "rk4", "step": 1e-3}
     whole = kn.sweep(arm, {"L": lengths}, 0.05, **task)
-    monkeypatch.setattr(study_lanes, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(lane_batch, "BLOCK_BYTES", 1)
     blocks = kn.sweep(arm, {"L": lengths}, 0.05, **task)
     assert blocks.data.identical(whole.data)
     assert len(lane_runs) == 2 * len(lengths) and len(set(whole["elbow.q|final"].values)) == len(lengths)

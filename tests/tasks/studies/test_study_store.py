@@ -48,10 +48,10 @@ def test_only_what_is_missing_is_made_again(arm, undisturbed, tmp_path, monkeypa
     group["status"][16:24] = NOT_RUN
     group["kept_0"][16:24] = np.nan
     made = []
-    make = study_chunks.StudyWorker.make
-    monkeypatch.setattr(
-        study_chunks.StudyWorker, "make", lambda self, index, *rest: made.append(index) or make(self, index, *rest)
-    )
+    put, put_kept = study_chunks.ChunkResult.put, study_chunks.ChunkResult.put_kept
+    note = lambda do: lambda self, *given: made.append(given) or do(self, *given)  # noqa: E731
+    monkeypatch.setattr(study_chunks.ChunkResult, "put", note(put))
+    monkeypatch.setattr(study_chunks.ChunkResult, "put_kept", note(put_kept))
     again = kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     assert len(made) == 8
     assert again.data.identical(undisturbed.data)

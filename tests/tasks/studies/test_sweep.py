@@ -191,10 +191,15 @@ def test_progress_may_end_a_study(arm):
         seen.append(done)
         return len(seen) < 3
 
-    study = kn.sweep(arm, {"elbow.q": np.linspace(0, 1, 50)}, 0.1, keep="elbow.u|peak", progress=progress, workers=1)
-    assert study.counts == {"not run": 47, "done": 3}
-    assert np.isfinite(study["elbow.u|peak"].values).sum() == 3
+    over = {"elbow.q": np.linspace(0, 1, 4000)}
+    study = kn.sweep(arm, over, 20.0, keep="elbow.u|peak", progress=progress, workers=1)
+    counts = study.counts
+    assert 0 < counts["not run"] < 4000 and counts["not run"] + counts["done"] == 4000
+    assert np.isfinite(study["elbow.u|peak"].values).sum() == counts["done"]
     assert "not run" in str(study)
+    seen.clear()
+    alone = kn.sweep(arm, over, 0.1, keep=lambda run: run.facts["steps"], progress=progress, workers=1)
+    assert alone.counts == {"not run": 3997, "done": 3}
 
 
 def test_ctrl_c_gives_what_is_done(arm):

@@ -28,3 +28,22 @@ def make_consistent(quantities: StartQuantities, point: EvaluationPoint, given: 
             break
         point = point.replaced(z=z)
     return point
+
+
+def make_all_consistent(
+    quantities: StartQuantities, point: EvaluationPoint, given: Collection[str]
+) -> EvaluationPoint:  # fmt: skip
+    """The same of a batch of points, of which each comes out as it does alone."""
+    if not quantities.has_followers:
+        return point
+    names = quantities.find_following(point.row(0))
+    places = [(k, quantities.index_of[name]) for k, name in enumerate(names) if name in quantities.index_of]
+    following = [(k, place) for k, place in places if names[k] not in given]
+    for _ in range(ITERATIONS):
+        values, z = quantities.evaluate_all(point), point.z.copy()
+        for k, place in following:
+            z[:, place] = values[:, k]
+        if np.array_equal(z, point.z):
+            break
+        point = point.replaced(z=z)
+    return point

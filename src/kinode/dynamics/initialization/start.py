@@ -308,6 +308,11 @@ class Start:
             point = start_network(quantities, point, values, self.arguments.resolver(p))
         return State(t, point.q, point.u, point.z)
 
+    @property
+    def quantities(self) -> StartQuantities:
+        """What starts take from the model, for many at a time."""
+        return self._find_quantities()
+
     def _find_quantities(self) -> StartQuantities:
         """What starts take from the model; another where other constraint rows are in use."""
         known, kernels = self._quantities, self.kernels

@@ -101,6 +101,16 @@ class StartQuantities:
         values = self._evaluate(point)
         return dict(zip(self._following, values.tolist(), strict=False))
 
+    def find_following(self, point: EvaluationPoint) -> list[str]:
+        """The names of the following states, in the order of the results of the compiled function."""
+        if self._following is None:
+            self._following = list(consistent_values(self._snapshot(point)))
+        return self._following
+
+    def evaluate_all(self, points: EvaluationPoint) -> Array:
+        """All quantities at a batch of points, by the compiled function."""
+        return self.kernels.call(START_QUANTITIES, points)
+
     def network(self, point: EvaluationPoint) -> Array:
         """The quantities of the network with initial values, then those that are zero by default."""
         if self._is_compiled:

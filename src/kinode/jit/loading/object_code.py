@@ -62,17 +62,20 @@ def is_kept(key: str) -> bool:
     return entry is not None and place is not None and (place / entry).is_file()
 
 
-def keep(key: str | None, make: Callable[[], bytes], words: str = "") -> bytes:
+def keep(
+    key: str | None, make: Callable[[], bytes], words: str = "", saves: Callable[[], bool] = lambda: True
+) -> bytes:
     """The bytes that are cached for a key, this package's source, the host and LLVM; else those of ``make()``.
 
-    Without a key nothing is cached.  ``words`` say what is made, for a person who waits.
+    Without a key nothing is cached, nor what ``saves()`` refuses after it was made.  ``words`` say what is made, for a
+    person who waits.
     """
     entry = find_entry(key)
     code = None if entry is None else code_cache.load(entry)
     if code is None:
         with waiting_words(words):
             code = make()
-        if entry is not None:
+        if entry is not None and saves():
             code_cache.save(entry, code)
     return code
 
@@ -110,14 +113,15 @@ def _load_by_llvm(code: bytes) -> LoadedCode:
     """Code that LLVM has loaded; the engine owns it."""
     import llvmlite.binding as binding
 
-    from kinode.jit.llvm_code import make_target
+    from kinode.jit.llvm_code import host
+    from kinode.jit.llvm_doors.binding_door import BindingDoor
 
     for name in LIBRARY:
         if not binding.address_of_symbol(name):
             find_symbol(name)
     for name, address in _PROVIDED.items():
         binding.add_symbol(name, address)
-    engine: Any = binding.create_mcjit_compiler(binding.parse_assembly(""), make_target(1))
+    engine: Any = binding.create_mcjit_compiler(binding.parse_assembly(""), BindingDoor().make_target(1, host()[:3]))
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     owner: LoadedCode = engine

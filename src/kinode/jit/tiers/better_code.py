@@ -1,7 +1,7 @@
 """Has code of high effort made beside the work, by a process of its own, and puts it in the place of the first code.
 
-Why a process: llvmlite lets one thread of a process into LLVM at a time, so a thread would hold up the next kernel; and
-a process may go on when its caller ends.  One is started for each process that needs it.
+Why a process: it may go on when its caller ends, and leaves the processor to others.  One is started for each process
+that needs it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ HANDING_OVER = 10.0  # s that an ending process waits at most, until the other h
 
 
 class Request(NamedTuple):
-    """What is to be compiled, where it is kept, and what is done with the code."""
+    """What is to be compiled, where it is kept, behind which line, and what is done with the code."""
 
     text: str
     level: int
     entry: str | None
-    head: str
+    head: str | None
     use: Callable[[bytes], None]
+    optimize: bool = False
 
 
 class BetterCode:

@@ -1,8 +1,8 @@
 """A process that compiles beside another one: reads LLVM text, keeps the code in the cache, and sends it back.
 
 It outlives its caller by what it was given to do, so that the next process finds the code.  A request is a line of JSON
-(level, length of the text, the entry of the cache, what stands before the code there) and the text; the answer is the
-length of the code in eight bytes, zero if it could not be made, and the code.
+(level, whether passes run first, length of the text, the entry of the cache, the line before the code there) and the
+text; the answer is the length of the code in eight bytes, zero if it could not be made, and the code.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ def serve(stream: BinaryIO, answers: BinaryIO) -> None:
         from kinode.jit.llvm_code import compile_text  # LLVM is imported while requests come in
 
         with suppress(Exception):  # the caller has code that works
-            code = compile_text(text.decode(), asked["level"])
+            code = compile_text(text.decode(), asked["level"], asked["optimize"])
             if asked["entry"] is not None:
-                code_cache.save(asked["entry"], asked["head"].encode() + b"\n" + code)
+                head = "" if asked["head"] is None else asked["head"] + "\n"
+                code_cache.save(asked["entry"], head.encode() + code)
         with suppress(OSError):  # the caller has ended; the cache has the code
             answers.write(len(code).to_bytes(8, "little") + code)
             answers.flush()

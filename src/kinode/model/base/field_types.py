@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
     from fractions import Fraction
     from typing import Any
@@ -62,6 +63,8 @@ WordsLike: TypeAlias = "str | Sequence[str]"
 NamedLawsLike: TypeAlias = "Mapping[str, LawLike] | tuple[tuple[str, LawLike], ...]"
 NamedNumbersLike: TypeAlias = "Mapping[str, NumberLike] | tuple[tuple[str, NumberLike], ...]"
 FunctionLike: TypeAlias = "Callable[..., Any]"
+FileLike: TypeAlias = "str | os.PathLike[str]"
+NamedVariablesLike: TypeAlias = "WordsLike | Mapping[str, str]"
 
 # Shape of a field -> its type; a section stands before the shape where its components read it in their own way.
 TYPES: Mapping[str, str] = {
@@ -75,6 +78,7 @@ TYPES: Mapping[str, str] = {
     "frames": "PlacesLike", "meshes": "VisualsLike", "times": "VectorLike", "range": "VectorLike",
     "numbers": "NumbersLike", "matrix": "MatrixLike", "input_laws": "CoordinateLawsLike", "words": "WordsLike",
     "named_laws": "NamedLawsLike", "named_numbers": "NamedNumbersLike", "function": "FunctionLike",
+    "code_file": "FileLike", "fmu_outputs": "NamedVariablesLike",
     "clock": "TimeLike", "seconds": "TimeLike", "count": "int", "samples": "int", "seed": "int",
 }  # fmt: skip
 
@@ -88,7 +92,8 @@ WORDS: Mapping[str, str] = {
     "inertia": "numbers or mapping", "rotor_inertia": "number or 2 numbers", "shape": "shape or mapping",
     "frames": "mapping of places", "meshes": "list", "times": "numbers", "range": "2 numbers",
     "input_laws": "law or laws", "words": "names", "named_laws": "mapping of laws",
-    "named_numbers": "mapping of numbers", "clock": "time or rate", "seconds": "time", "count": "int", "samples": "int",
+    "named_numbers": "mapping of numbers", "code_file": "path",
+    "fmu_outputs": "names", "clock": "time or rate", "seconds": "time", "count": "int", "samples": "int",
     "seed": "int",
 }  # fmt: skip
 

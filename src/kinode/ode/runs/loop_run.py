@@ -20,6 +20,7 @@ from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
 from kinode.ode.runs.input_table import CourseTable
+from kinode.ode.runs.output_room import OutputRoom
 from kinode.ode.runs.run_arrays import provide_arrays, provide_block
 from kinode.ode.runs.run_columns import find_lost, set_columns
 from kinode.ode.runs.run_events import RunEvents
@@ -120,6 +121,7 @@ class LoopRun:
         run.output.sampled, run.output.n_times = times is not None, self.times.size
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
+        self._room: OutputRoom | None = None
         self.events: RunEvents | None = None
         if kernel.columns is not None:
             set_columns(run, kernel.columns, self.provide)
@@ -135,6 +137,17 @@ class LoopRun:
         block, arrays = provide_block(*sizes)
         self._storage.append(block)
         return arrays
+
+    @property
+    def storage(self) -> Sequence[Array]:
+        """The blocks of memory that the loop works on, beside ``memory``."""
+        return self._storage
+
+    @property
+    def start_rows(self) -> tuple[int, bool]:
+        """The rows of the output at the start, and whether their states are known before the first step."""
+        at_start = int((self.times == 0.0).sum()) if self.memory.output.sampled else 1
+        return at_start, self.events is None or self.memory.step.t_end == 0.0
 
     def provide_arguments(self, lanes: int) -> tuple[Array, Array]:
         """Parameters and inputs, each interleaved over lanes."""
@@ -152,8 +165,11 @@ class LoopRun:
         """Keep what the run looks like before its first step, for ``begin_again``."""
         self._pristine = bytes(self.memory), [block.copy() for block in self._storage]
 
-    def begin_again(self, y0: Array, arguments: tuple[Array, Array]) -> None:
-        """Begin anew with another start, other parameters and inputs, in the memory of the run before."""
+    def begin_again(self, y0: Array, arguments: tuple[Array, Array], room: OutputRoom | None = None) -> None:
+        """Begin anew with another start, other parameters and inputs, in the memory of the run before.
+
+        The output goes into new arrays, or into the given room.
+        """
         assert self._pristine is not None
         memory, blocks = self._pristine
         ctypes.memmove(ctypes.addressof(self.memory), memory, len(memory))
@@ -164,11 +180,12 @@ class LoopRun:
         self.passes, self._near_until, self._blocks, self.takeover = [], -2, [], None
         if self.events is not None:
             self.events.listed = []
+        self._room = room
         self._first_rows(y0)
 
     def release_output(self) -> None:
         """Forget the output, which its receiver keeps, and who may take the run over."""
-        self._blocks, self.takeover = [], None
+        self._blocks, self.takeover, self._room = [], None, None
         del self.out_t, self.out_y
         self.memory.output.t = self.memory.output.y = NO_NUMBERS
 
@@ -229,14 +246,16 @@ class LoopRun:
     def _allocate(self, rows: int) -> None:
         """New output arrays for so many states."""
         output = self.memory.output
-        self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.y.size))
-        output.t, output.y, output.room = floats_of(self.out_t), floats_of(self.out_y), rows
+        if self._room is not None and not self._blocks:
+            self.out_t, self.out_y = self._room.provide(rows, self.y.size)
+        else:
+            self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.y.size))
+        output.t, output.y, output.room = floats_of(self.out_t), floats_of(self.out_y), len(self.out_t)
 
     def _first_rows(self, y0: Array) -> None:
         """Allocate the output and write the state at the start; with events it is known only after mode iteration."""
         output = self.memory.output
-        at_start = int((self.times == 0.0).sum()) if output.sampled else 1
-        start_known = self.events is None or self.memory.step.t_end == 0.0
+        at_start, start_known = self.start_rows
         block_rows = max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
         self._allocate(max(1, self.times.size) if output.sampled else block_rows)
         self.out_t[:at_start], self.out_y[:at_start] = 0.0, y0
@@ -356,6 +375,14 @@ class LoopRun:
             return t
         times: Array = np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
         return times
+
+    def rows_in(self, room: OutputRoom) -> tuple[Array, Array]:
+        """Times and states of the run so far, in the room in which it began."""
+        written = self.memory.output.written
+        t, y = self.out_t[:written], self.out_y[:written]
+        if self._blocks:
+            t, y = room.join([*self._blocks, (t, y)])
+        return self._times_of(t), y
 
     def solution(self, ending: Ending) -> OdeSolution:
         """The results of the run so far."""

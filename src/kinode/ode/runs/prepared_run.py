@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kinode.ode.ending import Ending, reached_end
 from kinode.ode.integrate import allow_takeover, begin_run
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.method_table import DEFAULT_METHOD
-from kinode.ode.ode_arguments import check_start, flat
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS
+from kinode.ode.ode_arguments import Array, check_start, flat
 from kinode.ode.runs.loop_run import LoopRun, OnLong
+from kinode.ode.runs.output_room import OutputRoom
 from kinode.ode.solution import OdeSolution
 
 
@@ -37,8 +39,17 @@ class PreparedRun:
         self._idle: list[LoopRun] = []
         self._sizes: tuple[int, ...] | None = None  # of parameters and inputs
 
-    def begin(self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None) -> LoopRun:
-        """A run before its first step."""
+    @property
+    def loop_name(self) -> str:
+        """The name of the compiled loop."""
+        eventful = self.kernel.events is not None or self.kernel.bounds is not None
+        return METHODS[self.options.get("method", DEFAULT_METHOD)].find_loop(eventful)
+
+    def begin(
+        self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None,
+        room: OutputRoom | None = None,
+    ) -> LoopRun:  # fmt: skip
+        """A run before its first step, whose output may go into a room."""
         start = check_start(y0, self.kernel.n_row, self.t0, self.t1)
         arguments = flat("p", p), flat("inputs", inputs)
         sizes = tuple(map(len, arguments))
@@ -51,7 +62,7 @@ class PreparedRun:
             run.keep_layout()
             self._sizes = sizes
             return run
-        run.begin_again(start, arguments)
+        run.begin_again(start, arguments, room)
         return run
 
     def solve(
@@ -67,3 +78,15 @@ class PreparedRun:
             run.release_output()
             self._idle.append(run)
         return solution
+
+    def solve_in(
+        self, room: OutputRoom, y0: npt.ArrayLike, p: npt.ArrayLike, inputs: npt.ArrayLike, *,
+        on_progress: Callable[[float], bool] | None = None, on_long: tuple[int, OnLong] | None = None,
+    ) -> tuple[Ending, Array, Array]:  # fmt: skip
+        """How a run ends, its times and its states; they hold until the room has the output of another run."""
+        run = self.begin(y0, p, inputs, room)
+        ending = run.drive(on_progress, None, on_long) if self.t1 != self.t0 else reached_end(self.t1)
+        t, y = run.rows_in(room)
+        run.release_output()
+        self._idle.append(run)
+        return ending, t, y

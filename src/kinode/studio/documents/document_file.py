@@ -13,7 +13,7 @@ from pathlib import Path
 from kinode.atomic_files import write_bytes, write_text
 from kinode.errors import ArgumentError, Error, ModelError, unreadable
 from kinode.formats.yaml_text import LARGEST_TEXT
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 from kinode.records import dataclass
 from kinode.studio.documents.view_file import ENDING, ModelView, read_view, view_path, write_view
 
@@ -76,7 +76,7 @@ class FileThere(ArgumentError):
 
 def open_file(path: Path) -> DocumentFile:
     """The file of a model, with what is saved in it; a URDF is the beginning of a new model that extends it."""
-    if path.suffix.lower() in URDF:
+    if path.suffix.lower() in ROBOT_FILES:
         name = path.stem if path.stem.isidentifier() else "model"
         text = f"kinode: 1\nname: {name}\nextends: {path.name}\n"
         return DocumentFile(None, path.with_suffix(".yaml"), text, ModelView())

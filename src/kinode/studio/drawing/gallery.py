@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kinode.errors import ArgumentError, Error
 from kinode.formats.load import load
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 from kinode.model.circuit_links.circuit_topology import find_circuit_topology
 from kinode.studio.diagram_data import MOST_NARROW, NARROW, WIDE
 from kinode.studio.documents.document_file import MODELS
@@ -70,7 +70,7 @@ def find_example(name: object) -> Path:
 def find_models(folder: Path) -> list[str]:
     """The names of the models that lie in a folder, URDF too; hidden ones and views left out."""
     try:
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (*MODELS, *URDF))
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (*MODELS, *ROBOT_FILES))
     except OSError:
         return []
     shown = (path for path in files if not path.name.startswith(".") and not path.name.lower().endswith(ENDING))
@@ -85,7 +85,7 @@ def find_model(folder: Path, name: object) -> Path:
             inside = path.resolve().is_relative_to(folder.resolve())
         except (OSError, ValueError, RuntimeError):
             inside = False
-        ending = path.suffix.lower() in (*MODELS, *URDF) and not path.name.lower().endswith(ENDING)
+        ending = path.suffix.lower() in (*MODELS, *ROBOT_FILES) and not path.name.lower().endswith(ENDING)
         if inside and ending and _is_model(path):
             return path
     raise ArgumentError(f"file: the folder {folder.name} has no model {name!r:.60}")
@@ -93,7 +93,7 @@ def find_model(folder: Path, name: object) -> Path:
 
 def _is_model(path: Path) -> bool:
     try:
-        sign = _ROBOT if path.suffix.lower() in URDF else _MODEL
+        sign = _ROBOT if path.suffix.lower() in ROBOT_FILES else _MODEL
         return path.is_file() and path.stat().st_size <= LARGEST and sign.search(path.read_bytes()) is not None
     except OSError:
         return False

@@ -15,7 +15,7 @@ from kinode.errors import Error, ModelError
 from kinode.formats.editing.actions.gesture_plan import free_name
 from kinode.formats.editing.boxing.file_boxes import load_file_box, name_of_file, why_no_box
 from kinode.formats.yaml_text import Map, read_text
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 from kinode.model.component_store import RESERVED
 from kinode.model.system import System
 from kinode.studio.documents.document_file import MODELS
@@ -62,7 +62,7 @@ def _below(folder: Path, depth: int = 0) -> Iterator[Path]:
                 continue
             if path.is_dir() and depth < DEEPEST and not path.is_symlink():
                 yield from _below(path, depth + 1)
-            elif path.suffix.lower() in (*MODELS, *URDF) and not path.name.lower().endswith(ENDING):
+            elif path.suffix.lower() in (*MODELS, *ROBOT_FILES) and not path.name.lower().endswith(ENDING):
                 yield path
         except (OSError, RuntimeError):
             continue
@@ -86,7 +86,7 @@ def listing_stamp(place: Path) -> Stamp:
 def _plain_files(folder: Path) -> Iterator[Path]:
     try:
         for entry in os.scandir(folder):
-            if Path(entry.name).suffix.lower() in (*MODELS, *URDF):
+            if Path(entry.name).suffix.lower() in (*MODELS, *ROBOT_FILES):
                 yield Path(entry.path)
     except OSError:
         return
@@ -161,7 +161,7 @@ def describe_file(path: Path) -> str:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError):
         return ""
-    if path.suffix.lower() in URDF:
+    if path.suffix.lower() in ROBOT_FILES:
         return ""
     try:
         data = read_text(text, path.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from kinode.tasks.batches.run_rows import RunRow
 from kinode.tasks.batches.value_sets import Values
 from kinode.tasks.studies.study_design import list_rows
 from kinode.tasks.studies.study_plan import StudyWorker, open_plan
+from kinode.tasks.swift_runs.lane_batch import make_runs
+from kinode.tasks.swift_runs.swift_batch import SwiftBatch
 
 NOT_RUN, DONE, CONDITION, FAILURE = 0, 1, 2, 3
 """How a run of a study ended, as it is stored."""
@@ -49,6 +52,12 @@ class ChunkResult:
         """Whether every run was made."""
         return bool((self.status != NOT_RUN).all())
 
+    def put_kept(self, index: int, kept: Sequence[Any]) -> None:
+        """Take over what is kept of a run that was done, in the order of the results."""
+        for values, value in zip(self.results.values(), kept):
+            values[index] = value
+        self.status[index] = DONE
+
     def put(self, row: RunRow) -> None:
         """Take over what a run gave."""
         self.status[row.index] = _CODES[row.status]
@@ -67,7 +76,10 @@ def make_chunk(
     """
     result = fail_chunk(worker.kept, first, first + len(sets), "", NOT_RUN)
     try:
-        for done, row in enumerate(_make_rows(worker, sets, threads), 1):
+        if not _make_together(worker, sets, threads, result, goes_on):
+            return result
+        made = int((result.status != NOT_RUN).sum())
+        for done, row in enumerate(_make_rows(worker, sets, result, threads), made + 1):
             result.put(row)
             if goes_on is not None and not goes_on(done):
                 break
@@ -76,13 +88,29 @@ def make_chunk(
     return result
 
 
-def _make_rows(worker: StudyWorker, sets: Sequence[Values], threads: int) -> Iterator[RunRow]:
-    """The rows of a chunk as they come: first those that can share their steps."""
-    made: set[int] = set()
-    for row in worker.make_together(sets, threads):
-        made.add(row.index)
-        yield row
-    batch = Batch(worker, sets, [k for k in range(len(sets)) if k not in made], threads)
+def _make_together(
+    worker: StudyWorker, sets: Sequence[Values], threads: int, result: ChunkResult,
+    goes_on: Callable[[int], bool] | None,
+) -> bool:  # fmt: skip
+    """Make the runs that can share what they do; False where they were stopped."""
+    made = 0
+    for maker, rows in worker.group(sets):
+        batch = SwiftBatch.find(maker, rows)
+        if batch is None:
+            continue
+
+        def look(done: int, before: int = made) -> bool:
+            return goes_on is None or goes_on(before + done)
+
+        if not make_runs(batch, result.put_kept, threads, look):
+            return False
+        made += len(rows) - len(batch.left)
+    return True
+
+
+def _make_rows(worker: StudyWorker, sets: Sequence[Values], result: ChunkResult, threads: int) -> Iterator[RunRow]:
+    """The rows of the runs that are not made yet, as they come."""
+    batch = Batch(worker, sets, np.flatnonzero(result.status == NOT_RUN).tolist(), threads)
     try:
         yield from batch
     finally:

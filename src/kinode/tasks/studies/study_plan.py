@@ -10,8 +10,10 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from kinode.dynamics.compile import find_compiled
@@ -26,7 +28,6 @@ from kinode.tasks.batches.value_sets import Values
 from kinode.tasks.simulate import RunTask, read_task
 from kinode.tasks.studies.kept_results import read_all_kept
 from kinode.tasks.studies.study_design import Design
-from kinode.tasks.studies.study_lanes import LEAST_RUNS, fits_lanes, make_in_lanes
 
 MOST_OPEN = 4
 """Plans that a worker keeps open."""
@@ -124,35 +125,40 @@ class StudyWorker:
 
     def make(self, index: int, values: Values, progress: Callable[[float], Any] | None = None) -> RunRow | None:
         """The row of a run; None for a run that ``progress`` stopped."""
-        roles = self.plan.design.roles
-        model = next((self.plan.names.index(value) for name, value in values.items() if roles[name] == "model"), 0)
-        fields = {name: value for name, value in values.items() if roles[name] == "field"}
-        own = {**self.plan.common, **{name: value for name, value in values.items() if roles[name] == "value"}}
         try:
-            row = self._maker(model, fields).make(index, own, progress)
+            row = self._maker(*self._find_key(values)).make(index, self._own(values), progress)
         except Error as error:  # of the fields
             return fail_row(index, values, self.kept, str(error))
         return None if row is None else RunRow(index, values, row.status, row.message, row.results, row.notes)
 
-    def make_together(self, sets: Sequence[Values], threads: int) -> Iterator[RunRow]:
-        """The rows of runs that can share their steps; the others are left for ``make``."""
-        maker = self._shared_maker(len(sets))
-        if maker is None:
-            return
-        own = [(index, {**self.plan.common, **values}) for index, values in enumerate(sets)]
-        for row in make_in_lanes(maker, own, threads):
-            if row is not None:
-                yield RunRow(row.index, sets[row.index], row.status, row.message, row.results, row.notes)
+    def group(self, sets: Sequence[Values]) -> list[tuple[RowMaker, list[tuple[int, Values]]]]:
+        """The runs of each model with the same fields, as number and values of its own; wrong fields are left out."""
+        groups: dict[Any, list[int]] = {}
+        of_values = {name for name, role in self._roles.items() if role == "value"}
+        if len(of_values) == len(self._roles):  # all runs have the same model and fields
+            groups[0, ()] = list(range(len(sets)))
+        for k, values in enumerate(() if groups else sets):
+            model, fields = self._find_key(values)
+            groups.setdefault((model, tuple(sorted(fields.items()))), []).append(k)
+        found = list[tuple[RowMaker, list[tuple[int, Values]]]]()
+        for (model, fields), places in groups.items():
+            with suppress(Error):  # each run says it
+                found.append((self._maker(model, dict(fields)), [(k, self._own(sets[k])) for k in places]))
+        return found
 
-    def _shared_maker(self, count: int) -> RowMaker | None:
-        """The maker of all runs, where they can share their steps."""
-        if count < LEAST_RUNS or set(self.plan.design.roles.values()) != {"value"}:
-            return None
-        try:
-            maker = self._maker(0, {})
-        except Error:  # each run says it
-            return None
-        return maker if fits_lanes(maker) else None
+    @cached_property
+    def _roles(self) -> dict[str, str]:
+        return self.plan.design.roles
+
+    def _find_key(self, values: Values) -> tuple[int, dict[str, Any]]:
+        """The model of a run and its fields."""
+        roles = self._roles
+        model = next((self.plan.names.index(value) for name, value in values.items() if roles[name] == "model"), 0)
+        return model, {name: value for name, value in values.items() if roles[name] == "field"}
+
+    def _own(self, values: Values) -> dict[str, Any]:
+        """The values of a run that are neither a model nor a field."""
+        return {**self.plan.common, **{name: value for name, value in values.items() if self._roles[name] == "value"}}
 
     def _task(self, model: int, fields: Mapping[str, Any]) -> RunTask:
         arguments = {"until": self.plan.until, **self.plan.fields, **fields}
@@ -164,7 +170,7 @@ class StudyWorker:
             if key not in self._makers:
                 kept = read_all_kept(self.dynamics[model].system, self.plan.keep, self.plan.times)
                 maker = RowMaker(self._task(model, fields), self.plan.start, kept)
-                maker.check({name: 0.0 for name, role in self.plan.design.roles.items() if role == "value"})
+                maker.check({name: 0.0 for name, role in self._roles.items() if role == "value"})
                 self._makers[key] = maker
             return self._makers[key]
 

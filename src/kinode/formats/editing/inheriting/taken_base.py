@@ -23,7 +23,7 @@ from kinode.formats.editing.text_edits import Edit
 from kinode.formats.model_loader import SECTIONS, ModelLoader
 from kinode.formats.span_nodes import NodeKind, SpanNode
 from kinode.formats.yaml_files import dumps
-from kinode.importers import URDF
+from kinode.importers import ROBOT_FILES
 
 NOT_COPIED = ("kinode", "extends", "changes")
 
@@ -47,7 +47,7 @@ def _read_base(draft: ModelDraft, extended: SpanNode, file: str) -> str:
     place = Path(str(draft.file))
     try:
         path = ModelLoader(place, place.parent, False, ()).find_file(file, "extends")
-        if path.suffix.lower() in URDF:
+        if path.suffix.lower() in ROBOT_FILES:
             base = extended.find("base")
             given = None if base is None else base.value
             return dumps(ModelLoader(place, place.parent, False, ()).load_other(file, "extends", given, whole=False))

@@ -1,0 +1,1 @@
+"""A system as a library in C."""

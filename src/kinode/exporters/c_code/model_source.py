@@ -1,0 +1,372 @@
+"""A compiled system as C99: its kernels, the loops of its integrator, and the functions of ``c/model_runtime.c``.
+
+Kernels and loops are those of machine code, written by the second writer (``jit/c_text``).  The memory of a run is the
+image of a real one (``memory_image.py``).  All that changes is in one structure, without pointers but to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.errors import ArgumentError
+from kinode.exporters.c_code import break_search
+from kinode.exporters.c_code.break_plan import find_break_plan
+from kinode.exporters.c_code.memory_image import MemoryImage, take_image
+from kinode.exporters.c_code.model_header import comment, declare_functions
+from kinode.exporters.c_code.model_parameters import ParameterRecord, find_parameters
+from kinode.jit.c_text.c_loops import CLoopWriter
+from kinode.jit.c_text.c_numbers import identifier, real, rows, write_helpers
+from kinode.jit.c_text.c_programs import CProgramWriter
+from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.program import Program
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.tree_size import is_large
+from kinode.ode.compiled_loops import find_source
+from kinode.ode.integrate import begin_run
+from kinode.ode.loops import event_handling, event_triggers, loop_primitives
+from kinode.ode.loops.run_codes import Outcome, Pending
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method
+from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.ode.runs.loop_run import LoopRun
+from kinode.records import dataclass
+from kinode.simulation.solver import Options, Solver, check_options
+from kinode.simulation.time_events import find_law_times
+from kinode.tasks.start_argument import find_start
+
+N_BREAKS = 16
+"""Breaks of expressions of time that are known ahead."""
+BUDGET = 2**40
+"""Steps after which the loop returns: no model takes so many."""
+STATUS_TEXTS = {
+    Outcome.NOT_FINITE: "a value is not finite: a law divides by zero or leaves its range",
+    Outcome.STEP_TOO_SMALL: "the step became too small: the motion is too abrupt to be followed",
+    Outcome.TOO_MANY_STEPS: "too many steps",
+    Outcome.LEFT_BRANCH: "a step of fixed length ended too far from the constraints",
+    Outcome.MODES_INCONSISTENT: "no modes are consistent: components change without end",
+    Outcome.CHATTER: "events follow each other without end",
+    Outcome.STALLED: "the simulation stalls: very many steps hardly advance it",
+    Outcome.STIFF: "stability bounds the steps; export with the method for stiff systems",
+}
+LOOPS = {
+    "KN_HANDLE_INSTANT": event_handling.handle_instant, "KN_BEGIN": event_handling.begin,
+    "KN_PASS_BREAK": event_handling.pass_break, "KN_EVALUATE_EVENTS": event_triggers.evaluate,
+    "KN_IS_ACTIVE": event_triggers.is_active, "KN_FIND_ACTIVE": event_triggers.find_active,
+    "KN_ARM": event_triggers.arm, "KN_MARK_TRIGGERED": event_triggers.mark_triggered,
+}  # fmt: skip
+"""Loop functions of models with events, by their name in the runtime."""
+PLAIN_LOOPS = {
+    "KN_BEGIN_PLAIN": event_handling.begin_plain, "KN_START": loop_primitives.start, "KN_RATE": loop_primitives.rate,
+    "KN_RUN_KERNEL": loop_primitives.run_kernel, "KN_LAW_TIME": loop_primitives.law_time,
+    "KN_PROJECT": loop_primitives.project, "KN_BEGIN_PIECE": loop_primitives.begin_piece,
+}  # fmt: skip
+"""Those of all models."""
+
+
+@dataclass(frozen=True, eq=False)
+class CModel:
+    """A model in C: header and source, and what is to be known of them."""
+
+    name: str
+    header: str
+    source: str
+    parameters: tuple[ParameterRecord, ...]
+    n_events: int
+    has_jacobian: bool
+
+
+def write_model(
+    dynamics: Dynamics, *, outputs: Sequence[str] = (), jacobian: bool = False, method: str | None = None,
+    rtol: float | None = None, atol: Any = None, names: str = "",
+) -> CModel:  # fmt: skip
+    """The C of a compiled system.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    outputs : sequence of str
+        Names of quantities that ``<name>_outputs`` gives, one after the other.
+    jacobian : bool
+        Whether ``<name>_jacobian`` is written; not for large systems.
+    method, rtol, atol
+        Of ``<name>_advance``, as in ``kn.simulate``; those of the model's run section by default.
+    names : str
+        Enumerations of indices for the header.
+    """
+    text = _ModelText(dynamics, tuple(outputs), jacobian, method, rtol, atol)
+    text.names = names
+    return text.write()
+
+
+class _ModelText:
+    """The C of one model while it is written."""
+
+    def __init__(
+        self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, method: str | None, rtol: Any, atol: Any
+    ) -> None:
+        self.system, self.outputs = dynamics.system, outputs
+        self.name = identifier(dynamics.system.name)
+        self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
+        self.options = _read_options(dynamics, method, rtol, atol)
+        self.dynamics, self.names = dynamics, ""
+        self.start: Array = find_start(
+            dynamics, None, self.t0, dynamics.arguments.parameters, dynamics.arguments.inputs
+        ).y
+        self.run = self._lay_out()
+        self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
+        self.plan = find_break_plan(self.dynamics)
+        self.kernels: dict[Kernel, int] = {}
+        self.programs: list[Program] = []
+        self.eventful = METHODS[self.options.method].find_loop(self._needs_events()) not in (
+            "advance_adaptive_plain", "advance_fixed_plain",
+        )  # fmt: skip
+
+    def _needs_events(self) -> bool:
+        return self.kernel.events is not None or self.kernel.bounds is not None
+
+    def _lay_out(self) -> LoopRun:
+        """A real run before its first step, whose memory is the image."""
+        dynamics, o = self.dynamics, self.options
+        p, inputs = np.array(dynamics.arguments.parameters), np.array(dynamics.arguments.inputs)
+        until = float(dynamics.system.run_defaults.get("until") or self.t0 + 10.0)
+        laws = find_law_times(dynamics, p, inputs, self.t0, until)
+        solver = Solver(dynamics, p, inputs, replace(o, max_step=min(o.max_step, laws.longest)))
+        self.kernel, self.p, self.inputs = _one_lane(solver.kernel), p, inputs
+        run = begin_run(
+            self.kernel, self.start, 0.0, 1.0, method=o.method, times=np.zeros(0), step=o.step, rtol=o.rtol,
+            atol=o.atol, p=p, inputs=inputs, quaternions=solver.quaternions, max_step=solver.options.max_step,
+        )  # fmt: skip
+        return run
+
+    # -- kernels -----------------------------------------------------------------------------------
+    def number(self, kernel: Kernel) -> int:
+        """The number of a kernel, from 1 on."""
+        return self.kernels.setdefault(kernel, len(self.kernels) + 1)
+
+    def _image(self) -> MemoryImage:
+        """The image of the run, with kernels by number."""
+        memory, n_events = self.run.memory, self.n_events
+        if memory.events.present:
+            memory.events.room = 48 + 2 * n_events
+        memory.method.max_steps = BUDGET
+        numbers = {}
+        for address in _addresses(memory):
+            kernel = self.dynamics.kernels.kernel_at(address)
+            assert kernel is not None, "a kernel of the run is not known"
+            numbers[address] = self.number(kernel)
+        sizes = {
+            "state.slopes": self.run.slopes.size, "events.list_numbers": 3 * (48 + 2 * n_events),
+            "events.list_functions": 48 + 2 * n_events,
+        }  # fmt: skip
+        if self.plan is not None:
+            sizes["breaks.times"] = N_BREAKS
+        return take_image(memory, numbers, sizes, lambda path: path in ("model.p", "model.inputs", "model.work"))
+
+    @property
+    def n_events(self) -> int:
+        """The number of event functions."""
+        return 0 if self.kernel.events is None else len(self.kernel.events.modes)
+
+    # -- text --------------------------------------------------------------------------------------
+    def write(self) -> CModel:
+        image, name = self._image(), self.name
+        evaluate = self.number(Kernel("evaluate", self.outputs)) if self.outputs else 0
+        along = self.number(self._along()) if self.has_jacobian else 0
+        with self.dynamics.kernels.tracing():
+            programs = [self.dynamics.kernels.program(kernel) for kernel in self.kernels]
+        names = [f"{name}_kernel_{k + 1}_{identifier(kernel.name)}" for k, kernel in enumerate(self.kernels)]
+        if self.plan is not None:
+            programs.append(self.plan.program)
+            names.append(f"{name}_kernel_{len(names) + 1}_breaks")
+        loops = CLoopWriter(f"{name}_loop")
+        writer = CProgramWriter(f"{name}_loop", loops.name_of)
+        bodies = [writer.write(program, label) for program, label in zip(programs, names, strict=True)]
+        symbols = self._loops(loops)
+        loops.record(type(self.run.memory))
+        n_outputs = programs[evaluate - 1].sizes["out"] if evaluate else 0
+        macros = self._macros(symbols, programs, evaluate, along, n_outputs)
+        n_work = max(writer.work_of.values(), default=0)
+        header = self._header(image, loops, n_work, programs, along, n_outputs)
+        helpers = write_helpers(f"{name}_loop", (loops.helpers | writer.helpers) - {"call"})
+        runtime = files("kinode.exporters.c_code").joinpath("c", "model_runtime.c").read_text(encoding="utf-8")
+        cases = "\n".join(f'    case {int(code)}: return "{text}";' for code, text in STATUS_TEXTS.items())
+        parts = [
+            f"/* {comment(self.system.name)}: written by kinode. */", f'#include "{name}.h"', "#include <stddef.h>",
+            "#include <string.h>", macros, helpers, *bodies, _caller(name, names), *loops.texts,
+            image.tables(name, f"{name}_loop_int"), self._tables(), self._own_functions(image),
+            runtime.replace("/* STATUS CASES */", f'    case 0: return "all is well";\n{cases}'),
+            "\n".join(f"#undef {word}" for word in _defined(macros)),
+        ]  # fmt: skip
+        return CModel(
+            name, header, "\n".join(parts) + "\n", find_parameters(self.dynamics, self.plan), self.n_events,
+            self.has_jacobian,
+        )  # fmt: skip
+
+    def _along(self) -> Kernel:
+        """The kernel of derivatives of rates and outputs along one direction of states and inputs."""
+        by = (("coordinates", None), ("u", None), ("z", None), ("inputs", None))
+        return Kernel("derivatives_along", DerivativeOptions(("rate", *self.outputs), by))
+
+    def _loops(self, loops: CLoopWriter) -> dict[str, str]:
+        """The loop functions that the runtime calls, by the names of their macros."""
+        advance = find_source(METHODS[self.options.method].find_loop(self._needs_events()))
+        wanted: dict[str, Any] = {"KN_ADVANCE": advance, **PLAIN_LOOPS, **(LOOPS if self.eventful else {})}
+        if self.plan is not None:
+            wanted["KN_NEXT_BREAK"] = break_search.next_break
+        return {macro: loops.name_of(function) for macro, function in wanted.items()}
+
+    def _macros(
+        self, symbols: Mapping[str, str], programs: Sequence[Program], evaluate: int, along: int, n_outputs: int
+    ) -> str:
+        layout, memory = self.dynamics.topology.layout, self.run.memory
+        closes = self.dynamics.topology.constrained or bool(layout.quaternions)
+        numbers: dict[str, object] = {
+            "KN_N_STATES": layout.n_y, "KN_N_CONTINUOUS": memory.model.n_continuous, "KN_N_POSITIONS": layout.n_q,
+            "KN_N_INPUTS": len(layout.inputs), "KN_N_OUTPUTS": n_outputs, "KN_N_EVENTS": self.n_events,
+            "KN_N_EFFORTS": layout.n_u, "KN_EVENTFUL": int(self.eventful), "KN_HAS_BREAKS": int(self.plan is not None),
+            "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS, "KN_BUDGET": "INT64_C(1099511627776)",
+            "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
+            "KN_ALONG": along, "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
+            **{f"KN_{code.name}": int(code) for code in (
+                Outcome.DONE, Outcome.PAUSED, Outcome.NOT_FINITE, Outcome.NEAR_SINGULAR, Outcome.EVENTS_FULL
+            )},
+            **{f"KN_{code.name}": int(code) for code in (Pending.READY, Pending.EVENT, Pending.TICK, Pending.MODES)},
+        }  # fmt: skip
+        lines = [f"#define KN(word) {self.name}_##word"]
+        lines += [f"#define {word} {value}" for word, value in {**numbers, **symbols}.items()]
+        return "\n".join(lines)
+
+    def _header(
+        self, image: MemoryImage, loops: CLoopWriter, n_work: int, programs: Sequence[Program], along: int,
+        n_outputs: int,
+    ) -> str:  # fmt: skip
+        name, layout = self.name, self.dynamics.topology.layout
+        upper, kind = name.upper(), f"{name}_loop_int"
+        counts = {
+            "N_STATES": layout.n_y, "N_CONTINUOUS": self.run.memory.model.n_continuous,
+            "N_PARAMETERS": len(layout.parameters), "N_INPUTS": len(layout.inputs), "N_OUTPUTS": n_outputs,
+            "N_EVENTS": self.n_events,
+        }  # fmt: skip
+        search = [f"    {name}_loop_break_search search;", *self._search_members()] if self.plan is not None else []
+        sizes = programs[along - 1].sizes if along else {}
+        jacobian = [f"    double direction[{sizes['x']}];", f"    double along[{sizes['out']}];"] if along else []
+        return "\n".join([
+            f"/* {comment(self.system.name)}, as a library in C99; see the names and functions at the end. */",
+            f"#ifndef {upper}_H", f"#define {upper}_H", "#include <math.h>", "#include <stdint.h>",
+            *(f"#define {upper}_{word} {value}" for word, value in counts.items()),
+            "#if defined(__GNUC__)", f"typedef int64_t __attribute__((may_alias)) {kind};", "#else",
+            f"typedef int64_t {kind};", "#endif", loops.structures(),
+            f"typedef struct {name}_model {{",
+            f"    double p[{max(1, len(layout.parameters))}]; /* parameters */",
+            f"    double inputs[{max(1, len(layout.inputs))}];",
+            "    double rtol;", "    double t_wanted; /* all that follows is the run itself */",
+            f"    double p_seen[{max(1, len(layout.parameters))}];",
+            f"    double inputs_seen[{max(1, len(layout.inputs))}];",
+            f"    {name}_loop_run_memory run;", *search, f"    double work[{max(1, n_work)}];",
+            f"    double scratch[{max(1, layout.n_y)}];", *jacobian, image.members(kind), f"}} {name}_model;",
+            self.names, declare_functions(name, self.has_jacobian), "#endif\n",
+        ])  # fmt: skip
+
+    def _search_members(self) -> list[str]:
+        assert self.plan is not None
+        sizes = self.plan.program.sizes
+        return ["    double search_time[1];", f"    double search_out[{sizes['out']}];"]
+
+    def _tables(self) -> str:
+        name, parts = self.name, list[str]()
+        for label, values in (
+            ("default_p", self.p), ("default_inputs", self.inputs), ("start", self.start),
+        ):  # fmt: skip
+            numbers = values if len(values) else np.zeros(1)
+            parts.append(f"static const double {name}_{label}[] = {{\n{rows(map(real, numbers.tolist()))}\n}};")
+        if self.plan is not None:
+            plan = self.plan
+            for label, values in (("numbers", plan.numbers), ("periods", plan.periods)):
+                entries = values.tolist() or [0.0]
+                parts.append(f"static const double {name}_break_{label}[] = {{\n{rows(map(real, entries))}\n}};")
+            for label, values in (("first_number", plan.first_number), ("first_rate", plan.first_rate)):
+                kind = f"{name}_loop_int"
+                parts.append(f"static const {kind} {name}_break_{label}[] = {{\n{rows(map(str, values.tolist()))}\n}};")
+        return "\n".join(parts)
+
+    def _own_functions(self, image: MemoryImage) -> str:
+        """Functions that differ from model to model: the layout, the pointers, the start."""
+        name = self.name
+        search = []
+        if self.plan is not None:
+            kernel = len(self.kernels) + 1
+            search = [
+                f"    m->search.kernel = {kernel};", f"    m->search.count = {self.plan.count};",
+                f"    m->search.look = {real(self.plan.look)};",
+            ]  # fmt: skip
+            pointers = [
+                *(f"    m->search.{word} = (double *){name}_break_{word};" for word in ("numbers", "periods")),
+                *(f"    m->search.{word} = ({name}_loop_int *){name}_break_{word};" for word in
+                  ("first_number", "first_rate")),
+                "    m->search.time = m->search_time;", "    m->search.p = m->p;", "    m->search.inputs = m->inputs;",
+                "    m->search.empty = m->search_time;", "    m->search.work = m->work;",
+                "    m->search.out = m->search_out;",
+            ]  # fmt: skip
+        else:
+            pointers = []
+        size = len(self.start)
+        return "\n".join([
+            f"static void {name}_lay_out({name}_model *m)", "{", image.assignments(name, "m->run"), *search, "}\n",
+            f"void {name}_bind({name}_model *m)", "{", image.bindings("m->run"), "    m->run.model.p = m->p;",
+            "    m->run.model.inputs = m->inputs;", "    m->run.model.work = m->work;", *pointers, "}\n",
+            f"static int {name}_find_start({name}_model *m)", "{",
+            *([f"    memcpy(m->run.state.y, {name}_start, {size} * sizeof(double));"] if size else []),
+            f"    if (memcmp(m->p, {name}_default_p, sizeof m->p) || memcmp(m->inputs, {name}_default_inputs, "
+            f"sizeof m->inputs) || m->run.step.origin != {real(self.t0)}) KN_CLOSE_LOOPS(m);",
+            "    return 0;", "}\n",
+        ])  # fmt: skip
+
+
+def _read_options(dynamics: Dynamics, method: str | None, rtol: Any, atol: Any) -> Options:
+    """The options of the integration; what is left out comes from the model's run section."""
+    defaults = dynamics.system.run_defaults
+    chosen = method or defaults.get("method") or DEFAULT_METHOD
+    if chosen in METHODS and (METHODS[chosen].tableau is None or METHODS[chosen].fixed):
+        other = DEFAULT_METHOD if METHODS[chosen].fixed else find_stiff_method()
+        if method is not None:
+            raise ArgumentError(f"method: {method!r} is not exported; use {other!r}")
+        chosen = other
+    rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
+    atol = atol if atol is not None else defaults.get("atol") or ATOL
+    return check_options(chosen, None, rtol, atol, None)
+
+
+def _one_lane(kernel: Any) -> Any:
+    """The kernels of a run without derivatives in several lanes, which C does not have."""
+    return replace(kernel, jacobian=None) if kernel.jacobian is not None and kernel.jacobian.lanes != 1 else kernel
+
+
+def _addresses(memory: Any) -> list[int]:
+    """The addresses of all kernels in the memory of a run."""
+    found = (
+        memory.model.rate, memory.model.projection, memory.events.functions, memory.events.cheap, memory.events.reset,
+        memory.clocks.sample, memory.bounds.kernel, memory.bounds.arguments, memory.bounds.laws,
+        memory.newton.columns.kernel,
+    )  # fmt: skip
+    return [address for address in dict.fromkeys(found) if address]
+
+
+def _caller(name: str, kernels: Sequence[str]) -> str:
+    """The function that calls a kernel by its number."""
+    arguments = ", ".join(f"{'double' if x in ('work', 'out') else 'const double'} *{x}" for x in ARGUMENTS)
+    given = ", ".join(ARGUMENTS)
+    cases = "\n".join(f"    case {k + 1}: {kernel}({given}); break;" for k, kernel in enumerate(kernels))
+    return "\n".join([
+        f"static void {name}_loop_call(int64_t kernel, {arguments})", "{", "    switch (kernel) {", cases,
+        "    default: break;", "    }", "}\n",
+    ])  # fmt: skip
+
+
+def _defined(macros: str) -> list[str]:
+    return [line.split()[1].partition("(")[0] for line in macros.splitlines()]

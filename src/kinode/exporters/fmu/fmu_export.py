@@ -1,0 +1,119 @@
+"""``kn.export(system, "fmu", path)``: Model Exchange and Co-Simulation of a system in one file.
+
+The C of the model is that of ``exporters/c_code``; the files in ``c/`` give it the functions of the standard.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from kinode.dynamics.compile import find_compiled
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.errors import ArgumentError, ExportWarning, ModelError
+from kinode.exporters.c_code.model_source import write_model
+from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
+from kinode.exporters.fmu.fmu_dependencies import find_dependencies
+from kinode.exporters.fmu.fmu_packing import pack
+from kinode.exporters.fmu.fmu_variables import VariableSource, find_variables, with_dependencies
+from kinode.exporters.fmu.model_description import (
+    FmuDescription,
+    describe_2,
+    describe_3,
+    describe_build,
+    find_token,
+)
+from kinode.exporters.fmu.shared_libraries import compile_libraries, read_platforms
+from kinode.model.system import System
+from kinode.ode.ode_arguments import RTOL
+from kinode.records import dataclass
+from kinode.simulation.call_site import caller_depth
+from kinode.tasks.start_argument import find_start
+
+VERSIONS = {"2.0": describe_2, "3.0": describe_3}
+FACES = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
+SHIMS = ("fmu_core.h", "fmu_memory.h")
+
+
+def write_fmu(system: System, options: Mapping[str, Any]) -> bytes:
+    """The FMU of a system; what it cannot hold is refused by name."""
+    version = options.get("version", "2.0")
+    if version not in VERSIONS:
+        raise ArgumentError(f'version: "2.0" or "3.0" is expected, not {version!r}')
+    platforms = read_platforms(options.get("platforms"))
+    dynamics = find_compiled(system)
+    _check_functions(dynamics)
+    parts = make_parts(dynamics, version, options)
+    contents: dict[str, bytes] = {f"sources/{name}": text.encode() for name, text in parts.sources.items()}
+    contents["modelDescription.xml"] = VERSIONS[version](parts.description, parts.token).encode()
+    if version == "3.0":
+        contents["sources/buildDescription.xml"] = describe_build(parts.description).encode()
+    if not platforms:
+        message = "the FMU holds sources alone: there is no C compiler here (pip install kinode[fmu] brings one)"
+        warnings.warn(message, ExportWarning, stacklevel=caller_depth())
+    identifier = parts.description.identifier
+    contents |= compile_libraries(
+        parts.sources, FACES[version], identifier, platforms, version, options.get("optimization", "-O2"),
+        host_compiler=options.get("platforms") == "host",
+    )  # fmt: skip
+    return pack(contents)
+
+
+@dataclass(frozen=True, eq=False)
+class FmuParts:
+    """The sources of an FMU and what its description says."""
+
+    sources: Mapping[str, str]
+    description: FmuDescription
+    token: str
+
+
+def make_parts(dynamics: Dynamics, version: str, options: Mapping[str, Any]) -> FmuParts:
+    """Sources and description of the FMU of a compiled system."""
+    defaults = dynamics.system.run_defaults
+    chosen = {name: options[name] for name in ("method", "rtol", "atol") if options.get(name) is not None}
+    first = find_variables(_source(dynamics, options, frozenset()))  # names are checked before any C is written
+    model = write_model(dynamics, outputs=first.quantities, jacobian=True, **chosen)
+    fixed = frozenset(record.name for record in model.parameters if record.fixed)
+    variables = find_variables(_source(dynamics, options, fixed, model.n_events))
+    variables = with_dependencies(variables, *find_dependencies(dynamics, variables))
+    until = defaults.get("until")
+    description = FmuDescription(
+        dynamics.system.name, model.name, "", variables, float(defaults.get("t0") or 0.0),
+        None if until is None else float(until), None, float(chosen.get("rtol") or defaults.get("rtol") or RTOL),
+        FACES[version], model.has_jacobian,
+    )  # fmt: skip
+    layout = dynamics.topology.layout
+    facts = ModelFacts(
+        model.name, f"{model.name}.c", len(variables.discrete), len(layout.inputs), model.n_events,
+        bool(dynamics.topology.constrained or layout.quaternions), model.has_jacobian,
+    )  # fmt: skip
+    shims = {name: _read_shim(name) for name in (FACES[version], *SHIMS)}
+    sources = {**shims, f"{model.name}.h": model.header, f"{model.name}.c": model.source}
+    token = find_token(
+        [version, *sources.values(), VERSIONS[version](description, ""), write_config(facts, variables, "")]
+    )
+    return FmuParts({**sources, "fmu_config.h": write_config(facts, variables, token)}, description, token)
+
+
+def _read_shim(name: str) -> str:
+    return files("kinode.exporters.fmu").joinpath("c", name).read_text(encoding="utf-8")
+
+
+def _source(dynamics: Dynamics, options: Mapping[str, Any], fixed: frozenset[str], n_events: int = 0) -> VariableSource:
+    own, t0 = dynamics.arguments, float(dynamics.system.run_defaults.get("t0") or 0.0)
+    start = find_start(dynamics, None, t0, own.parameters, own.inputs)
+    return VariableSource(
+        dynamics, options.get("outputs"), options.get("inputs"), start.y, fixed, n_events, bool(fixed)
+    )  # fmt: skip
+
+
+def _check_functions(dynamics: Dynamics) -> None:
+    """Refuse components that call functions in Python: there is no Python where the FMU runs."""
+    events = dynamics.topology.events
+    for entry in () if events is None else events.samplers:
+        if entry.sampler.call is not None:
+            message = "it calls a function in Python, which an FMU cannot hold; write it as a law, or as a component"
+            raise ModelError(message, component=entry.owner)

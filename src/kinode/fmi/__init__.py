@@ -1,0 +1,1 @@
+"""FMUs of others: unpacked, described and called through FMPy; no mechanics."""

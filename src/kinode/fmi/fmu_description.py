@@ -1,0 +1,201 @@
+"""What an FMU says of itself: its version, its kinds, its variables; read by FMPy, kept as plain records."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kinode.errors import ModelError
+from kinode.fmi.fmu_archive import DESCRIPTION
+from kinode.records import dataclass
+
+REALS = frozenset({"Real", "Float64", "Float32"})
+WHOLE = frozenset({"Integer", "Enumeration", *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))})
+NUMBERS = REALS | WHOLE | {"Boolean"}
+INDEXED = re.compile(r"(.+)\[(\d+(?:\s*,\s*\d+)*)\]")
+VERSION = re.compile(r"""fmiVersion\s*=\s*["']([^"']*)["']""")
+MOST_ENTRIES = 100_000  # of an array
+
+
+@dataclass(frozen=True)
+class FmuVariable:
+    """A variable of an FMU."""
+
+    name: str
+    kind: str
+    """Its type in the words of FMI: Real, Float64, Boolean ..."""
+    reference: int
+    causality: str
+    variability: str
+    unit: str
+    sizes: tuple[int, ...]
+    """Of an array; empty for a scalar."""
+    derivative_of: str | None
+    """The state whose derivative it is."""
+
+    @property
+    def count(self) -> int:
+        """The number of its entries."""
+        return math.prod(self.sizes)
+
+
+@dataclass(frozen=True)
+class FmuEntry:
+    """A scalar variable, or one entry of an array."""
+
+    variable: FmuVariable
+    index: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.variable.name}[{self.index + 1}]" if self.variable.sizes else self.variable.name
+
+
+@dataclass(frozen=True)
+class InterfaceKind:
+    """One of the kinds of an FMU: Co-Simulation or Model Exchange."""
+
+    identifier: str
+    once: bool
+    """Whether a process may have one instance only."""
+    keeps_states: bool
+    """Whether its state can be read and set."""
+    directional: bool
+    """Whether it gives directional derivatives."""
+    steps_matter: bool
+    """Whether it wants to be told of each completed step."""
+    variable_steps: bool
+    fixed_step: float | None
+    """The step that it takes, in s, if it says one."""
+
+
+@dataclass(frozen=True)
+class FmuDescription:
+    """The description of an FMU."""
+
+    name: str
+    version: int
+    token: str
+    variables: Mapping[str, FmuVariable]
+    co_simulation: InterfaceKind | None
+    model_exchange: InterfaceKind | None
+    states: tuple[FmuEntry, ...]
+    rates: tuple[FmuEntry, ...]
+    n_indicators: int
+    log_categories: tuple[str, ...]
+
+    def find_entry(self, name: str) -> FmuEntry | None:
+        """A scalar variable, or an entry of an array such as x[2]; None if there is none."""
+        variable = self.variables.get(name)
+        if variable is not None:
+            return None if variable.sizes else FmuEntry(variable)
+        match = INDEXED.fullmatch(name)
+        variable = self.variables.get(match[1]) if match else None
+        if match is None or variable is None:
+            return None
+        places = [int(text) - 1 for text in match[2].split(",")]
+        if len(places) != len(variable.sizes):
+            return None
+        index = 0
+        for place, size in zip(places, variable.sizes, strict=True):
+            if not 0 <= place < size:
+                return None
+            index = index * size + place
+        return FmuEntry(variable, index)
+
+    def named(self, causality: str) -> list[str]:
+        """The names of all numbers of a causality; those of arrays with an index."""
+        chosen = [v for v in self.variables.values() if v.causality == causality and v.kind in NUMBERS]
+        return [name for variable in chosen for name in _entry_names(variable)]
+
+
+def _entry_names(variable: FmuVariable) -> list[str]:
+    if not variable.sizes:
+        return [variable.name]
+    names = [""]
+    for size in variable.sizes:
+        names = [f"{name},{k + 1}" for name in names for k in range(size)]
+    return [f"{variable.name}[{name[1:]}]" for name in names]
+
+
+def read_description(folder: str, file: str) -> FmuDescription:
+    """The description of an unpacked FMU; ``file`` names it in errors."""
+    fmpy = import_fmpy()
+    head = Path(folder, DESCRIPTION).read_text(encoding="utf-8", errors="replace")
+    said = VERSION.search(head)
+    if said is not None and said[1] != "2.0" and not said[1].startswith("3.0"):
+        raise ModelError(f"{file} is of FMI {said[1][:20]}; versions 2.0 and 3.0 are read", field="file")
+    try:
+        read = fmpy.read_model_description(folder, validate=False)
+    except Exception as error:  # whatever the library says of a file that is not one
+        raise ModelError(f"{file} cannot be read: {error}", field="file") from None
+    variables = {v.name: _variable(v, file) for v in read.modelVariables}
+    rates = [unknown.variable for unknown in read.derivatives]
+    states = [rate.derivative for rate in rates]
+    if any(state is None for state in states):
+        raise ModelError(f"{file} names a derivative of no state", field="file")
+    return FmuDescription(
+        name=read.modelName or "", version=int(str(read.fmiVersion)[0]), token=str(read.guid), variables=variables,
+        co_simulation=_kind(read.coSimulation), model_exchange=_kind(read.modelExchange, str(read.fmiVersion)),
+        states=_entries(variables[state.name] for state in states),
+        rates=_entries(variables[rate.name] for rate in rates),
+        n_indicators=_count_indicators(read), log_categories=tuple(c.name for c in read.logCategories),
+    )  # fmt: skip
+
+
+def import_fmpy() -> Any:
+    """The library that calls FMUs."""
+    try:
+        import fmpy
+    except ImportError as error:
+        message = f"FMUs are read by FMPy, which is not installed ({error}): pip install 'kinode[fmu]'"
+        raise ModelError(message, field="file") from None
+    return fmpy
+
+
+def _entries(variables: Iterable[FmuVariable]) -> tuple[FmuEntry, ...]:
+    return tuple(FmuEntry(v, k) for v in variables for k in range(v.count))
+
+
+def _count_indicators(read: Any) -> int:
+    if str(read.fmiVersion).startswith("3"):
+        return len(read.eventIndicators)
+    return int(read.numberOfEventIndicators or 0)
+
+
+def _kind(read: Any, version: str = "") -> InterfaceKind | None:
+    if read is None:
+        return None
+    not_needed = getattr(read, "completedIntegratorStepNotNeeded", True)
+    step = getattr(read, "fixedInternalStepSize", None)
+    return InterfaceKind(
+        identifier=read.modelIdentifier,
+        once=bool(read.canBeInstantiatedOnlyOncePerProcess),
+        keeps_states=bool(read.canGetAndSetFMUstate),
+        directional=bool(read.providesDirectionalDerivative),
+        steps_matter=not not_needed if version == "2.0" else bool(getattr(read, "needsCompletedIntegratorStep", False)),
+        variable_steps=bool(getattr(read, "canHandleVariableCommunicationStepSize", False)),
+        fixed_step=None if step in (None, "") else float(step),
+    )
+
+
+def _variable(read: Any, file: str) -> FmuVariable:
+    sizes = tuple(_size(dimension, read.name, file) for dimension in read.dimensions or ())
+    if math.prod(sizes) > MOST_ENTRIES:
+        raise ModelError(f"{file}: {read.name} has {math.prod(sizes)} entries, too many", field="file")
+    unit = read.unit or (read.declaredType.unit if read.declaredType is not None else None) or ""
+    derivative = read.derivative.name if read.derivative is not None else None
+    return FmuVariable(
+        read.name, read.type, int(read.valueReference), read.causality or "local", read.variability or "",
+        unit, sizes, derivative,
+    )  # fmt: skip
+
+
+def _size(dimension: Any, name: str, file: str) -> int:
+    start: Any = dimension.start if dimension.start is not None else getattr(dimension.variable, "start", None)
+    try:
+        return int(start)
+    except (TypeError, ValueError):
+        raise ModelError(f"{file}: the size of {name} is not given", field="file") from None

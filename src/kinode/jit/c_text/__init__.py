@@ -1,0 +1,1 @@
+"""Programs and integrator loops as C99, beside LLVM text: the same tapes and the same syntax trees."""

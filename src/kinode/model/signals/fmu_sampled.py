@@ -1,0 +1,117 @@
+"""An FMU for Co-Simulation as a sampled part.
+
+At each tick the FMU takes its step from the last tick to this one, with the inputs that were sampled at the last; then
+its outputs are read, and are constant until the next tick.  So an input acts on the outputs one period later, as with
+every co-simulation.  At the first tick the FMU is initialized, with its parameters and the inputs at that time.
+
+The states inside the FMU are its own.  ``ticket`` is a discrete state that names the instance and how far it went, so
+that several runs at a time have instances of their own; a run cannot go on from a state that the FMU has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from kinode.algebra.scalars import Scalar
+from kinode.errors import ModelError
+from kinode.fmi.fmu_instance import Entry, FmuInstance
+from kinode.model.base.events import Sampler
+from kinode.model.base.fields import unknown
+from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
+from kinode.model.signals.continuous import PLAIN
+from kinode.model.signals.fmu_fields import FmuPart, FmuText
+from kinode.model.signals.sampling import Memory, Sampled
+
+ORDER = 64  # in lists of kinds
+TICKET = "ticket"
+
+
+@register("fmu", symbol="controller", shortcut=True)
+class SampledFmu(FmuPart, Sampled):
+    """An FMU for Co-Simulation, which takes a step at each tick of a clock; its outputs are constant in between."""
+
+    leading_fields: ClassVar[tuple[str, ...]] = ("file",)
+
+    def check(self) -> None:
+        super().check()
+        kind, period = self.description.co_simulation, float(self.period)
+        if kind is None:
+            message = "is an FMU for Model Exchange alone: its kind is fmu_model, without a period"
+            raise ModelError(message, component=self.name, field="file")
+        if self.resolution is not None and not isinstance(self.resolution, float):
+            message = "a plain number is expected: the FMU is called outside of the equations"
+            raise ModelError(message, component=self.name, field="resolution")
+        if kind.fixed_step and not kind.variable_steps:
+            steps = period / kind.fixed_step
+            if abs(steps - round(steps)) > 1e-9 * steps or round(steps) < 1:
+                message = f"must be a multiple of {kind.fixed_step:g} s, the step of the FMU, and is {period:g} s"
+                raise ModelError(message, component=self.name, field="period")
+
+    # -- sampled -----------------------------------------------------------------------------------
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return self.output_channels
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self.output_channels
+
+    @property
+    def _queue(self) -> list[list[str]]:
+        return [[f"waiting{k + 1}_{name}" for k in range(self.delay)] for name in self.output_names]
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        return (TICKET, *self.input_names, *self.parameter_names)
+
+    @property
+    def clocks(self) -> tuple[Sampler, ...]:
+        """Two clocks: the first samples the inputs in compiled code, the second takes the FMU's step."""
+        reads = tuple(f"{self.name}.{name}" for name, _ in self.discrete_states)
+        return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call))
+
+    def sample(self, scene: LawScene, ticked: Sequence[Any]) -> Mapping[str, Any]:
+        numbers = [value for _, value in self.parameters if not isinstance(value, FmuText)]
+        values = (*(law for _, law in self.inputs), *numbers)
+        names = (*self.input_names, *self.parameter_names)
+        return {name: scene.law(value) for name, value in zip(names, values, strict=True)}
+
+    def call(self, t: float, values: Mapping[str, Any]) -> Memory:
+        """Take the FMU to this tick, and return its outputs."""
+        package = self.file.package
+        memory = {name.removeprefix(f"{self.name}."): value for name, value in values.items()}
+        inputs: list[Entry] = list(zip(self.entries("inputs"), (memory[n] for n in self.input_names), strict=True))
+        if memory[TICKET] == 0.0:
+            instance = package.start(self.name, exchange=False)
+            self._guarded(instance, lambda: self._begin(instance, t, memory, inputs))
+        else:
+            instance = package.take(memory[TICKET], self.name, t)
+            self._guarded(instance, lambda: instance.step(instance.time, t - instance.time))
+        outputs = self._guarded(instance, lambda: instance.get(self.entries("outputs")))
+        self._guarded(instance, lambda: instance.set(inputs))
+        instance.time = t
+        return {TICKET: package.keep(instance), **self.give_out(outputs, memory, lambda value: value)}
+
+    def _begin(self, instance: FmuInstance, t: float, memory: Mapping[str, float], inputs: list[Entry]) -> None:
+        instance.initialize(t, self.parameter_values(lambda name: memory[name]), inputs)
+
+    @staticmethod
+    def _guarded(instance: FmuInstance, do: Callable[[], Any]) -> Any:
+        """Do something with an instance; it is freed if that fails."""
+        try:
+            return do()
+        except BaseException:
+            instance.close()
+            raise
+
+    # -- as quantities -----------------------------------------------------------------------------
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        return {name: (PLAIN, ()) for name, _ in self.discrete_states}
+
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
+        states = scene.discrete_states(self.name)
+        if name not in states:
+            raise KeyError(unknown("it has no quantity", name, states))
+        return states[name]

@@ -1,0 +1,293 @@
+"""FMUs of all examples in FMPy beside ``kn.simulate``; what is in them, what they refuse, saved states."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import kinode as kn
+from kinode.errors import ArgumentError, ExportWarning, LawError, ModelError
+from kinode.exporters.fmu import shared_libraries
+from kinode.exporters.fmu.fmu_packing import pack
+from kinode.exporters.fmu.fmu_variables import structured
+from support import fmu_runs
+from support.compiled_examples import compiled_example
+from support.example_counts import is_fixed
+
+fmpy = pytest.importorskip("fmpy")
+pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
+
+KINDS = ("ModelExchange", "CoSimulation")
+LIMITS = {"ModelExchange": 1e-6, "CoSimulation": 1e-7}
+"""Largest difference from ``kn.simulate``, as a share of the range of an output."""
+QUICK = {"platforms": "host", "optimization": "-O1"}
+LONG = ("leg", "stewart_platform", "ur5", "walker")
+"""Examples whose C takes long to compile; at night they are compared too."""
+
+
+def made(folder, name, version="2.0", **options):
+    """An FMU of an example, unpacked, with its description, which FMPy validates."""
+    file = kn.export(compiled_example(name).system, "fmu", folder / f"{name}.fmu", version=version, **QUICK, **options)
+    return folder / "unpacked", fmu_runs.unpack(file, folder / "unpacked")
+
+
+def cases():
+    """The examples, in every run one version each; at night both, and the long ones."""
+    names = sorted(path.stem for path in fmu_runs.EXAMPLES.glob("*.yaml"))
+    names = [name for name in names if not (is_fixed() and name in LONG)]
+    for k, name in enumerate(names):
+        yield from ((name, version) for version in (("2.0", "3.0") if not is_fixed() else (("2.0", "3.0")[k % 2],)))
+
+
+@pytest.mark.parametrize(("name", "version"), list(cases()))
+def test_example_agrees_with_simulate(name, version, tmp_path):
+    folder, description = made(tmp_path, name, version)
+    dynamics = compiled_example(name)
+    compared = fmu_runs.compare_all(dynamics, folder, description, fmu_runs.find_span(name, dynamics.system))
+    for kind in KINDS:
+        assert compared[kind].error <= LIMITS[kind], (kind, compared[kind])
+
+
+@pytest.fixture(scope="module")
+def axis(tmp_path_factory):
+    """The axis with friction, backlash, a sampled controller and laws of time."""
+    folder = tmp_path_factory.mktemp("axis")
+    return made(folder, "backlash_axis", outputs=["elbow.q", "elbow.u", "shaft.u", "gear.mode"])
+
+
+def driven():
+    """A slide with a spring, pushed by an input: a tunable and a bounded parameter."""
+    system = kn.System("slide 1", gravity=(0, 0, 0))
+    stiffness = system.parameter("k", "100 N/m", bounds=("10 N/m", "1000 N/m"), note="of the spring")
+    push = system.input("push", "2 N")
+    block = system.body("block", mass=2)
+    system.prismatic("rail", system.world, block, axis="x", q="10 mm", effort=push, stiffness=stiffness, damping=3)
+    return system
+
+
+@pytest.fixture(scope="module")
+def slide(tmp_path_factory):
+    """The slide as an FMU of version 3.0."""
+    folder = tmp_path_factory.mktemp("slide")
+    file = kn.export(driven(), "fmu", folder, version="3.0", **QUICK)
+    return folder / "unpacked", fmu_runs.unpack(file, folder / "unpacked")
+
+
+# -- what is in it -----------------------------------------------------------------------------------------------------
+def test_variables_of_a_model(slide):
+    variables = {x.name: x for x in slide[1].modelVariables}
+    stiffness, push, q = variables["k"], variables["push"], variables["rail.q"]
+    assert (stiffness.causality, stiffness.variability, stiffness.unit) == ("parameter", "tunable", "N/m")
+    assert (float(stiffness.start), float(stiffness.min), float(stiffness.max)) == (100.0, 10.0, 1000.0)
+    assert (stiffness.description, push.causality, push.unit) == ("of the spring", "input", "N")
+    assert (q.causality, q.unit, float(q.start)) == ("output", "m", 0.01)
+    assert variables["der(rail.u)"].derivative.name == "rail.u"
+    assert variables["der(rail.u)"].unit == "m/s^2"
+    assert slide[1].modelName == "slide 1"
+    unit = next(unit for unit in slide[1].unitDefinitions if unit.name == "N")
+    assert (unit.baseUnit.kg, unit.baseUnit.m, unit.baseUnit.s) == (1, 1, -2)
+
+
+def test_dependencies_are_those_of_the_equations(slide):
+    of = {x.variable.name: {y.name for y in x.dependencies} for x in slide[1].derivatives}
+    assert of == {"der(rail.q)": {"rail.u"}, "der(rail.u)": {"rail.q", "rail.u", "push"}}
+
+
+def test_structured_names():
+    assert structured("elbow.q") == "elbow.q"
+    assert structured("tip.position.x@base") == "tip.position.'x@base'"
+    assert structured("arm.1.force") == "arm.'1'.force"
+    assert structured("schütz.q") is None
+
+
+def test_archives_hold_no_dates():
+    files = {"modelDescription.xml": b"<a/>", "sources/a.c": b"int a;"}
+    assert pack(files) == pack(dict(reversed(files.items())))
+
+
+def test_same_model_gives_same_bytes(tmp_path, slide):
+    again = kn.export(driven(), "fmu", tmp_path, version="3.0", **QUICK)
+    assert again.name == "slide_1.fmu"
+    assert again.read_bytes() == next(slide[0].parent.glob("*.fmu")).read_bytes()
+
+
+def test_sources_alone_where_there_is_no_compiler(tmp_path, monkeypatch):
+    monkeypatch.setattr(shared_libraries, "has_zig", lambda: False)
+    monkeypatch.setattr(shared_libraries, "find_host_compiler", lambda: None)
+    with pytest.warns(ExportWarning, match="sources alone"):
+        file = kn.export(driven(), "fmu", tmp_path)
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+    assert not any(name.startswith("binaries") for name in names)
+    assert {"sources/fmi2.c", "sources/slide_1.c", "sources/slide_1.h", "sources/fmu_config.h"} <= set(names)
+    with pytest.raises(ArgumentError, match=r"linux|host|kinode\[fmu\]"):
+        kn.export(driven(), "fmu", tmp_path, platforms="host")
+
+
+# -- what it does ------------------------------------------------------------------------------------------------------
+def test_tunable_parameters_and_inputs_act(slide):
+    times = np.array([0.0, 0.5, 0.5, 1.0])
+    signal = np.array(list(zip(times, [2.0, 2.0, -1.0, -1.0], strict=True)), dtype=[("time", float), ("push", float)])
+    run = kn.simulate(driven(), 1.0, times=[0.37, 1.0], inputs={"push": ([0.0, 0.5], [2.0, -1.0], "held")},
+                      parameters={"k": 150.0}, rtol=1e-10, atol=1e-12)  # fmt: skip
+    for kind in KINDS:
+        result = fmpy.simulate_fmu(
+            str(slide[0]), fmi_type=kind, stop_time=1.0, output_interval=0.01, input=signal, output=["rail.q"],
+            start_values={"k": 150.0}, relative_tolerance=1e-10, record_events=False,
+        )  # fmt: skip
+        assert result["rail.q"][37] == pytest.approx(run["rail.q"][0], abs=1e-8)
+        assert result["rail.q"][-1] == pytest.approx(run["rail.q"][-1], abs=1e-8)
+
+
+def instance(made_fmu, kind):
+    """An instance that is initialized."""
+    folder, description = made_fmu
+    fmu = fmpy.instantiate_fmu(str(folder), description, kind)
+    if description.fmiVersion == "2.0":
+        fmu.setupExperiment(startTime=0.0)
+        fmu.enterInitializationMode()
+    else:
+        fmu.enterInitializationMode(startTime=0.0)
+    fmu.exitInitializationMode()
+    return fmu
+
+
+def test_restored_states_repeat_bit_for_bit(axis):
+    fmu = instance(axis, "CoSimulation")
+    references = [x.valueReference for x in axis[1].modelVariables]
+
+    def go(first):
+        for k in range(first, first + 20):
+            fmu.doStep(k * 0.0137, 0.0137)
+        return fmu.getReal(references)
+
+    go(0)
+    state = fmu.getFMUState()
+    data = fmu.serializeFMUState(state)
+    after = go(20)
+    fmu.setFMUState(state)
+    assert go(20) == after
+    other = fmu.deserializeFMUState(data)
+    fmu.setFMUState(other)
+    assert go(20) == after
+    second = instance(axis, "CoSimulation")
+    second.setFMUState(second.deserializeFMUState(data))
+    fmu, first = second, fmu
+    assert go(20) == after
+    first.terminate()
+    first.freeInstance()
+
+
+def test_reset_begins_anew(axis):
+    fmu = instance(axis, "CoSimulation")
+    q = next(x.valueReference for x in axis[1].modelVariables if x.name == "elbow.q")
+    fmu.doStep(0.0, 0.3)
+    there = fmu.getReal([q])
+    fmu.reset()
+    fmu.setupExperiment(startTime=0.0)
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    fmu.doStep(0.0, 0.3)
+    assert fmu.getReal([q]) == there
+
+
+def test_events_of_model_exchange_are_where_they_are(axis):
+    run = kn.simulate(compiled_example("backlash_axis"), 0.3, rtol=1e-10, atol=1e-12)
+    expected = sorted({event.time for event in run.events if event.kind != "guess"})
+    result = fmpy.simulate_fmu(
+        str(axis[0]), fmi_type="ModelExchange", stop_time=0.3, output_interval=0.1, output=["gear.mode"],
+        relative_tolerance=1e-10, record_events=True,
+    )  # fmt: skip
+    modes, times = result["gear.mode"], result["time"]
+    changed = times[1:][np.diff(modes) != 0.0]
+    assert changed.size
+    for t in changed:
+        assert min(abs(t - other) for other in expected) < 1e-6
+
+
+def test_directional_derivatives_are_those_of_differences(slide):
+    fmu = instance(slide, "ModelExchange")
+    names = {x.name: x.valueReference for x in slide[1].modelVariables}
+    known = [names["rail.q"], names["rail.u"], names["push"]]
+    unknown = [names["der(rail.q)"], names["der(rail.u)"], names["rail.effort"]]
+    found = fmu.getDirectionalDerivative(unknown, known, [1.0, 0.0, 0.0])
+    assert found == pytest.approx([0.0, -50.0, -100.0])
+    assert fmu.getDirectionalDerivative(unknown, known, [0.0, 1.0, 2.0]) == pytest.approx([1.0, -0.5, -1.0])
+
+
+# -- what it refuses ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"version": "1.0"}, ArgumentError, '"2.0" or "3.0"'),
+        ({"outputs": ["rail.p"]}, LawError, "rail.p|has no"),
+        ({"outputs": ["k"]}, ArgumentError, "k is a variable of the FMU already"),
+        ({"outputs": "rail.q"}, ArgumentError, "a list of names"),
+        ({"inputs": ["pusch"]}, ArgumentError, "push"),
+        ({"platforms": ["amiga"]}, ArgumentError, "amiga"),
+        ({"method": "rk4"}, ArgumentError, "rk4"),
+        ({"colour": "red"}, ArgumentError, "colour"),
+    ],
+)
+def test_wrong_arguments_are_named(options, error, words, tmp_path):
+    with pytest.raises(error, match=words):
+        kn.export(driven(), "fmu", tmp_path, **{**QUICK, **options})
+    assert not list(tmp_path.iterdir())
+
+
+def test_redundant_reactions_are_refused_by_name(tmp_path):
+    with pytest.raises(ArgumentError, match=r"pin\.reaction\.force.*equilibrium alone"):
+        kn.export(compiled_example("four_bar").system, "fmu", tmp_path, outputs=["pin.reaction.force"])
+
+
+def test_functions_in_python_are_refused_by_name(tmp_path):
+    system = driven()
+    system.controller("brain", lambda t, x: 0.0, inputs={"x": "rail.q"}, period="10 ms")
+    with pytest.raises(ModelError, match=r"brain: it calls a function in Python"):
+        kn.export(system, "fmu", tmp_path)
+
+
+# -- other machines ----------------------------------------------------------------------------------------------------
+@pytest.mark.skipif(is_fixed(), reason="takes a minute: at night alone")
+def test_windows_library_runs_under_wine(tmp_path):
+    if not shutil.which("wine"):
+        pytest.skip("wine is not installed")
+    if not shared_libraries.has_zig():
+        pytest.skip("ziglang is not installed")
+    host = fmu_runs.run_under_wine(compiled_example("backlash_axis").system, tmp_path, steps=20, length=0.0137)
+    folder, description = made(tmp_path / "here", "backlash_axis")
+    fmu = instance((folder, description), "CoSimulation")
+    for k in range(20):
+        fmu.doStep(k * 0.0137, 0.0137)
+    here = fmu.getReal(list(range(1, 1 + host.shape[1])))
+    assert host[-1] == pytest.approx(here, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.skipif(is_fixed(), reason="compiles for five platforms: at night alone")
+def test_all_platforms_from_one_machine(tmp_path):
+    if not shared_libraries.has_zig():
+        pytest.skip("ziglang is not installed")
+    for version in ("2.0", "3.0"):
+        every = list(shared_libraries.PLATFORMS)
+        first, second = (
+            kn.export(driven(), "fmu", tmp_path / name, version=version, platforms=every).read_bytes() for name in "ab"
+        )
+        assert first == second
+        with zipfile.ZipFile(tmp_path / "a") as archive:
+            names = [name for name in archive.namelist() if name.startswith("binaries")]
+        assert len(names) == (4 if version == "2.0" else 5)
+
+
+def test_the_command_writes_an_fmu(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "kinode.cli", "export", str(fmu_runs.EXAMPLES / "pendulum.yaml"), "--to", "fmu", "--out",
+         str(tmp_path / "p.fmu"), "--output", "pivot.q", "--fmi", "3.0", "--platform", "host"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "FMU" in done.stdout
+    description = fmpy.read_model_description(str(tmp_path / "p.fmu"))
+    assert [x.name for x in description.modelVariables if x.causality == "output"] == ["pivot.q"]

@@ -1,0 +1,172 @@
+"""FMUs of examples in FMPy, beside the same run of ``kn.simulate``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kinode as kn
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SPANS = {"gyroscope": 0.1, "warm_motor": 60.0, "ship_gimbal": 2.0, "rotor": 0.5, "slider_crank": 0.1}
+"""Seconds that are compared; others ``SPAN``, or what the model's own run takes."""
+SPAN = 1.0
+TOLERANCES = {"ModelExchange": 1e-11, "CoSimulation": 1e-10}
+POINTS = 37.3
+"""Communication intervals in a span: no whole number, so that points and ticks of clocks do not coincide."""
+
+
+@dataclass
+class Compared:
+    """How far an FMU is from ``kn.simulate``."""
+
+    error: float
+    """The largest difference of an output, as a share of its range."""
+    worst: str
+    seconds: float
+    """Processor time of FMPy's run."""
+    own_seconds: float
+    """Processor time of the same run by kinode."""
+
+
+def find_span(name: str, system: kn.System) -> float:
+    """The time in s over which an example is compared."""
+    return min(SPANS.get(name, SPAN), float(system.run_defaults.get("until", SPAN)))
+
+
+def reference(dynamics: Any, span: float, names: list[str], **options: Any) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Times between the ends, and the outputs there by the name of their scalars, of a run at tight tolerances."""
+    times = span / POINTS * np.arange(1, int(POINTS) + 1)
+    method = dynamics.system.run_defaults.get("method")
+    tight = {"rtol": 1e-10, "atol": 1e-12} | options
+    run = kn.simulate(dynamics, span, times=[0.0, *times], method=method, **tight)
+    return times, {name: np.asarray(run[name])[1:] for name in names}
+
+
+def simulate(folder: Path, description: Any, kind: str, span: float, names: list[str], **more: Any) -> Any:
+    """The FMU of an unpacked folder in FMPy."""
+    import fmpy
+
+    return fmpy.simulate_fmu(
+        str(folder), model_description=description, fmi_type=kind, stop_time=span, output_interval=span / POINTS,
+        output=names, validate=False, **{"relative_tolerance": TOLERANCES[kind], "record_events": False} | more,
+    )  # fmt: skip
+
+
+def unpack(file: Path, folder: Path) -> Any:
+    """Unpack an FMU and read its description, which FMPy validates."""
+    import fmpy
+
+    fmpy.extract(str(file), unzipdir=str(folder))
+    return fmpy.read_model_description(
+        str(folder), validate=True, validate_variable_names=True, validate_model_structure=True
+    )
+
+
+def compare(
+    result: Any, times: np.ndarray, values: dict[str, np.ndarray], shown: dict[str, str], swing: float
+) -> tuple[float, str]:
+    """The largest difference as a share of the range of an output, and whose it is.
+
+    ``swing`` is the range of the kinetic energy: energy as a whole may be constant, and zero.
+    """
+    worst, owner = 0.0, ""
+    at = np.searchsorted(result["time"], times - 1e-9)
+    for name, expected in values.items():
+        found = result[shown[name]][at]
+        size = max(float(np.ptp(expected)), _size(name, values), swing if name == "system.energy" else 0.0, 1e-9)
+        difference = found - expected
+        if name.endswith(".q"):  # the angle of a joint that closes a loop is that of a pose, between -pi and pi
+            difference -= 2.0 * np.pi * np.rint(difference / (2.0 * np.pi))
+        error = float(np.abs(difference).max()) / size
+        if not error <= worst:
+            worst, owner = error, name
+    return worst, owner
+
+
+def _size(name: str, values: dict[str, np.ndarray]) -> float:
+    """The size of a quantity, all parts of a vector together: a part that is zero has rounding alone."""
+    head, _, part = name.rpartition(".")
+    head = head if len(part) <= 2 and part not in ("q", "u") else name
+    return max(float(np.abs(x).max()) for other, x in values.items() if other == name or other.startswith(head + "."))
+
+
+def compare_all(
+    dynamics: Any,
+    folder: Path,
+    description: Any,
+    span: float,
+    kinds: tuple[str, ...] = ("ModelExchange", "CoSimulation"),
+) -> dict[str, Compared]:
+    """Model Exchange and Co-Simulation of an unpacked FMU, each beside ``kn.simulate``."""
+    from kinode.exporters.fmu.fmu_variables import structured
+
+    shown = {
+        x.name: x.name for x in description.modelVariables if x.causality == "output" and x.variability != "discrete"
+    }
+    names = list(shown)
+    own = {_plain(name): name for name in names}
+    assert all((structured(name) or name) == text for name, text in own.items())
+    began = time.process_time()
+    times, values = reference(dynamics, span, [*own, "system.kinetic_energy"])
+    swing = float(np.ptp(values.pop("system.kinetic_energy")))
+    own_seconds, compared = time.process_time() - began, {}
+    for kind in kinds:
+        began = time.process_time()
+        result = simulate(folder, description, kind, span, names)
+        seconds = time.process_time() - began
+        compared[kind] = Compared(*compare(result, times, values, own, swing), seconds, own_seconds)
+    return compared
+
+
+def _plain(name: str) -> str:
+    """The name of a quantity from its structured name in an FMU."""
+    return name.replace("'", "")
+
+
+def run_under_wine(system: kn.System, folder: Path, steps: int, length: float) -> np.ndarray:
+    """The states after each step of the Windows library of a system, by co-simulation in wine."""
+    file = kn.export(system, "fmu", folder / "windows.fmu", platforms=["windows"])
+    with zipfile.ZipFile(file) as archive:
+        library = next(name for name in archive.namelist() if name.endswith(".dll"))
+        (folder / "model.dll").write_bytes(archive.read(library))
+        text = archive.read("modelDescription.xml").decode()
+    guid, n = text.partition('guid="')[2].partition('"')[0], text.count('derivative="')
+    names = "LoadLibraryA GetProcAddress CreateFileA WriteFile CloseHandle ExitProcess"
+    (folder / "kernel.def").write_text("LIBRARY kernel32.dll\nEXPORTS\n" + names.replace(" ", "\n") + "\n")
+    given = [f'-DGUID="{guid}"', f"-DN_STATES={n}", f"-DSTEPS={steps}", f"-DSTEP_LENGTH={length!r}"]
+    zig, target = [sys.executable, "-m", "ziglang"], ["-target", "x86_64-windows-gnu"]
+    host = Path(__file__).resolve().parents[1] / "exporters" / "fmu" / "windows_host.c"
+    for command in (
+        ["dlltool", "-m", "i386:x86-64", "-d", "kernel.def", "-l", "libkernel.a"],
+        ["cc", *target, "-O1", "-fno-sanitize=all", "-mno-stack-arg-probe", *given, "-c", str(host), "-o", "host.obj"],
+        [
+            "cc",
+            *target,
+            "-nostdlib",
+            "-Wl,-e,start",
+            "-Wl,--subsystem,console",
+            "host.obj",
+            "libkernel.a",
+            "-o",
+            "host.exe",
+        ],
+    ):
+        subprocess.run([*zig, *command], cwd=folder, check=True, capture_output=True)
+    settings = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(folder / "prefix")}
+    subprocess.run(["wine", "host.exe"], cwd=folder, env=settings, check=True, capture_output=True, timeout=500)
+    return np.fromfile(folder / "states.bin").reshape(steps, n)
+
+
+def has_host_compiler() -> bool:
+    """Whether this machine can compile for itself."""
+    return any(shutil.which(name) for name in ("cc", "gcc", "clang"))
