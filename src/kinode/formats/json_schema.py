@@ -322,7 +322,8 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "code_file": {"type": "string"},
         "fmu_outputs": {
             "oneOf": [
-                {"type": "string"}, _array({"type": "string"}, 1),
+                {"type": "string"},
+                _array({"type": "string"}, 1),
                 {"type": "object", "additionalProperties": {"type": "string"}},
             ]
         },

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,19 +80,23 @@ def load(path: str | os.PathLike[str], base: str = "fixed", *, mimic: bool = Tru
 
 
 def read(
-    data: bytes | str, base: str = "fixed", *, mimic: bool = True, name: str | None = None, file: str | None = None
-) -> System:
-    """The system in the text of a URDF file; ``file`` is the file name for error messages."""
+    data: bytes | str, base: str = "fixed", *, mimic: bool = True, name: str | None = None, file: str | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> System:  # fmt: skip
+    """The system in the text of a URDF file; ``file`` is its name, ``packages`` are folders that have its meshes."""
     if base not in ("fixed", "free"):
         raise ModelError(f'base is "fixed" or "free", not {base!r}')
-    return _Builder(Source(file), xml_reader.parse(data, file), base, mimic, name).build()
+    folders = {package: Path(folder) for package, folder in (packages or {}).items()}
+    return _Builder(Source(file), xml_reader.parse(data, file), base, mimic, name, folders).build()
 
 
 class _Builder:
     """Builds the system of a URDF document."""
 
-    def __init__(self, source: Source, robot: XmlElement, base: str, mimic: bool, name: str | None) -> None:
-        self.source, self.robot, self.base, self.mimic = source, robot, base, mimic
+    def __init__(
+        self, source: Source, robot: XmlElement, base: str, mimic: bool, name: str | None, packages: Mapping[str, Path]
+    ) -> None:
+        self.source, self.robot, self.base, self.mimic, self.packages = source, robot, base, mimic, packages
         _check_document(source, robot)
         self.links = {link.name: link for link in self._links()}
         self.joints = {joint.name: joint for joint in self._joints()}
@@ -211,7 +216,7 @@ class _Builder:
             return None
         position, rotation = source.origin(part, link.name, f"{field}.origin")
         folder = None if source.file is None else Path(source.file).parent
-        path = None if file is None else find_mesh_file(file, folder, {})
+        path = None if file is None else find_mesh_file(file, folder, self.packages)
         turn = {} if rotation is None else {rotation[0]: rotation[1]}
         return Visual(shape.tag, sizes, position, role=part.tag, file=file, path=path, **turn)
 

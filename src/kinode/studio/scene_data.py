@@ -42,6 +42,7 @@ TURN_TO_Z = {  # rotations that turn z to the axis of a cylinder
 }
 
 MOST_TRIANGLES = 4000  # of a mesh in a page: some 200 kB
+MOST_IN_ALL = 40_000  # of all meshes in a page: some 2 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +175,15 @@ class SceneData:
             return []
         return [_bar(corners, THIN * self.size, "bar" if len(corners) == 2 else "plate")]
 
+    @cached_property
+    def _most_triangles(self) -> int:
+        """Of each mesh, so that all of them keep the page small."""
+        count = sum(len(mesh_places(body, self._resolve)) for body in self._system.bodies.values())
+        return min(MOST_TRIANGLES, MOST_IN_ALL // max(count, 1))
+
     def _solids(self, body: Body) -> list[Plain]:
         resolve = self._resolve
-        solids = [_mesh(mesh, at, turn) for mesh, at, turn in mesh_places(body, resolve)]
+        solids = [_mesh(mesh, at, turn, self._most_triangles) for mesh, at, turn in mesh_places(body, resolve)]
         if solids and body.shape is not None:
             return solids
         if body.shape is not None and body.shape.kind != "rod":
@@ -290,9 +297,9 @@ def _solid(kind: str, sizes: list[float], at: list[float], quaternion: list[floa
     return {"kind": kind, "sizes": sizes, "at": at, "quaternion": _list(quaternion)}
 
 
-def _mesh(mesh: MeshSolid, at: Array, turn: Array) -> Plain:
+def _mesh(mesh: MeshSolid, at: Array, turn: Array, most: int = MOST_TRIANGLES) -> Plain:
     """A mesh: the box around it, and its triangles about the middle of the box, of a fine one fewer."""
-    vertices, faces = mesh.coarser(MOST_TRIANGLES)
+    vertices, faces = mesh.coarser(most)
     middle, extent = mesh.middle, np.ptp(mesh.vertices, axis=0)
     digits = 5 - math.floor(math.log10(max(float(extent.max()), 1e-9)))
     shape = _solid("mesh", _list(extent), _list(at + turn @ middle), _list(quaternion_from_rotation(turn)))

@@ -166,7 +166,7 @@ export class SolidSet {
     for (const [name, { shape, items }] of wanted) {
       let drawn = this.meshes.get(name);
       if (!drawn) {
-        drawn = new Instances(meshGeometry(shape), this.material, { order: this.order });
+        drawn = new Instances(meshGeometry(shape), this.material, { edges: { material: this.edges, angle: 40 }, order: this.order });
         this.meshes.set(name, drawn);
         this.group.add(drawn.group);
       }
