@@ -29,7 +29,7 @@ from kinode.importers import ROBOT_FILES
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.meshes.mesh_solids import LocatedFile
+from kinode.model.base.meshes.mesh_solids import locate_mesh
 from kinode.model.base.parameters import Parameter, Signal
 from kinode.model.component_edit import change
 from kinode.model.drive_unit import add_drive
@@ -100,16 +100,6 @@ class ModelLoader:
                 message = f"{name!r} is outside the folder of the model; the caller may allow it with trust=True"
                 raise ModelError(message, field=field)
         return path
-
-    def place_meshes(self, fields: Any) -> Any:
-        """The fields of a body, in which the file of a mesh has its path, in the folder of the model."""
-        shape = fields.get("shape")
-        mesh = shape.get("mesh") if isinstance(shape, Map) else None
-        if not isinstance(mesh, Map) or not isinstance(mesh.get("file"), str):
-            return fields
-        path = self.find_file(str(mesh["file"]), "shape.file")
-        located = {**mesh, "file": LocatedFile.at(str(mesh["file"]), path)}
-        return {**fields, "shape": {"mesh": located}}
 
     def load_other(self, name: Any, field: str, base: Any = None, whole: bool = True) -> System:
         """The system in another file."""
@@ -319,7 +309,7 @@ class ModelLoader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        fields = self.place_meshes({} if entry is None else read_mapping(entry, "a body"))
+        fields = locate_mesh({} if entry is None else read_mapping(entry, "a body"), self.find_file)
         system.add_component(system.make_component("bodies", name, "", fields))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:

@@ -63,7 +63,7 @@ def load(file: Path, root: XmlElement, base: str = "fixed", *, name: str | None 
     system = System(name or own)
     system.notes.extend(said)
     try:
-        _MjcfBuilder(mjcf_files.import_mujoco(), spec, model, system, base, file.parent).build()
+        _MjcfBuilder(mjcf_files.import_mujoco(), spec, model, system, base, file).build()
     except ModelError as error:
         raise error.located(file=str(file)) from None
     return system
@@ -72,8 +72,8 @@ def load(file: Path, root: XmlElement, base: str = "fixed", *, name: str | None 
 class _MjcfBuilder:
     """Builds the system of a compiled model."""
 
-    def __init__(self, mujoco: Any, spec: Any, model: Any, system: System, base: str, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, mujoco: Any, spec: Any, model: Any, system: System, base: str, file: Path) -> None:
+        self.file = file
         self.mujoco, self.spec, self.model, self.system, self.base = mujoco, spec, model, system, base
         self.notes = system.notes
         self.names = MjcfNames(model)
@@ -148,7 +148,7 @@ class _MjcfBuilder:
             visual = visual_of(model, geom, files) if body else None
             if visual is not None:
                 if visual.file:
-                    visual = replace(visual, path=find_mesh_file(visual.file, self.folder, {}))
+                    visual = replace(visual, path=find_mesh_file(visual.file, self.file, {}))
                 solids.setdefault(body, []).append(visual)
             elif body:
                 kind = self.mujoco.mjtGeom(int(model.geom_type[geom])).name.removeprefix("mjGEOM_").lower()

@@ -215,8 +215,7 @@ class _Builder:
         else:
             return None
         position, rotation = source.origin(part, link.name, f"{field}.origin")
-        folder = None if source.file is None else Path(source.file).parent
-        path = None if file is None else find_mesh_file(file, folder, self.packages)
+        path = None if file is None else find_mesh_file(file, source.file, self.packages)
         turn = {} if rotation is None else {rotation[0]: rotation[1]}
         return Visual(shape.tag, sizes, position, role=part.tag, file=file, path=path, **turn)
 

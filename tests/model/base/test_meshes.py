@@ -167,5 +167,5 @@ def draw_solids(system):
 
 
 def test_packages_that_the_caller_names(folder, tmp_path):
-    assert find_mesh_file("package://p/block.stl", tmp_path, {"p": folder}) == str(folder / "block.stl")
-    assert find_mesh_file("package://p/../block.stl", tmp_path, {"p": folder / "inner"}) is None
+    assert find_mesh_file("package://p/block.stl", tmp_path / "m.urdf", {"p": folder}) == str(folder / "block.stl")
+    assert find_mesh_file("package://p/../block.stl", tmp_path / "m.urdf", {"p": folder / "inner"}) is None

@@ -84,22 +84,16 @@ def _differentiable(jax: Any, called: CalledFunction) -> Any:
         given = [np.asarray(array) for array in arrays]
         return np.asarray(called.values(*given), dtype=dtype), np.asarray(called.jacobian(*given), dtype=dtype)
 
-    @jax.custom_jvp
-    def both(*arguments: Any) -> Any:
-        return call_back(find_both, shapes, arguments)
-
-    @both.defjvp
     def refuse(primals: Any, tangents: Any) -> Any:
         raise ArgumentError(TWICE)
 
-    @jax.custom_jvp
-    def value(*arguments: Any) -> Any:
-        return call_back(find_value, shapes[0], arguments)
-
-    @value.defjvp
     def along(primals: Any, tangents: Any) -> Any:
         result, J = both(*primals)
         slopes = dict(zip(called.words, tangents))
         return result, sum(J[:, called.columns[word]] @ slopes[word] for word in called.active)
 
+    both = jax.custom_jvp(lambda *arguments: call_back(find_both, shapes, arguments))
+    value = jax.custom_jvp(lambda *arguments: call_back(find_value, shapes[0], arguments))
+    both.defjvp(refuse)
+    value.defjvp(along)
     return value

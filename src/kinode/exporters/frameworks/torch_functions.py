@@ -85,7 +85,7 @@ def _differentiable(torch: Any, called: CalledFunction) -> Any:
         spread = [x.expand(size, *x.shape) if d is None else x for x, d in zip(moved, in_dims)]
         return function.apply(*spread), 0
 
-    class Jacobian(torch.autograd.Function):  # type: ignore[misc, name-defined]
+    class TorchJacobian(torch.autograd.Function):  # type: ignore[misc]
         """The matrix of derivatives, which has none of its own."""
 
         @staticmethod
@@ -102,9 +102,9 @@ def _differentiable(torch: Any, called: CalledFunction) -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-            return batched(Jacobian, in_dims, arguments, info.batch_size)
+            return batched(TorchJacobian, in_dims, arguments, info.batch_size)
 
-    class Value(torch.autograd.Function):  # type: ignore[misc, name-defined]
+    class TorchValue(torch.autograd.Function):  # type: ignore[misc]
         """The result and its backward rule."""
 
         @staticmethod
@@ -117,12 +117,12 @@ def _differentiable(torch: Any, called: CalledFunction) -> Any:
 
         @staticmethod
         def backward(ctx: Any, slope: Any) -> Any:
-            matrix = Jacobian.apply(*ctx.saved_tensors)
+            matrix = TorchJacobian.apply(*ctx.saved_tensors)
             row = (slope.unsqueeze(-2) @ matrix).squeeze(-2)
             return tuple(row[..., called.columns[word]] if word in called.columns else None for word in called.words)
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-            return batched(Value, in_dims, arguments, info.batch_size)
+            return batched(TorchValue, in_dims, arguments, info.batch_size)
 
-    return Value
+    return TorchValue

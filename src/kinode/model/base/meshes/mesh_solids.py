@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import os
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,16 @@ class LocatedFile(str):
         located = cls(name)
         located.path = path
         return located
+
+
+def locate_mesh(fields: Mapping[str, Any], find_file: Callable[[str, str], Path]) -> Mapping[str, Any]:
+    """The fields of a body, in which the file of a mesh has the path that ``find_file`` gives."""
+    shape = fields.get("shape")
+    mesh = shape.get("mesh") if isinstance(shape, Mapping) else None
+    if not isinstance(mesh, Mapping) or not isinstance(mesh.get("file"), str):
+        return fields
+    name = str(mesh["file"])
+    return {**fields, "shape": {"mesh": {**mesh, "file": LocatedFile.at(name, find_file(name, "shape.file"))}}}
 
 
 @dataclass(frozen=True, eq=False)

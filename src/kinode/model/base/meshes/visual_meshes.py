@@ -19,8 +19,9 @@ from kinode.model.base.visuals import Visual
 PACKAGE, FILE = "package://", "file://"
 
 
-def find_mesh_file(name: str, folder: Path | None, packages: Mapping[str, Path]) -> str | None:
-    """The path of a mesh file; None where it is not below the folder or the package."""
+def find_mesh_file(name: str, model: str | Path | None, packages: Mapping[str, Path]) -> str | None:
+    """The path of a mesh file; None where it is not below the folder of the model's file or the package."""
+    folder = None if model is None else Path(model).parent
     if not name.lower().endswith(SUFFIXES):
         return None
     places: list[tuple[Path, Path]] = []  # a folder that is allowed, and the file
