@@ -12,6 +12,7 @@ from typing import Any
 HOOKS = {
     # of System, and of the kinds of elements
     "save": "kinode.formats.yaml_files",
+    "export": "kinode.exporters.export",
     "load_builtin_kinds": "kinode.model.builtin_kinds",
     # of everything that a notebook shows
     "notebook_html": "kinode.views.notebook",

@@ -8,63 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_compiler import FLAGS, find_compiler
+from c_compiler import find_compiler
+from c_models import LoadedModel
 from typer.testing import CliRunner
 
 import kinode as kn
 from kinode.cli.commands import app
 from kinode.jit.kernel_text.case_writer import LIBRARY
+from kinode.tasks.start_argument import find_start
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ALLOWED = {"memcpy", "memset", "memcmp", "memmove", "__stack_chk_fail"}
 MATHEMATICS = {*LIBRARY, "sqrt", "floor", "ceil", "fabs", "fmin", "fmax"}
 pytestmark = pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
-
-
-class Library:
-    """An exported model, compiled and loaded."""
-
-    def __init__(self, system, folder: Path, **options) -> None:
-        self.folder = kn.export(system, "c", folder, **options)
-        self.source = next(file for file in folder.glob("*.c") if file.name != "main.c")
-        self.name, self.object = self.source.stem, folder / "model.so"
-        flags = [*find_compiler(), *FLAGS, "-O0", "-fPIC", "-I", str(folder)]
-        main = ["-c", str(folder / "main.c"), "-o", str(folder / "main.o")]
-        for more in (["-shared", str(self.source), "-o", str(self.object), "-lm"], main):
-            done = subprocess.run([*flags, *more], capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr[:2000]
-        self.code = ctypes.CDLL(str(self.object))
-        self.model = ctypes.create_string_buffer(1 << 22)
-        self("defaults")
-
-    def __call__(self, function: str, *arguments, result=ctypes.c_int):
-        call = getattr(self.code, f"{self.name}_{function}")
-        call.restype = result
-        return call(self.model, *(ctypes.c_double(x) if isinstance(x, float) else x for x in arguments))
-
-    def constant(self, word: str) -> int:
-        """A number of the header."""
-        line = next(x for x in self.source.with_suffix(".h").read_text().splitlines() if f"{word} " in x)
-        return int(line.split()[-1])
-
-    def outputs(self):
-        """The outputs at the present."""
-        out = np.zeros(self.constant("N_OUTPUTS"))
-        self("outputs", ctypes.c_void_p(out.ctypes.data))
-        return out
-
-    def set_parameter(self, k: int, value: float) -> None:
-        """Parameters come first in the structure."""
-        ctypes.c_double.from_buffer(self.model, 8 * k).value = value
-
-    def run(self, t0: float, times):
-        """The outputs at some times."""
-        assert self("init", float(t0)) == 0
-        rows = []
-        for t in times:
-            assert self("advance", float(t)) == 0
-            rows.append(self.outputs())
-        return np.array(rows)
 
 
 CASES = {
@@ -79,13 +35,13 @@ CASES = {
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
     """Compiled libraries of some examples, each made once."""
-    made: dict[str, Library] = {}
+    made: dict[str, LoadedModel] = {}
 
-    def find(name: str) -> Library:
+    def find(name: str) -> LoadedModel:
         if name not in made:
             outputs = CASES[name]
             options = {} if outputs is None else {"outputs": outputs}
-            made[name] = Library(EXAMPLES / f"{name}.yaml", tmp_path_factory.mktemp("c") / name, **options)
+            made[name] = LoadedModel(EXAMPLES / f"{name}.yaml", tmp_path_factory.mktemp("c") / name, **options)
         return made[name]
 
     return find
@@ -102,11 +58,21 @@ def test_library_simulates_as_kinode_does(libraries, name):
     states = np.hstack([run.q, run.u, run.z])[1:]
     library("set_tolerance", 1e-10)
     assert library("init", 0.0) == 0
-    n = library.constant("N_STATES")
     for t, expected in zip(times, states, strict=True):
         assert library("advance", float(t)) == 0
-        y = np.array(library("state", result=ctypes.POINTER(ctypes.c_double))[:n])
-        assert np.allclose(y, expected, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(states).max(axis=0))), t
+        assert np.allclose(library.state(), expected, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(states).max(axis=0))), t
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_advance_takes_the_steps_of_kinode(libraries, name):
+    """The same kernels and loops: what differs is rounding, since machine code fuses products."""
+    library, end = libraries(name), 0.4321
+    library("defaults", result=None)
+    assert library("init", 0.0) == 0
+    assert library("advance", end) == 0
+    run = kn.simulate(EXAMPLES / f"{name}.yaml", until=end)
+    expected = np.array([*run.q[-1], *run.u[-1], *run.z[-1]])
+    assert np.allclose(library.state(), expected, rtol=0, atol=1e-10 * (1.0 + np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -181,3 +147,81 @@ def test_command(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert (tmp_path / "pendulum_c" / "pendulum.h").exists()
+
+
+FOUR_BAR = """
+kinode: 1
+name: adjustable
+gravity: [0, -9.81, 0]
+parameters: {short: 0.2, long: 0.4, start: 50 deg, rate: 2 rad/s, weight: 1.0}
+bodies:
+  crank:   {mass: weight, com: [0.1, 0, 0], inertia: [0.01, 0.02, 0.02]}
+  coupler: {mass: 2, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05]}
+  rocker:  {mass: 1.5, com: [0.2, 0, 0], inertia: [0.01, 0.03, 0.03]}
+joints:
+  left:  {kind: revolute, between: [world, crank], q: start, u: rate}
+  pin:   {kind: revolute, between: [{body: crank, at: [short, 0, 0]}, coupler], guess: -30 deg}
+  right: {kind: revolute, between: [{body: world, at: [0.5, 0, 0]}, rocker], guess: 70 deg}
+  top:   {kind: revolute, between: [{body: coupler, at: [0.6, 0, 0]}, {body: rocker, at: [long, 0, 0]}]}
+run: {until: 0.3 s}
+"""
+
+
+def test_start_follows_parameters(tmp_path):
+    """Loops are closed in C with other lengths and initial values; far ones in several pieces."""
+    system = kn.loads(FOUR_BAR)
+    library, dynamics = LoadedModel(system, tmp_path / "c"), kn.compile(system)
+    names = dynamics.topology.parameters
+    assert "acts at init" in library.source.with_suffix(".h").read_text()
+    for changed in ({}, {"short": 0.21}, {"long": 0.45, "start": 1.0, "rate": -3.0}, {"short": 0.15, "start": 1.6}):
+        values = {**{name: system.parameters[name].value for name in names}, **changed}
+        expected = find_start(dynamics, None, 0.0, np.array([values[name] for name in names]), dynamics.inputs)
+        library.set_parameters([values[name] for name in names])
+        assert library("init", 0.0) == 0
+        assert np.allclose(library.state(), [*expected.q, *expected.u], rtol=0, atol=1e-9), changed
+    library.set_parameters([2.0, 0.4, 0.9, 0.0, 1.0])  # no rocker reaches so far
+    assert library("init", 0.0) == 30
+    text = library.code.adjustable_status_text
+    text.restype = ctypes.c_char_p
+    assert b"do not close" in text(30)
+
+
+@pytest.mark.parametrize("options", [{"method": "rk4", "step": 1e-3}, {"method": "stiff"}])
+def test_other_methods(tmp_path, options):
+    """Steps of fixed length, and an implicit method; the Jacobian is that of differences."""
+    system = kn.load(EXAMPLES / "double_pendulum.yaml")
+    library = LoadedModel(system, tmp_path / "c", jacobian=True, **options)
+    assert library("init", 0.0) == 0
+    assert library("advance", 0.1) == 0
+    assert library("advance", 0.2) == 0
+    run = kn.simulate(system, until=0.2, **options)
+    assert np.allclose(library.state(), [*run.q[-1], *run.u[-1]], rtol=1e-7, atol=1e-7)
+    n, m = library.constant("N_STATES"), library.constant("N_OUTPUTS")
+    whole, rates = np.zeros((n + m, n)), []
+    library("jacobian", ctypes.c_void_p(whole.ctypes.data), result=None)
+    pointer, rate = library("state", result=ctypes.POINTER(ctypes.c_double)), np.zeros(n)
+    for k in range(n):
+        ends = []
+        for side in (1e-6, -1e-6):
+            pointer[k] += side
+            library("rate", ctypes.c_void_p(rate.ctypes.data), result=None)
+            ends.append(np.concatenate([rate, library.outputs()]))
+            pointer[k] -= side
+        rates.append((ends[0] - ends[1]) / 2e-6)
+    assert np.allclose(whole, np.array(rates).T, rtol=1e-6, atol=1e-5)
+
+
+def test_parameters_act_between_steps(tmp_path):
+    """A parameter that moves no start may change at any time; a law of time breaks where parameters say."""
+    system = kn.System("pushed")
+    system.parameter("m", 2.0)
+    system.parameter("late", "0.35 s")
+    system.prismatic("slide", system.world, system.body("block", mass="m"), axis="x", effort="3*(t > late)")
+    library = LoadedModel(system, tmp_path / "c", outputs=["slide.q"])
+    assert abs(library.run(0.0, [1.0])[0, 0] - 0.5 * 1.5 * 0.65**2) < 1e-9
+    library.set_parameters([2.0, 0.6])
+    assert abs(library.run(0.0, [1.0])[0, 0] - 0.5 * 1.5 * 0.4**2) < 1e-9
+    library.set_parameters([4.0, 0.6])
+    assert library("advance", 2.0) == 0
+    speed, way = 1.5 * 0.4, 0.5 * 1.5 * 0.4**2
+    assert abs(library.outputs()[0] - (way + speed + 0.5 * 0.75)) < 1e-9

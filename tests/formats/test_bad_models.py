@@ -295,7 +295,7 @@ PYTHON_CASES: list[tuple[str, Callable[[], Any], str]] = [
     ("effort function that fails", lambda: hinge(effort=lambda s: s.arm), "pin.effort: the law's function fails with AttributeError"),
     ("effort function of t", lambda: hinge(effort=lambda t: t), "pin.effort: the law's function returns no number"),
     ("effort of a joint", lambda: hinge(effort="pin"), "pin.effort: pin is a joint, and no number; did you mean pin.q? It has q, u"),
-    ("saved as URDF", lambda: System("s").save("s.urdf"), "s.urdf: a system is written as YAML"),
+    ("saved as xacro", lambda: System("s").save("s.xacro"), "s.xacro: macros are not written"),
     ("effort symbol", lambda: hinge(effort=lambda s: s["2*x"]), "is not the name of a quantity"),
     ("spherical motion", lambda: ball(motion=("t", 0, 0)), "turns by a quaternion; prescribe its speed"),
     ("spherical stiffness", lambda: ball(stiffness=(1, 1, 1)), "has no angle to act on"),

@@ -1,7 +1,9 @@
-"""Wheel and source distribution hold the built player and studio."""
+"""Wheel and source distribution hold the built player and studio, and work in a fresh environment."""
 
+import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -37,3 +39,44 @@ def test_the_source_distribution_holds_player_and_sources(built):
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {PLAYER, STUDIO, "web/src/main.ts", "web/package-lock.json", "tools/build_player.py"} <= names
     assert not [name for name in names if "node_modules" in name]
+
+
+def test_the_source_distribution_builds_the_same_wheel(built, tmp_path):
+    (source,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "again")]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(tmp_path / "again" / wheel.name) as two:
+        assert sorted(one.namelist()) == sorted(two.namelist())
+
+
+TRY = """
+import sys
+import kinode as kn
+assert kn.__file__.startswith(sys.prefix), kn.__file__
+system = kn.System("s")
+body = system.body("b", mass=1, com=(0.1, 0, 0), inertia=(1, 1, 1))
+system.revolute("j", system.world, body, axis="y", stiffness=2)
+assert abs(kn.simulate(system, 0.1)["j.q"][-1]) > 0
+"""
+
+
+def test_the_wheel_works_in_a_fresh_environment(built, tmp_path):
+    """Installed by pip; its dependencies are those of this environment, which stand behind it on the path."""
+    (wheel,) = built.glob("*.whl")
+    place = tmp_path / "fresh"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    binaries = place / ("Scripts" if os.name == "nt" else "bin")
+    install = [sys.executable, "-m", "pip", "--python", str(binaries / "python"), "install", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--no-compile", str(wheel)], check=True, capture_output=True)
+    (packages,) = [
+        path for path in place.rglob("site-packages") if not path.is_symlink() and path.parent.name != "lib64"
+    ]
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run = {"check": True, "cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+    subprocess.run([str(binaries / "python"), "-c", TRY], **run)
+    shown = subprocess.run([str(binaries / "kinode"), "examples"], **run).stdout
+    assert "four_bar" in shown

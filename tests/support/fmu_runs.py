@@ -17,11 +17,18 @@ import numpy as np
 import kinode as kn
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-SPANS = {"gyroscope": 0.1, "warm_motor": 60.0, "ship_gimbal": 2.0, "rotor": 0.5, "slider_crank": 0.1}
+SPANS = {
+    "gyroscope": 0.1,
+    "motor_axis": 0.2,
+    "rotor": 0.5,
+    "ship_gimbal": 0.5,
+    "spinning_shell": 0.03,
+    "warm_motor": 0.2,
+}
 """Seconds that are compared; others ``SPAN``, or what the model's own run takes."""
 SPAN = 1.0
 TOLERANCES = {"ModelExchange": 1e-11, "CoSimulation": 1e-10}
-POINTS = 37.3
+POINTS = 97.3
 """Communication intervals in a span: no whole number, so that points and ticks of clocks do not coincide."""
 
 

@@ -37,7 +37,9 @@ EVERYTHING = """
   <tendon>
     <fixed name="cord" stiffness="2" damping="0.3" springlength="0.1"><joint joint="yaw" coef="0.5"/>
       <joint joint="elbow" coef="-1.5"/></fixed>
-    <spatial name="rope"><site site="tip"/><site site="rotor"/></spatial>
+    <spatial name="rope"><site site="tip"/><site site="rotor"/><site site="tip"/></spatial>
+    <spatial name="rubber" stiffness="5" damping="0.4" springlength="1.2">
+      <site site="tip"/><site site="rotor"/></spatial>
   </tendon>
   <actuator>
     <motor name="elbow" joint="elbow" gear="3" ctrlrange="-1 0.5"/>

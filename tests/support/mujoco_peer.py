@@ -77,8 +77,9 @@ class Pairing:
         for one in dynamics.coordinates:
             if one.role in ("q", "u"):
                 self.places.setdefault((one.joint, one.role), []).append(one.index)
-        self.n_q = sum(len(x) for (_, role), x in self.places.items() if role == "q")
-        self.n_u = sum(len(x) for (_, role), x in self.places.items() if role == "u")
+                # A joint of several freedoms is written to a file as several joints.
+                self.places[f"{one.joint}_{one.name.rpartition('.')[2]}", one.role] = [one.index]
+        self.n_q, self.n_u = (sum(one.role == role for one in dynamics.coordinates) for role in "qu")
 
     def state(self, qpos: Any, qvel: Any) -> tuple[Any, Any]:
         """MuJoCo's state in kinode's coordinates."""

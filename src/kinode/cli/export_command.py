@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +17,14 @@ from kinode.cli.options import (
     XacroPackages,
     load_model,
     reporting_errors,
+    say,
 )
 
 
 @reporting_errors
 def export(
     model: Model,
-    to: Annotated[str, typer.Option("--to", metavar="KIND", help="c, fmu, python, svg or yaml.")],
+    to: Annotated[str, typer.Option("--to", metavar="KIND", help="c, fmu, mjcf, python, svg, urdf or yaml.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file; named after MODEL, in this folder, if left out.")
     ] = None,
@@ -49,15 +51,17 @@ def export(
     yaml: one file, in SI units, with all subsystems and other files in it.
     c: a folder with a library in C99 and an example.
     fmu: Model Exchange and Co-Simulation for other simulators.
+    urdf, mjcf: robots for other programs; what they cannot say is named.
 
     \b
     kinode export arm.yaml --to python
     kinode export motor_axis.yaml --to svg --out axis.svg
     kinode export arm.urdf --to yaml
+    kinode export four_bar.yaml --to mjcf
     kinode export arm.yaml --to c --out arm_in_c
     kinode export arm.yaml --to fmu --output elbow.q --output elbow.reaction.force
     """
-    from kinode.errors import ArgumentError
+    from kinode.errors import ArgumentError, ExportWarning
     from kinode.exporters.export import export as write
     from kinode.exporters.export import find_export
 
@@ -69,4 +73,9 @@ def export(
     source = model if plain else load_model(model, base, trust, argument, package)
     given = {"outputs": outputs, "inputs": inputs, "version": version, "platforms": platforms}
     options = {name: value for name, value in given.items() if value}
-    typer.echo(f"wrote {write(source, to, file, **options)}: {chosen.words}")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ExportWarning)
+        file = write(source, to, file, **options)
+    for warning in said:
+        say(str(warning.message))
+    typer.echo(f"wrote {file}: {chosen.words}")

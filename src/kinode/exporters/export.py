@@ -14,6 +14,8 @@ from typing import Any
 from kinode.atomic_files import write_bytes, write_folder
 from kinode.errors import ArgumentError
 from kinode.exporters.python_script import write_script
+from kinode.exporters.robots.mjcf_writer import write_mjcf
+from kinode.exporters.robots.urdf_writer import write_urdf
 from kinode.formats.load import YAML, load
 from kinode.formats.yaml_files import dumps
 from kinode.hooks import hook
@@ -62,6 +64,14 @@ def _draw(order: ExportOrder) -> str:
     return str(hook("diagram")(order.system).svg)
 
 
+def _write_urdf(order: ExportOrder) -> str:
+    return write_urdf(order.system)
+
+
+def _write_mjcf(order: ExportOrder) -> str:
+    return write_mjcf(order.system)
+
+
 def _write_fmu(order: ExportOrder) -> bytes:
     from kinode.exporters.fmu.fmu_export import write_fmu  # compilers and archives serve it alone
 
@@ -78,9 +88,11 @@ EXPORTS = {
     "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", _write_yaml),
     "python": ExportKind("script that builds the same system", ".py", _write_script),
     "svg": ExportKind("circuit diagram, laid out anew", ".svg", _draw),
+    "urdf": ExportKind("robot of links and joints, as a tree", ".urdf", _write_urdf),
+    "mjcf": ExportKind("model of MuJoCo", ".xml", _write_mjcf),
     "c": ExportKind(
         "library in C99 with an example, in a folder", "", _write_library,
-        ("outputs", "inputs", "method", "rtol", "atol", "jacobian"), is_text=False,
+        ("outputs", "inputs", "method", "step", "rtol", "atol", "jacobian"), is_text=False,
     ),
     "fmu": ExportKind(
         "FMU for Model Exchange and Co-Simulation", ".fmu", _write_fmu,
@@ -105,16 +117,18 @@ def export(
     ----------
     system : System or path
         The system, or a model file.  A script of a YAML file keeps its values as they were typed, and its comments.
-    kind : {"yaml", "python", "svg", "c", "fmu"}
-        A model file; a Python script that builds the same system; the circuit diagram; a library in C; an FMU, which
-        other simulators run.
+    kind : {"yaml", "python", "svg", "urdf", "mjcf", "c", "fmu"}
+        A model file; a Python script that builds the same system; the circuit diagram; a robot as URDF; a model of
+        MuJoCo; a library in C; an FMU, which other simulators run.  What URDF and MJCF cannot say is named by a
+        ``kn.ExportWarning`` and in comments of the file.
     path : path
         The file, or a folder, in which the file gets the name of the system.  A kind that is a folder is written into
         this one.
     **options
-        What the kind takes besides.  Of an FMU: ``outputs`` and ``inputs``, lists of names; ``version``, "2.0" or
-        "3.0"; ``platforms``, a list of "linux", "linux-arm", "windows", "mac", "mac-arm", or "host"; ``method``,
-        ``rtol`` and ``atol`` of its co-simulation.
+        What the kind takes besides.  Of a library in C: ``outputs`` and ``inputs``, lists of names; ``method``,
+        ``step``, ``rtol`` and ``atol`` of its integrator; ``jacobian``, whether derivatives are written.  Of an FMU:
+        ``outputs`` and ``inputs``; ``version``, "2.0" or "3.0"; ``platforms``, a list of "linux", "linux-arm",
+        "windows", "mac", "mac-arm", or "host"; ``method``, ``rtol`` and ``atol`` of its co-simulation.
 
     Returns
     -------

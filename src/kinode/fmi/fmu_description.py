@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kinode.errors import ModelError
+from kinode.errors import ArgumentError, ModelError
 from kinode.fmi.fmu_archive import DESCRIPTION
+from kinode.optional_packages import need
 from kinode.records import dataclass
 
 REALS = frozenset({"Real", "Float64", "Float32"})
@@ -148,11 +149,9 @@ def read_description(folder: str, file: str) -> FmuDescription:
 def import_fmpy() -> Any:
     """The library that calls FMUs."""
     try:
-        import fmpy
-    except ImportError as error:
-        message = f"FMUs are read by FMPy, which is not installed ({error}): pip install 'kinode[fmu]'"
-        raise ModelError(message, field="file") from None
-    return fmpy
+        return need("fmpy", "fmu", "an FMU")
+    except ArgumentError as error:
+        raise ModelError(str(error), field="file") from None
 
 
 def _entries(variables: Iterable[FmuVariable]) -> tuple[FmuEntry, ...]:

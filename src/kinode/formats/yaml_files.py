@@ -20,6 +20,7 @@ from kinode.atomic_files import write_text
 from kinode.errors import Error, ModelError
 from kinode.formats.model_loader import VERSION, ModelLoader
 from kinode.formats.yaml_writer import write_system
+from kinode.hooks import hook
 from kinode.importers import ROBOT_FILES
 from kinode.model.system import System
 
@@ -37,10 +38,14 @@ def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool 
 
 
 def save(system: System, path: str | os.PathLike[str]) -> None:
-    """Write a system to a YAML file; loading the file gives an equal system."""
+    """Write a system to a YAML file, from which an equal system loads; or to URDF or MJCF, by the ending."""
     file = Path(path)
     if file.suffix.lower() in ROBOT_FILES:
-        raise ModelError("a system is written as YAML: choose the ending .yaml", file=str(file))
+        kind = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}.get(file.suffix.lower())
+        if kind is None:
+            raise ModelError("macros are not written: choose the ending .urdf or .yaml", file=str(file))
+        hook("export")(system, kind, file)
+        return
     text = dumps(system)
     try:
         write_text(file, text)

@@ -329,6 +329,11 @@ class _MjcfBuilder:
                     name = self.names.fresh(f"{push.actuator}_{kind}")
                     self.system.element(name, kind, on=frame, expressed_in=frame, **{kind: laws})
 
+        for spring in self.drives.springs:
+            fields = {"stiffness": spring.stiffness, "damping": spring.damping, "free_length": spring.free_length}
+            ends = {"a": self.site_frame(spring.a), "b": self.site_frame(spring.b)}
+            self.system.element(spring.name, "spring", **ends, **fields)
+
     # -- what is left out --------------------------------------------------------------------------
     def _note_the_rest(self) -> None:
         model = self.model

@@ -5,7 +5,8 @@ velocity of what it acts on.  On a joint of one freedom the length is gear * q, 
 coefficient * q; its effort at a joint is the force times what the length gains for a unit of q.  At a site the gear is
 a wrench in the axes of the site.  A filter or integrator before the gain is a signal part of that kind.
 
-Springs and dampers of fixed tendons are laws of the same form.  Everything else is left out and noted.
+Springs and dampers of fixed tendons are laws of the same form.  A spatial tendon between two sites is a spring.
+Everything else is left out and noted.
 """
 
 from __future__ import annotations
@@ -30,6 +31,17 @@ class SitePush(NamedTuple):
     moment: tuple[str, str, str]
 
 
+class TendonSpring(NamedTuple):
+    """A spatial tendon between two sites: a spring and damper."""
+
+    name: str
+    a: int
+    b: int
+    stiffness: float
+    damping: float
+    free_length: float
+
+
 class ActuatorPath(NamedTuple):
     """Length and velocity as laws, and what the length gains for a unit of each joint's coordinates."""
 
@@ -46,6 +58,7 @@ class MjcfDrives:
         self.driven: dict[tuple[int, int], list[str]] = {}
         self.passive: dict[tuple[int, int], list[str]] = {}
         self.pushes: list[SitePush] = []
+        self.springs: list[TendonSpring] = []
         self.armatures: dict[int, float] = {}
         self.left_out: list[str] = []
         off = model.opt.disableflags
@@ -222,11 +235,15 @@ class MjcfDrives:
         extra += ["limits"] if model.tendon_limited[k] else []
         for word in ("stiffnesspoly", "dampingpoly"):
             extra += [word] if getattr(model, f"tendon_{word}")[k].any() else []
-        if path is None:
-            self.left_out.append(f"tendon {given}: it runs through space")
-            return
         if extra:
             self.left_out.append(f"tendon {given}: {' and '.join(extra)}")
+        if path is None:
+            ends, (low, high) = self._straight(k), plain(model.tendon_lengthspring[k])
+            if ends is None or (stiffness and low != high):
+                self.left_out.append(f"tendon {given}: it runs through space")
+            elif stiffness or damping:
+                self.springs.append(TendonSpring(self.names.fresh(given), *ends, stiffness, damping, low))
+            return
         terms = []
         if stiffness:
             low, high = plain(model.tendon_lengthspring[k])
@@ -239,6 +256,14 @@ class MjcfDrives:
             self.system.signal(signal, join(terms))
             for place, arm in path.arms.items():
                 self.passive.setdefault(place, []).append(times(arm, signal))
+
+    def _straight(self, k: int) -> tuple[int, int] | None:
+        """The two sites between which a spatial tendon is straight; None if it has others, or wraps around geoms."""
+        model, site = self.model, self.mujoco.mjtWrap.mjWRAP_SITE
+        first, count = int(model.tendon_adr[k]), int(model.tendon_num[k])
+        if count != 2 or any(self.mujoco.mjtWrap(int(x)) != site for x in model.wrap_type[first : first + 2]):
+            return None
+        return int(model.wrap_objid[first]), int(model.wrap_objid[first + 1])
 
 
 # -- laws as text ----------------------------------------------------------------------------------

@@ -54,7 +54,17 @@ def llvm() -> LibraryDoor | BindingDoor:
 @once
 def host() -> Host:
     """The description of this computer, made once."""
-    return Host(*llvm().describe(), llvm().version)
+    triple, cpu, features = llvm().describe()
+    return Host(find_triple(triple), cpu, features, llvm().version)
+
+
+def find_triple(default: str) -> str:
+    """LLVM's name for a kind of computer, as code is made for it.
+
+    On Windows that is code in the form of ELF files, with the calls of Windows: what loads code into memory knows that
+    form best, and it needs no marker that floating point is used, as Windows' own form does.
+    """
+    return f"{default}-elf" if "-windows-" in default and not default.endswith("-elf") else default
 
 
 @remember

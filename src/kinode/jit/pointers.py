@@ -43,6 +43,11 @@ class Ints(Protocol):
 class Struct(ctypes.Structure):
     """Base class of records: fields are declared by annotations, and the class is decorated by `struct`."""
 
+    @property
+    def kept(self) -> Any:
+        """What is kept alive for its pointers, in dictionaries within each other."""
+        return self._objects
+
 
 _REAL, _INTEGER = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int64)
 _FLOAT64, _INT64 = np.dtype(np.float64), np.dtype(np.int64)

@@ -380,7 +380,7 @@ class System(Declarations, Shortcuts):
         return summarize(self)
 
     def save(self, path: Any) -> None:
-        """Write the system to a YAML file."""
+        """Write the system to a YAML file; or to URDF or MJCF, by the ending .urdf, .xml or .mjcf."""
         hook("save")(self, path)
 
 

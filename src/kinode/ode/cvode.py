@@ -85,6 +85,7 @@ class StiffRun(LoopRun):
             from sksundae.cvode import CVODE
         except ImportError:
             message = f"method: 'cvode' needs the package scikit-sundae; '{find_stiff_method()}' needs no other package"
+            message += ". To have it: pip install 'kinode[cvode]'"
             raise ValueError(message) from None
         super().__init__(kernel, y0, span, arguments, quaternions, times, 2, max_steps, first_tick)
         self.memory.method.stepping, self.memory.method.last = Stepping.OUTSIDE, 1

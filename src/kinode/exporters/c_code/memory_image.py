@@ -126,7 +126,7 @@ def _array(path: str, pointer: Any, is_whole: bool, lengths: Mapping[int, int], 
 def _find_lengths(record: Struct) -> dict[int, int]:
     """The numbers of entries of the arrays that a record keeps alive, by address."""
     lengths: dict[int, int] = {}
-    for kept in _memories(record._objects):
+    for kept in _memories(record.kept):
         view = np.frombuffer(kept, dtype=np.uint8)
         lengths[view.ctypes.data] = max(lengths.get(view.ctypes.data, 0), view.size // 8)
     return lengths

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.start_dependence import find_start_parameters
 from kinode.exporters.c_code.break_plan import BreakPlan
+from kinode.exporters.c_code.start_plan import StartPlan, find_frozen
 from kinode.records import dataclass
 
 
@@ -17,13 +17,16 @@ class ParameterRecord:
     frozen: bool = False
 
 
-def find_parameters(dynamics: Dynamics, plan: BreakPlan | None) -> tuple[ParameterRecord, ...]:
+def find_parameters(
+    dynamics: Dynamics, plan: BreakPlan | None, start: StartPlan | None
+) -> tuple[ParameterRecord, ...]:  # fmt: skip
     """All parameters in the order of the compiled system.
 
-    Fixed are those that move the assembly of loops, or the times at which expressions of time break.
+    Fixed are those that move the start of a model, or the times at which expressions of time break.  Frozen are those
+    whose effect on the start C does not compute.
     """
-    topology, moving = dynamics.topology, frozenset() if plan is None else plan.parameters
-    names = topology.parameters
-    if topology.constrained and topology.network is None:
-        moving |= {names[k] for k in find_start_parameters(topology)}
-    return tuple(ParameterRecord(name, name in moving) for name in names)
+    topology, moving = dynamics.topology, frozenset[str]() if plan is None else plan.parameters
+    names, frozen = topology.parameters, find_frozen(dynamics, start)
+    if topology.constrained:
+        moving |= {names[k] for k in dynamics.start.parameters_that_count}
+    return tuple(ParameterRecord(name, name in moving | frozen, name in frozen) for name in names)

@@ -16,11 +16,20 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
-from kinode.exporters.c_code import break_search
+from kinode.exporters.c_code import break_search, start_loop
 from kinode.exporters.c_code.break_plan import find_break_plan
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image
 from kinode.exporters.c_code.model_header import comment, declare_functions
 from kinode.exporters.c_code.model_parameters import ParameterRecord, find_parameters
+from kinode.exporters.c_code.start_plan import StartPlan, find_start_plan
+from kinode.exporters.c_code.start_text import (
+    START_FAILED,
+    bind_start,
+    change_start,
+    declare_start,
+    set_start,
+    write_start_tables,
+)
 from kinode.jit.c_text.c_loops import CLoopWriter
 from kinode.jit.c_text.c_numbers import identifier, real, rows, write_helpers
 from kinode.jit.c_text.c_programs import CProgramWriter
@@ -53,6 +62,7 @@ STATUS_TEXTS = {
     Outcome.CHATTER: "events follow each other without end",
     Outcome.STALLED: "the simulation stalls: very many steps hardly advance it",
     Outcome.STIFF: "stability bounds the steps; export with the method for stiff systems",
+    START_FAILED: "with these parameters the loops do not close near the start of the model",
 }
 LOOPS = {
     "KN_HANDLE_INSTANT": event_handling.handle_instant, "KN_BEGIN": event_handling.begin,
@@ -83,7 +93,7 @@ class CModel:
 
 def write_model(
     dynamics: Dynamics, *, outputs: Sequence[str] = (), jacobian: bool = False, method: str | None = None,
-    rtol: float | None = None, atol: Any = None, names: str = "",
+    step: Any = None, rtol: float | None = None, atol: Any = None, names: str = "", start: StartPlan | None = None,
 ) -> CModel:  # fmt: skip
     """The C of a compiled system.
 
@@ -94,27 +104,28 @@ def write_model(
         Names of quantities that ``<name>_outputs`` gives, one after the other.
     jacobian : bool
         Whether ``<name>_jacobian`` is written; not for large systems.
-    method, rtol, atol
+    method, step, rtol, atol
         Of ``<name>_advance``, as in ``kn.simulate``; those of the model's run section by default.
     names : str
         Enumerations of indices for the header.
+    start : StartPlan, optional
+        How the start follows the parameters, where it is known already.
     """
-    text = _ModelText(dynamics, tuple(outputs), jacobian, method, rtol, atol)
-    text.names = names
+    text = _ModelText(dynamics, tuple(outputs), jacobian, _read_options(dynamics, method, step, rtol, atol))
+    text.names, text.start_plan = names, start or find_start_plan(dynamics)
     return text.write()
 
 
 class _ModelText:
     """The C of one model while it is written."""
 
-    def __init__(
-        self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, method: str | None, rtol: Any, atol: Any
-    ) -> None:
+    def __init__(self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, options: Options) -> None:
         self.system, self.outputs = dynamics.system, outputs
         self.name = identifier(dynamics.system.name)
         self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
-        self.options = _read_options(dynamics, method, rtol, atol)
+        self.options = options
         self.dynamics, self.names = dynamics, ""
+        self.start_plan: StartPlan | None = None
         self.start: Array = find_start(
             dynamics, None, self.t0, dynamics.arguments.parameters, dynamics.arguments.inputs
         ).y
@@ -122,6 +133,7 @@ class _ModelText:
         self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
         self.plan = find_break_plan(self.dynamics)
         self.kernels: dict[Kernel, int] = {}
+        self.start_numbers: dict[str, int] = {}
         self.programs: list[Program] = []
         self.eventful = METHODS[self.options.method].find_loop(self._needs_events()) not in (
             "advance_adaptive_plain", "advance_fixed_plain",
@@ -184,6 +196,11 @@ class _ModelText:
         if self.plan is not None:
             programs.append(self.plan.program)
             names.append(f"{name}_kernel_{len(names) + 1}_breaks")
+        if self.start_plan is not None:
+            for field, program in self.start_plan.programs.items():
+                programs.append(program)
+                self.start_numbers[field] = len(programs)
+                names.append(f"{name}_kernel_{len(programs)}_{identifier(field)}")
         loops = CLoopWriter(f"{name}_loop")
         writer = CProgramWriter(f"{name}_loop", loops.name_of)
         bodies = [writer.write(program, label) for program, label in zip(programs, names, strict=True)]
@@ -199,12 +216,14 @@ class _ModelText:
         parts = [
             f"/* {comment(self.system.name)}: written by kinode. */", f'#include "{name}.h"', "#include <stddef.h>",
             "#include <string.h>", macros, helpers, *bodies, _caller(name, names), *loops.texts,
-            image.tables(name, f"{name}_loop_int"), self._tables(), self._own_functions(image),
+            image.tables(name, f"{name}_loop_int"), self._tables(), *write_start_tables(name, self.start_plan),
+            self._own_functions(image),
             runtime.replace("/* STATUS CASES */", f'    case 0: return "all is well";\n{cases}'),
             "\n".join(f"#undef {word}" for word in _defined(macros)),
         ]  # fmt: skip
         return CModel(
-            name, header, "\n".join(parts) + "\n", find_parameters(self.dynamics, self.plan), self.n_events,
+            name, header, "\n".join(parts) + "\n", find_parameters(self.dynamics, self.plan, self.start_plan),
+            self.n_events,
             self.has_jacobian,
         )  # fmt: skip
 
@@ -219,6 +238,9 @@ class _ModelText:
         wanted: dict[str, Any] = {"KN_ADVANCE": advance, **PLAIN_LOOPS, **(LOOPS if self.eventful else {})}
         if self.plan is not None:
             wanted["KN_NEXT_BREAK"] = break_search.next_break
+        if self.start_plan is not None:
+            closed = self.start_plan.has_loops
+            wanted["KN_FIND_START"] = start_loop.find_closed_start if closed else start_loop.find_open_start
         return {macro: loops.name_of(function) for macro, function in wanted.items()}
 
     def _macros(
@@ -231,6 +253,7 @@ class _ModelText:
             "KN_N_INPUTS": len(layout.inputs), "KN_N_OUTPUTS": n_outputs, "KN_N_EVENTS": self.n_events,
             "KN_N_EFFORTS": layout.n_u, "KN_EVENTFUL": int(self.eventful), "KN_HAS_BREAKS": int(self.plan is not None),
             "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS, "KN_BUDGET": "INT64_C(1099511627776)",
+            "KN_FIXED_STEP": real(self.options.step or 0.0), "KN_FIXED": int(METHODS[self.options.method].fixed),
             "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
             "KN_ALONG": along, "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
             **{f"KN_{code.name}": int(code) for code in (
@@ -269,7 +292,8 @@ class _ModelText:
             f"    double p_seen[{max(1, len(layout.parameters))}];",
             f"    double inputs_seen[{max(1, len(layout.inputs))}];",
             f"    {name}_loop_run_memory run;", *search, f"    double work[{max(1, n_work)}];",
-            f"    double scratch[{max(1, layout.n_y)}];", *jacobian, image.members(kind), f"}} {name}_model;",
+            f"    double scratch[{max(1, layout.n_y)}];", *jacobian, image.members(kind),
+            *declare_start(name, self.start_plan), f"}} {name}_model;",
             self.names, declare_functions(name, self.has_jacobian), "#endif\n",
         ])  # fmt: skip
 
@@ -317,29 +341,32 @@ class _ModelText:
             pointers = []
         size = len(self.start)
         return "\n".join([
-            f"static void {name}_lay_out({name}_model *m)", "{", image.assignments(name, "m->run"), *search, "}\n",
+            f"static void {name}_lay_out({name}_model *m)", "{", image.assignments(name, "m->run"), *search,
+            *set_start(name, self.start_plan, self.start_numbers), "}\n",
             f"void {name}_bind({name}_model *m)", "{", image.bindings("m->run"), "    m->run.model.p = m->p;",
-            "    m->run.model.inputs = m->inputs;", "    m->run.model.work = m->work;", *pointers, "}\n",
+            "    m->run.model.inputs = m->inputs;", "    m->run.model.work = m->work;", *pointers,
+            *bind_start(self.start_plan), "}\n",
             f"static int {name}_find_start({name}_model *m)", "{",
             *([f"    memcpy(m->run.state.y, {name}_start, {size} * sizeof(double));"] if size else []),
             f"    if (memcmp(m->p, {name}_default_p, sizeof m->p) || memcmp(m->inputs, {name}_default_inputs, "
-            f"sizeof m->inputs) || m->run.step.origin != {real(self.t0)}) KN_CLOSE_LOOPS(m);",
-            "    return 0;", "}\n",
+            f"sizeof m->inputs) || m->run.step.origin != {real(self.t0)}) {{",
+            *change_start(self.start_plan), "    }", "    return 0;", "}\n",
         ])  # fmt: skip
 
 
-def _read_options(dynamics: Dynamics, method: str | None, rtol: Any, atol: Any) -> Options:
+def _read_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any, atol: Any) -> Options:
     """The options of the integration; what is left out comes from the model's run section."""
     defaults = dynamics.system.run_defaults
     chosen = method or defaults.get("method") or DEFAULT_METHOD
-    if chosen in METHODS and (METHODS[chosen].tableau is None or METHODS[chosen].fixed):
-        other = DEFAULT_METHOD if METHODS[chosen].fixed else find_stiff_method()
+    if chosen in METHODS and METHODS[chosen].tableau is None:
         if method is not None:
-            raise ArgumentError(f"method: {method!r} is not exported; use {other!r}")
-        chosen = other
+            raise ArgumentError(f"method: {method!r} is a library of its own; use {find_stiff_method()!r}")
+        chosen = find_stiff_method()
+    if step is None and chosen in METHODS and METHODS[chosen].fixed:
+        step = defaults.get("step")
     rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
     atol = atol if atol is not None else defaults.get("atol") or ATOL
-    return check_options(chosen, None, rtol, atol, None)
+    return check_options(chosen, step, rtol, atol, None)
 
 
 def _one_lane(kernel: Any) -> Any:

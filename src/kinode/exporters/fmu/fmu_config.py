@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinode.exporters.fmu.fmu_variables import FmuVariables
+from kinode.exporters.fmu.fmu_variables import ExportedVariables
 from kinode.records import dataclass
 
 DRIFT_BOUND = 1e-8
@@ -26,7 +26,7 @@ class ModelFacts:
     has_jacobian: bool
 
 
-def write_config(facts: ModelFacts, variables: FmuVariables, token: str) -> str:
+def write_config(facts: ModelFacts, variables: ExportedVariables, token: str) -> str:
     """The text of the header."""
     ranges = variables.ranges
     n_outputs, n_parameters = len(variables.outputs), len(variables.parameters)

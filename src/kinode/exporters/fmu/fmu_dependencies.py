@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.trace import Traced, needed
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.exporters.fmu.fmu_variables import FmuVariables
+from kinode.exporters.fmu.fmu_variables import ExportedVariables
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.tree_size import is_large
 
 
 def find_dependencies(
-    dynamics: Dynamics, variables: FmuVariables
+    dynamics: Dynamics, variables: ExportedVariables
 ) -> tuple[list[frozenset[int]] | None, list[frozenset[int]] | None]:
     """Value references that each derivative, and each output, depends on; None for systems whose code is loops."""
     if is_large(dynamics.topology):
@@ -26,7 +26,7 @@ def find_dependencies(
         return _reached(rates, places), _reached(outputs, places)
 
 
-def _places(dynamics: Dynamics, variables: FmuVariables) -> Mapping[tuple[str, int], int]:
+def _places(dynamics: Dynamics, variables: ExportedVariables) -> Mapping[tuple[str, int], int]:
     """The value reference of each entry of the arguments of a kernel that is a continuous state or an input."""
     layout, ranges = dynamics.topology.layout, variables.ranges
     places, n = {}, len(variables.states)

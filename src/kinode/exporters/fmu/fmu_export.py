@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
+from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, ExportWarning, ModelError
+from kinode.errors import ArgumentError, Error, ExportWarning, ModelError
 from kinode.exporters.c_code.model_source import write_model
 from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
 from kinode.exporters.fmu.fmu_dependencies import find_dependencies
 from kinode.exporters.fmu.fmu_packing import pack
 from kinode.exporters.fmu.fmu_variables import VariableSource, find_variables, with_dependencies
 from kinode.exporters.fmu.model_description import (
-    FmuDescription,
+    ExportedDescription,
     describe_2,
     describe_3,
     describe_build,
@@ -30,9 +34,12 @@ from kinode.model.system import System
 from kinode.ode.ode_arguments import RTOL
 from kinode.records import dataclass
 from kinode.simulation.call_site import caller_depth
+from kinode.tasks.simulate import simulate
 from kinode.tasks.start_argument import find_start
 
 VERSIONS = {"2.0": describe_2, "3.0": describe_3}
+SIZING_SPAN, SIZING_SAMPLES = 1.0, 101
+"""Seconds and samples of the run that tells how large states become."""
 FACES = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
 SHIMS = ("fmu_core.h", "fmu_memory.h")
 
@@ -66,7 +73,7 @@ class FmuParts:
     """The sources of an FMU and what its description says."""
 
     sources: Mapping[str, str]
-    description: FmuDescription
+    description: ExportedDescription
     token: str
 
 
@@ -74,13 +81,19 @@ def make_parts(dynamics: Dynamics, version: str, options: Mapping[str, Any]) -> 
     """Sources and description of the FMU of a compiled system."""
     defaults = dynamics.system.run_defaults
     chosen = {name: options[name] for name in ("method", "rtol", "atol") if options.get(name) is not None}
-    first = find_variables(_source(dynamics, options, frozenset()))  # names are checked before any C is written
+    source = _source(dynamics, options)
+    first = find_variables(source)  # names are checked before any C is written
     model = write_model(dynamics, outputs=first.quantities, jacobian=True, **chosen)
     fixed = frozenset(record.name for record in model.parameters if record.fixed)
-    variables = find_variables(_source(dynamics, options, fixed, model.n_events))
+    frozen = frozenset(record.name for record in model.parameters if record.frozen)
+    sizes = find_sizes(dynamics, source.start)
+    source = replace(
+        source, fixed=fixed, frozen=frozen, started_by=bool(fixed), n_indicators=model.n_events, sizes=sizes
+    )
+    variables = find_variables(source)
     variables = with_dependencies(variables, *find_dependencies(dynamics, variables))
     until = defaults.get("until")
-    description = FmuDescription(
+    description = ExportedDescription(
         dynamics.system.name, model.name, "", variables, float(defaults.get("t0") or 0.0),
         None if until is None else float(until), None, float(chosen.get("rtol") or defaults.get("rtol") or RTOL),
         FACES[version], model.has_jacobian,
@@ -102,12 +115,33 @@ def _read_shim(name: str) -> str:
     return files("kinode.exporters.fmu").joinpath("c", name).read_text(encoding="utf-8")
 
 
-def _source(dynamics: Dynamics, options: Mapping[str, Any], fixed: frozenset[str], n_events: int = 0) -> VariableSource:
+def _source(dynamics: Dynamics, options: Mapping[str, Any]) -> VariableSource:
     own, t0 = dynamics.arguments, float(dynamics.system.run_defaults.get("t0") or 0.0)
-    start = find_start(dynamics, None, t0, own.parameters, own.inputs)
+    start = find_start(dynamics, None, t0, own.parameters, own.inputs).y
     return VariableSource(
-        dynamics, options.get("outputs"), options.get("inputs"), start.y, fixed, n_events, bool(fixed)
-    )  # fmt: skip
+        dynamics,
+        options.get("outputs"),
+        options.get("inputs"),
+        start,
+        frozenset(),
+        frozenset(),
+        0,
+        False,
+        np.zeros(len(start)),
+    )
+
+
+def find_sizes(dynamics: Dynamics, start: Array) -> Array:
+    """How large each state becomes in a short run; at the start, where the model does not run by itself."""
+    defaults = dynamics.system.run_defaults
+    t0 = float(defaults.get("t0") or 0.0)
+    until = t0 + min(SIZING_SPAN, float(defaults.get("until") or t0 + SIZING_SPAN) - t0)
+    try:
+        run = simulate(dynamics, until, samples=SIZING_SAMPLES, progress=False)
+    except Error:
+        sizes: Array = np.abs(start)
+        return sizes
+    return np.array([float(np.abs(run[c.name]).max()) for c in dynamics.coordinates])
 
 
 def _check_functions(dynamics: Dynamics) -> None:
@@ -115,5 +149,5 @@ def _check_functions(dynamics: Dynamics) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            message = "it calls a function in Python, which an FMU cannot hold; write it as a law, or as a component"
+            message = f"it calls {entry.sampler.what}, which an FMU cannot hold; write it as a law, or as a component"
             raise ModelError(message, component=entry.owner)

@@ -27,12 +27,15 @@ from kinode.results.known_names import table_names
 
 PLAIN_NAME = LatePattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 QUOTED_NAME = LatePattern(r"[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]+\Z")
+LEAST_NOMINAL = 1e-9
+"""A state that stays smaller has no typical size."""
+FROZEN_NOTE = "(The initial state does not follow it: set the states, too.)"
 WHOLE_SYSTEM = ("system.energy",)
 """Outputs of every FMU besides the names of tables."""
 
 
 @dataclass(frozen=True)
-class FmuVariable:
+class ExportedVariable:
     """One scalar variable, as ``modelDescription.xml`` declares it."""
 
     name: str
@@ -67,30 +70,30 @@ class ReferenceRanges:
 
 
 @dataclass(frozen=True, eq=False)
-class FmuVariables:
+class ExportedVariables:
     """All variables of an FMU."""
 
     ranges: ReferenceRanges
-    time: FmuVariable
-    states: tuple[FmuVariable, ...]
-    derivatives: tuple[FmuVariable, ...]
-    discrete: tuple[FmuVariable, ...]
-    parameters: tuple[FmuVariable, ...]
-    inputs: tuple[FmuVariable, ...]
-    outputs: tuple[FmuVariable, ...]
-    indicators: tuple[FmuVariable, ...]
+    time: ExportedVariable
+    states: tuple[ExportedVariable, ...]
+    derivatives: tuple[ExportedVariable, ...]
+    discrete: tuple[ExportedVariable, ...]
+    parameters: tuple[ExportedVariable, ...]
+    inputs: tuple[ExportedVariable, ...]
+    outputs: tuple[ExportedVariable, ...]
+    indicators: tuple[ExportedVariable, ...]
     quantities: tuple[str, ...]
     """Names for the kernel that evaluates the outputs which are no states, in the order of their references."""
 
     @property
-    def all(self) -> tuple[FmuVariable, ...]:
+    def all(self) -> tuple[ExportedVariable, ...]:
         """All variables but event indicators, which FMI 2.0 does not list."""
         return (
             self.time, *self.states, *self.derivatives, *self.discrete, *self.parameters, *self.inputs, *self.outputs
         )  # fmt: skip
 
     @property
-    def results(self) -> tuple[FmuVariable, ...]:
+    def results(self) -> tuple[ExportedVariable, ...]:
         """The variables with the causality of outputs."""
         return tuple(x for x in (*self.states, *self.discrete, *self.outputs) if x.causality == "output")
 
@@ -133,12 +136,16 @@ class VariableSource:
     """The state at the start, after all modes have been fitted."""
     fixed: frozenset[str]
     """Parameters that act at initialization alone."""
+    frozen: frozenset[str]
+    """Those that the start does not follow."""
     n_indicators: int
     started_by: bool
     """Whether the start depends on parameters."""
+    sizes: Array
+    """How large each state becomes; zero where that is not known."""
 
 
-def find_variables(source: VariableSource) -> FmuVariables:
+def find_variables(source: VariableSource) -> ExportedVariables:
     """All variables; an output or input that is wrong raises an error with its name."""
     dynamics, system = source.dynamics, source.dynamics.system
     coordinates, n_discrete = dynamics.coordinates, _count_discrete(dynamics)
@@ -152,20 +159,20 @@ def find_variables(source: VariableSource) -> FmuVariables:
     sizes = (1, n_states, n_states, n_discrete, len(p), len(given), len(values), source.n_indicators)
     ranges = ReferenceRanges(*np.cumsum(sizes).tolist())
     states = tuple(_state(source, k, ranges.state + k, wanted) for k in range(n_states))
-    return FmuVariables(
+    return ExportedVariables(
         ranges,
-        FmuVariable("time", 0, "independent", "continuous", None, "s", note="time"),
+        ExportedVariable("time", 0, "independent", "continuous", None, "s", note="time"),
         states,
         tuple(_derivative(x, ranges.derivative + k) for k, x in enumerate(states)),
         tuple(_discrete(source, n_states + k, ranges.discrete + k, wanted) for k in range(n_discrete)),
         tuple(_parameter(source, name, ranges.parameter + k) for k, name in enumerate(p)),
         tuple(_input(source, name, ranges.input + k) for k, name in enumerate(given) if _is_chosen(source, name)),
         tuple(
-            FmuVariable(name, ranges.output + k, "output", "continuous", "calculated", unit)
+            ExportedVariable(name, ranges.output + k, "output", "continuous", "calculated", unit)
             for k, (name, unit) in enumerate(values)
         ),
         tuple(
-            FmuVariable(f"event_indicators[{k + 1}]", ranges.indicator + k) for k in range(source.n_indicators)
+            ExportedVariable(f"event_indicators[{k + 1}]", ranges.indicator + k) for k in range(source.n_indicators)
         ),
         tuple(name for name, _ in values),
     )  # fmt: skip
@@ -213,26 +220,26 @@ def find_exponents(unit: str) -> Dimension:
     return parse_si_unit(unit) if known is None else known.dimension
 
 
-def _nominal(start: float, unit: str) -> float | None:
-    """A typical size of a state: the power of ten of its start; radians are of the order of one."""
-    if unit.startswith("rad") or not start or not math.isfinite(start):
+def _nominal(size: float) -> float | None:
+    """A typical size of a state as a power of ten; importers scale their tolerances by it."""
+    if not LEAST_NOMINAL < size < 1.0 / LEAST_NOMINAL:
         return None
-    size = 10.0 ** round(math.log10(abs(start)))
-    return None if size == 1.0 else size
+    power = round(math.log10(size))
+    return None if power == 0 else float(f"1e{power}")
 
 
-def _state(source: VariableSource, k: int, reference: int, wanted: set[str]) -> FmuVariable:
+def _state(source: VariableSource, k: int, reference: int, wanted: set[str]) -> ExportedVariable:
     name = source.dynamics.coordinates[k].name
     unit, start = _entries(find_quantity(source.dynamics.system, name))[0][1], float(source.start[k])
-    return FmuVariable(
+    return ExportedVariable(
         name, reference, "output" if name in wanted else "local", "continuous",
-        "approx" if source.started_by else "exact", unit, start, nominal=_nominal(start, unit),
+        "approx" if source.started_by else "exact", unit, start, nominal=_nominal(float(source.sizes[k])),
     )  # fmt: skip
 
 
-def _derivative(state: FmuVariable, reference: int) -> FmuVariable:
+def _derivative(state: ExportedVariable, reference: int) -> ExportedVariable:
     unit = "rad/s" if state.unit == "rad" else "rad/s^2" if state.unit == "rad/s" else _per_second(state.unit)
-    return FmuVariable(f"der({state.name})", reference, unit=unit, derivative_of=state.reference)
+    return ExportedVariable(f"der({state.name})", reference, unit=unit, derivative_of=state.reference)
 
 
 def _per_second(unit: str) -> str:
@@ -242,28 +249,29 @@ def _per_second(unit: str) -> str:
     return "" if text == "1" else text
 
 
-def _discrete(source: VariableSource, k: int, reference: int, wanted: set[str]) -> FmuVariable:
+def _discrete(source: VariableSource, k: int, reference: int, wanted: set[str]) -> ExportedVariable:
     name = source.dynamics.coordinates[k].name
     unit = _entries(find_quantity(source.dynamics.system, name))[0][1]
-    return FmuVariable(name, reference, "output" if name in wanted else "local", "discrete", "calculated", unit)
+    return ExportedVariable(name, reference, "output" if name in wanted else "local", "discrete", "calculated", unit)
 
 
-def _parameter(source: VariableSource, name: str, reference: int) -> FmuVariable:
+def _parameter(source: VariableSource, name: str, reference: int) -> ExportedVariable:
     record, k = source.dynamics.system.parameters[name], reference
     value = float(source.dynamics.arguments.parameters[source.dynamics.topology.parameters.index(name)])
     low, high = record.bounds or (None, None)
     variability = "fixed" if name in source.fixed else "tunable"
-    return FmuVariable(
+    note = " ".join(text for text in (record.note, FROZEN_NOTE if name in source.frozen else "") if text)
+    return ExportedVariable(
         name, k, "parameter", variability, "exact", _own_unit(record.dimension), value,
         low if low is not None and math.isfinite(low) else None,
-        high if high is not None and math.isfinite(high) else None, note=record.note,
+        high if high is not None and math.isfinite(high) else None, note=note,
     )  # fmt: skip
 
 
-def _input(source: VariableSource, name: str, reference: int) -> FmuVariable:
+def _input(source: VariableSource, name: str, reference: int) -> ExportedVariable:
     record = source.dynamics.system.inputs[name]
     value = float(source.dynamics.arguments.inputs[source.dynamics.topology.inputs.index(name)])
-    return FmuVariable(name, reference, "input", "continuous", None, _own_unit(record.dimension), value)
+    return ExportedVariable(name, reference, "input", "continuous", None, _own_unit(record.dimension), value)
 
 
 def _own_unit(dimension: Dimension | None) -> str:
@@ -281,12 +289,12 @@ def _is_chosen(source: VariableSource, name: str) -> bool:
     return name in chosen
 
 
-def with_dependencies(variables: FmuVariables, of_rates: Sequence[frozenset[int]] | None,
-                      of_outputs: Sequence[frozenset[int]] | None) -> FmuVariables:  # fmt: skip
+def with_dependencies(variables: ExportedVariables, of_rates: Sequence[frozenset[int]] | None,
+                      of_outputs: Sequence[frozenset[int]] | None) -> ExportedVariables:  # fmt: skip
     """The same variables with what derivatives and outputs depend on, as value references."""
     exposed = {x.reference for x in (*variables.states, *variables.inputs)}
 
-    def add(targets: Sequence[FmuVariable], each: Sequence[frozenset[int]] | None) -> tuple[FmuVariable, ...]:
+    def add(targets: Sequence[ExportedVariable], each: Sequence[frozenset[int]] | None) -> tuple[ExportedVariable, ...]:
         if each is None:
             return tuple(targets)
         return tuple(

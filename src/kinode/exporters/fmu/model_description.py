@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from kinode.exporters.fmu.fmu_variables import FmuVariable, FmuVariables, find_exponents, structured
+from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, find_exponents, structured
 from kinode.expressions.dimensions import BASE_UNITS
 from kinode.records import dataclass
 from kinode.version import __version__
@@ -20,13 +20,13 @@ SOURCE_OPTIONS = "-std=c99 -O2 -ffp-contract=off"
 
 
 @dataclass(frozen=True)
-class FmuDescription:
+class ExportedDescription:
     """What the descriptions of an FMU say besides its variables."""
 
     model_name: str
     identifier: str
     note: str
-    variables: FmuVariables
+    variables: ExportedVariables
     start_time: float
     stop_time: float | None
     step: float | None
@@ -63,7 +63,7 @@ def _element(name: str, values: Mapping[str, object], inside: Iterable[str] = ()
     return "\n".join([f"{space}<{name}{_attributes(values)}>", *lines, f"{space}</{name}>"])
 
 
-def _units(variables: FmuVariables) -> Iterator[str]:
+def _units(variables: ExportedVariables) -> Iterator[str]:
     for unit in sorted({x.unit for x in variables.all if x.unit}):
         exponents = find_exponents(unit).exponents
         if all(Fraction(x).denominator == 1 for x in exponents):
@@ -80,7 +80,7 @@ def _power_of_radian(unit: str) -> int:
     return ("rad" in above.split("*")) - ("rad" in below.replace("(", "").replace(")", "").replace("*", "/").split("/"))
 
 
-def _shown(variables: FmuVariables, x: FmuVariable) -> str:
+def _shown(variables: ExportedVariables, x: ExportedVariable) -> str:
     """The name of a variable in the convention of the file."""
     if not variables.is_structured or "[" in x.name:
         return x.name
@@ -89,7 +89,7 @@ def _shown(variables: FmuVariables, x: FmuVariable) -> str:
     return structured(x.name) or x.name
 
 
-def _experiment(fmu: FmuDescription) -> str:
+def _experiment(fmu: ExportedDescription) -> str:
     return _element(
         "DefaultExperiment",
         {"startTime": fmu.start_time, "stopTime": fmu.stop_time, "tolerance": fmu.tolerance, "stepSize": fmu.step},
@@ -100,7 +100,7 @@ def _categories() -> str:
     return _element("LogCategories", {}, [_element("Category", {"name": LOG_CATEGORY}, indent=2)])
 
 
-def _header(fmu: FmuDescription, version: str, token: str) -> dict[str, object]:
+def _header(fmu: ExportedDescription, version: str, token: str) -> dict[str, object]:
     return {
         "fmiVersion": version, "modelName": fmu.model_name,
         "guid" if version == "2.0" else "instantiationToken": token, "description": fmu.note or None,
@@ -114,7 +114,7 @@ def _whole(header: Mapping[str, object], parts: Iterable[str]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{root}\n'
 
 
-def _initial_unknowns(variables: FmuVariables) -> list[FmuVariable]:
+def _initial_unknowns(variables: ExportedVariables) -> list[ExportedVariable]:
     """What initialization computes: outputs, derivatives, and states that depend on parameters."""
     states = [x for x in variables.states if x.initial == "approx"]
     results = [x for x in variables.results if x.initial != "exact" and x not in states]
@@ -122,7 +122,7 @@ def _initial_unknowns(variables: FmuVariables) -> list[FmuVariable]:
 
 
 # -- FMI 2.0 -----------------------------------------------------------------------------------------------------------
-def describe_2(fmu: FmuDescription, token: str) -> str:
+def describe_2(fmu: ExportedDescription, token: str) -> str:
     """The description for FMI 2.0."""
     variables = fmu.variables
     number = {x.reference: k + 1 for k, x in enumerate(variables.all)}
@@ -132,13 +132,13 @@ def describe_2(fmu: FmuDescription, token: str) -> str:
     }  # fmt: skip
     sources = [_element("SourceFiles", {}, [_element("File", {"name": fmu.source}, indent=3)], 2)]
 
-    def unknown(x: FmuVariable) -> str:
+    def unknown(x: ExportedVariable) -> str:
         values: dict[str, object] = {"index": number[x.reference]}
         known = " ".join(str(number[r]) for r in x.depends_on or ())
         text = f' dependencies="{known}"' if x.depends_on is not None else ""
         return f"      <Unknown{_attributes(values)}{text}/>"
 
-    def initial(x: FmuVariable) -> str:
+    def initial(x: ExportedVariable) -> str:
         return f'      <Unknown index="{number[x.reference]}"/>'
 
     structure = [
@@ -161,7 +161,7 @@ def describe_2(fmu: FmuDescription, token: str) -> str:
     return _whole(header, [part for part in parts if part])
 
 
-def _scalar_2(variables: FmuVariables, x: FmuVariable, number: Mapping[int, int]) -> str:
+def _scalar_2(variables: ExportedVariables, x: ExportedVariable, number: Mapping[int, int]) -> str:
     outside = {
         "name": _shown(variables, x), "valueReference": x.reference, "causality": x.causality,
         "variability": x.variability, "initial": x.initial, "description": x.note or None,
@@ -174,7 +174,7 @@ def _scalar_2(variables: FmuVariables, x: FmuVariable, number: Mapping[int, int]
 
 
 # -- FMI 3.0 -----------------------------------------------------------------------------------------------------------
-def describe_3(fmu: FmuDescription, token: str) -> str:
+def describe_3(fmu: ExportedDescription, token: str) -> str:
     """The description for FMI 3.0."""
     variables = fmu.variables
     common = {
@@ -182,7 +182,7 @@ def describe_3(fmu: FmuDescription, token: str) -> str:
         "providesDirectionalDerivatives": fmu.has_jacobian or None,
         "providesAdjointDerivatives": fmu.has_jacobian or None,
     }  # fmt: skip
-    everything: Sequence[FmuVariable] = (*variables.all, *variables.indicators)
+    everything: Sequence[ExportedVariable] = (*variables.all, *variables.indicators)
     structure = [
         *(_unknown_3("Output", x) for x in variables.results),
         *(_unknown_3("ContinuousStateDerivative", x) for x in variables.derivatives),
@@ -201,7 +201,7 @@ def describe_3(fmu: FmuDescription, token: str) -> str:
     return _whole(_header(fmu, "3.0", token), [part for part in parts if part])
 
 
-def _scalar_3(variables: FmuVariables, x: FmuVariable) -> str:
+def _scalar_3(variables: ExportedVariables, x: ExportedVariable) -> str:
     values = {
         "name": _shown(variables, x), "valueReference": x.reference, "causality": x.causality,
         "variability": x.variability, "initial": x.initial, "description": x.note or None, "unit": x.unit,
@@ -210,12 +210,12 @@ def _scalar_3(variables: FmuVariables, x: FmuVariable) -> str:
     return _element("Float64", values, indent=2)
 
 
-def _unknown_3(name: str, x: FmuVariable) -> str:
+def _unknown_3(name: str, x: ExportedVariable) -> str:
     known = "" if x.depends_on is None else f' dependencies="{" ".join(map(str, x.depends_on))}"'
     return f'    <{name} valueReference="{x.reference}"{known}/>'
 
 
-def describe_build(fmu: FmuDescription) -> str:
+def describe_build(fmu: ExportedDescription) -> str:
     """``sources/buildDescription.xml`` of FMI 3.0."""
     files = [_element("SourceFile", {"name": fmu.source}, indent=3)]
     sets = [_element("SourceFileSet", {"language": "C99", "compilerOptions": SOURCE_OPTIONS}, files, 2)]

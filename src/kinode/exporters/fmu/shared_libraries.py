@@ -58,7 +58,14 @@ WINDOWS_FUNCTIONS = (
     " copysign remainder erf erfc ldexp frexp modf fmin fmax fma scalbn scalbln ilogb logb nextafter lround llround"
 )
 """What the libraries for Windows take from ucrtbase.dll."""
-WINDOWS_ENTRY = "int DllMainCRTStartup(void *library, unsigned why, void *more) { return 1; }\nint _fltused = 0;\n"
+WINDOWS_ENTRY = """\
+int DllMainCRTStartup(void *library, unsigned why, void *more) { return 1; }
+int _fltused = 0;
+double sin(double x);
+double cos(double x);
+void sincos(double x, double *sine, double *cosine) { *sine = sin(x); *cosine = cos(x); }
+"""
+"""The entry point, and a function into which the compiler joins two others."""
 
 
 def has_zig() -> bool:
@@ -165,7 +172,7 @@ def _compile_for_windows(
     names = "\n".join(f"    {name}" for name in WINDOWS_FUNCTIONS.split())
     (folder / "ucrtbase.def").write_text(f"LIBRARY ucrtbase.dll\nEXPORTS\n{names}\n", encoding="utf-8")
     for source in (main, "windows_entry.c"):
-        plain = ["-fno-sanitize=all", "-mno-stack-arg-probe"]
+        plain = ["-fno-sanitize=all", "-mno-stack-arg-probe", *(["-fno-builtin"] if source != main else [])]
         _zig(["cc", "-target", target.target, *options, *plain, "-c", source, "-o", f"{source}.obj"], folder)
     _zig(["dlltool", "-m", "i386:x86-64", "-d", "ucrtbase.def", "-l", "libruntime.a"], folder)
     _zig(["cc", "-target", target.target, "-nostdlib", "-shared", "-s", f"{main}.obj",

@@ -21,6 +21,8 @@ LIBRARY = (
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "atan2", "pow", "floor", "fma",
 )  # fmt: skip
 """Functions of the C library that kernels call."""
+RUNTIME = ("memcpy", "memmove", "memset", "__chkstk")
+"""What the code generator calls by itself; the last one on Windows, in functions with more than a page of variables."""
 _PROVIDED: dict[str, int] = {}  # symbols and their addresses
 
 
@@ -84,7 +86,7 @@ def keep(
 def _libraries() -> tuple[ctypes.CDLL, ...]:
     """Where the functions of the C library are: in Python's own process first."""
     if sys.platform == "win32":
-        return (ctypes.CDLL("ucrtbase"),)
+        return (ctypes.CDLL("ucrtbase"), ctypes.CDLL("ntdll"))  # the latter has what RUNTIME names
     found = [ctypes.CDLL(None)]
     if not hasattr(found[0], "atan2"):
         from ctypes.util import find_library
@@ -116,7 +118,7 @@ def _load_by_llvm(code: bytes) -> LoadedCode:
     from kinode.jit.llvm_code import host
     from kinode.jit.llvm_doors.binding_door import BindingDoor
 
-    for name in LIBRARY:
+    for name in (*LIBRARY, *RUNTIME):
         if not binding.address_of_symbol(name):
             find_symbol(name)
     for name, address in _PROVIDED.items():

@@ -1,0 +1,194 @@
+"""What the start of a model needs in C: its memory, its programs, and the parameters that it does not follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.trace import Tape
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.initialization.loop_equations import CLOSURE
+from kinode.dynamics.initialization.loop_poses import POSE_ERRORS
+from kinode.dynamics.initialization.start_quantities import START_QUANTITIES
+from kinode.dynamics.initialization.warm_starts.warm_start import ADVANCED, NEAR, WarmStart
+from kinode.exporters.c_code.memory_image import MemoryImage, take_image
+from kinode.exporters.c_code.start_loop import StartMemory
+from kinode.expressions.syntax_tree import Expression
+from kinode.jit.pointers import floats_of, ints_of
+from kinode.jit.program import Block, Program
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.start_outputs import consistent_values, find_zeros
+from kinode.model.joints.joint import Joint
+from kinode.multibody.snapshot import Snapshot
+from kinode.records import dataclass
+
+BOUND = {"warm.inputs": "m->inputs", "warm.work": "m->work", "p_given": "m->p", "y": "m->run.state.y"}
+"""Pointers of the start to what the model has already."""
+WARM_KERNELS = {"poses": POSE_ERRORS, "elements": CLOSURE, "advance": ADVANCED}
+
+
+@dataclass(frozen=True, eq=False)
+class StartPlan:
+    """The start in C; ``frozen`` are the parameters that it does not follow."""
+
+    image: MemoryImage
+    programs: dict[str, Program]
+    """By the field of the memory, with a point between records, that has the number of the program."""
+    frozen: frozenset[str]
+    has_loops: bool
+
+
+def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
+    """The plan; None where the start depends on no parameter, or C does not compute it."""
+    start, topology = dynamics.start, dynamics.topology
+    network = topology.network
+    if not len(start.parameters_that_count) or topology.n_u + topology.n_z == 0:
+        return None
+    if network is not None and (network.starts or find_zeros(topology)):
+        return None
+    start.settle()
+    warm = start.warm_start if topology.constrained else None
+    if topology.constrained and (warm is None or warm.problem.followers):
+        return None
+    requests = _Requests(dynamics, warm)
+    programs = {"requested": requests.program()}
+    if warm is not None:
+        used = {name: kernel for name, kernel in WARM_KERNELS.items() if getattr(warm.memory, name)}
+        programs |= {f"warm.{name}": start.open_kernels.program(kernel) for name, kernel in used.items()}
+    memory = _lay_out(dynamics, warm, requests)
+    places = _follower_places(dynamics)
+    if places:
+        programs["following"] = dynamics.kernels.program(Kernel(START_QUANTITIES.name))
+        memory.n_followers, memory.places = len(places), ints_of(np.array(places, dtype=np.int64))
+        memory.values = floats_of(np.zeros(int(programs["following"].sizes["out"])))
+    image = take_image(memory, {}, {}, BOUND.__contains__)
+    numbers = tuple(entry for entry in image.numbers if entry[0] not in programs)
+    return StartPlan(replace(image, numbers=numbers), programs, frozenset(requests.frozen), warm is not None)
+
+
+def find_frozen(dynamics: Dynamics, plan: StartPlan | None) -> frozenset[str]:
+    """The parameters that move the start, and that the start in C does not follow."""
+    if plan is not None:
+        return plan.frozen
+    names = dynamics.topology.parameters
+    return frozenset(names[k] for k in dynamics.start.parameters_that_count)
+
+
+def _follower_places(dynamics: Dynamics) -> list[int]:
+    """Where the values of following states stand in z, in the order of their kernel."""
+    point = dynamics.point(dynamics.start.initial, None, None)
+    names = list(consistent_values(Snapshot(dynamics.topology, point)))
+    index_of = {c.name: c.index for c in dynamics.coordinates if c.role == "z"}
+    return [index_of.get(name, -1) for name in names]
+
+
+class _Requests:
+    """The requested initial values as functions of the parameters, on a tape."""
+
+    def __init__(self, dynamics: Dynamics, warm: WarmStart | None) -> None:
+        self.dynamics, self.tape = dynamics, Tape()
+        self.topology, self.frozen = dynamics.topology, set[str]()
+        self.own = dynamics.start.initial_values
+        self.places = {name: k for k, name in enumerate(self.topology.parameters)}
+        layout = self.topology.layout
+        self.q_of = layout.q_of if warm is None else warm.problem.q_of
+        self.u_of = layout.u_of if warm is None else warm.problem.u_of
+        self.n_x = layout.n_q if warm is None else warm.problem.n_q
+        self.n_all_u = layout.n_u if warm is None else warm.problem.n_u
+        self.q: list[Scalar] = [0.0] * self.n_x
+        self.u: list[Scalar] = [0.0] * self.n_all_u
+        self.is_given = np.zeros(self.n_x, dtype=np.int64)
+        for name, where in self.q_of.items():
+            self._request(name, where)
+        self.z = self._states()
+
+    def _resolve(self, value: Any) -> Scalar:
+        return value.evaluate(self._look_up) if isinstance(value, Expression) else float(value)
+
+    def _look_up(self, name: str) -> Scalar:
+        if name in self.places:
+            return self.tape.input("p", self.places[name])
+        given = self.dynamics.system.parameters[name].value
+        return self._resolve(given)
+
+    def _freeze(self, *values: Any) -> None:
+        """Note the parameters of values that stay as they are in the model."""
+        waiting = {name for value in values if isinstance(value, Expression) for name in value.names()}
+        while waiting:
+            name = waiting.pop()
+            if name in self.places:
+                self.frozen.add(name)
+            elif name in self.dynamics.system.parameters:
+                given = self.dynamics.system.parameters[name].value
+                waiting |= given.names() if isinstance(given, Expression) else frozenset()
+
+    def _request(self, name: str, where: slice) -> None:
+        """The requested coordinates and speeds of a joint."""
+        joint, own = self.dynamics.system.joints[name], self.own.joints.get(name)
+        if own is None:
+            return
+        given = joint.q if joint.q is not None else joint.guess
+        self.is_given[where] = int(bool(own.exact_q.all()))
+        kind = type(joint)
+        if kind.initial_q is Joint.initial_q and given is not None:
+            self.q[where] = [self._resolve(x) for x in given]
+        else:
+            self.q[where] = own.q.tolist()
+            self._freeze(*(given or ()))
+        if kind.initial_u is Joint.initial_u and joint.u is not None:
+            self.u[self.u_of[name]] = [self._resolve(x) for x in joint.u]
+        else:
+            self.u[self.u_of[name]] = own.u(own.q).tolist()
+            self._freeze(*(joint.u or ()))
+
+    def _states(self) -> list[Scalar]:
+        """The requested values of other states."""
+        z: list[Scalar] = self.own.z.tolist()
+        of_states: Callable[..., Any] = self.topology.initial_states
+        slices = [(name, where, of_states) for name, where in self.topology.z_of.items()]
+        for name, where, read in slices:
+            try:
+                z[where] = list(read(name, self._resolve))
+            except (TypeError, ValueError):  # a component that wants plain numbers
+                self._freeze(*(law for _, law in self.dynamics.system[name].expressions()))
+        for name, where in self.topology.layout.discrete_of.items():
+            if name not in self.dynamics.system:
+                continue
+            try:
+                z[where] = list(self.dynamics.system[name].initial_discrete_states(self._resolve))
+            except (TypeError, ValueError):
+                self._freeze(*(law for _, law in self.dynamics.system[name].expressions()))
+        return z
+
+    def program(self) -> Program:
+        """The program of all requested values."""
+        stores = [("out", k, x) for k, x in enumerate((*self.q, *self.u, *self.z))]
+        sizes = {"t": 1, "p": len(self.places), "out": len(stores)}
+        return Program("requested", sizes, {}, [Block(1, {}, [stores])], rare=True)
+
+
+def _lay_out(dynamics: Dynamics, warm: WarmStart | None, requests: _Requests) -> StartMemory:
+    """The memory of the start; that of the warm start is as its first call left it."""
+    memory, topology, start = StartMemory(), dynamics.topology, dynamics.start
+    n_p, n_inputs = len(topology.parameters), len(topology.inputs)
+    if warm is not None:
+        point = dynamics.point(start.initial, None, None)
+        warm.follow(start.initial_values, point)  # sets the rows of the speeds
+        memory.warm = warm.memory
+        memory.anchor = floats_of(warm.anchor.x.copy())
+        memory.spans = floats_of(np.array(NEAR * warm.problem.poses.layout.spans(warm.problem.length)))
+    else:
+        arrays = {"time": 1, "x": requests.n_x, "step": requests.n_all_u, "p": n_p, "inputs": n_inputs}
+        for name, size in {**arrays, "still": topology.n_u, "z": topology.n_z}.items():
+            setattr(memory.warm, name, floats_of(np.zeros(size)))
+    memory.n_q, memory.n_u, memory.n_z = topology.n_q, topology.n_u, topology.n_z
+    memory.n_x, memory.n_all_u, memory.n_p = requests.n_x, requests.n_all_u, n_p
+    memory.is_given = ints_of(requests.is_given)
+    own: Array = np.array(dynamics.arguments.parameters, dtype=float)
+    memory.p_own, memory.before = floats_of(own), floats_of(np.zeros(requests.n_x))
+    memory.request = floats_of(np.zeros(len(requests.q) + len(requests.u) + len(requests.z)))
+    return memory

@@ -1,0 +1,1 @@
+"""Systems as robot files of other programs: URDF and MJCF."""

@@ -1,0 +1,68 @@
+"""What a body is drawn with, its shape and its meshes alike, as solids at a place."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import rotation_from_quaternion, rotation_from_rpy
+from kinode.model.base.bodies import Body
+from kinode.model.system import System
+
+# Turns that bring z to an axis.
+TO_AXIS = {
+    "x": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
+    "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+    "z": np.eye(3),
+}
+THIN = 0.01  # radius of a thin rod, of its length
+
+
+class DrawnSolid(NamedTuple):
+    """A box, cylinder, capsule, sphere or mesh, with its pose in the body as a 4x4 matrix."""
+
+    kind: str
+    sizes: tuple[float, ...]
+    pose: Array
+    role: str = "visual"
+    file: str | None = None
+
+
+def find_solids(system: System, body: Body) -> list[DrawnSolid]:
+    """The solids of a body."""
+    solids = [] if body.shape is None else [_shape(system, body)]
+    for visual in body.meshes:
+        R = rotation_from_rpy(list(visual.rpy)) if visual.quaternion is None else None
+        R = rotation_from_quaternion(np.array(visual.quaternion)) if R is None else R
+        solids.append(
+            DrawnSolid(
+                visual.kind, visual.sizes, _pose(np.asarray(R, dtype=float), visual.at), visual.role, visual.file
+            )
+        )
+    return solids
+
+
+def _shape(system: System, body: Body) -> DrawnSolid:
+    shape = body.shape
+    assert shape is not None
+    sizes: dict[str, Any] = {
+        name: value if isinstance(value, str) else system.nominal(value) for name, value in shape.sizes
+    }
+    at = [system.nominal(x) for x in shape.at]
+    if shape.kind == "box":
+        return DrawnSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
+    if shape.kind == "sphere":
+        return DrawnSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
+    R = TO_AXIS[sizes["axis"]]
+    if shape.kind == "rod":
+        middle = np.array(at) + 0.5 * sizes["length"] * R[:, 2]
+        return DrawnSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
+    return DrawnSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
+
+
+def _pose(R: Array, p: object) -> Array:
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = R, np.asarray(p, dtype=float)
+    return X

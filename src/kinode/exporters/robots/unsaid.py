@@ -1,0 +1,58 @@
+"""What a robot file cannot say of a system, in sentences: laws, friction by load, circuits, controllers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+from kinode.errors import ExportWarning
+from kinode.model.joints.joint import Joint
+from kinode.model.system import System
+from kinode.simulation.call_site import caller_depth
+
+
+def describe_joint(joint: Joint, said: Iterable[str]) -> list[str]:
+    """The fields of a joint that act and are not among those that the file says."""
+    words = {
+        "effort": "its effort law", "stiffness": "its spring", "damping": "its damping", "friction": "its friction",
+        "stop": "its stop", "backlash": "its backlash", "motion": "its prescribed motion",
+        "speed": "its prescribed speed",
+    }  # fmt: skip
+    freed = {"motion": ", and it moves freely", "speed": ", and it moves freely"}
+    return [
+        f"{joint.name}: {text} is left out{freed.get(field, '')}"
+        for field, text in words.items()
+        if getattr(joint, field) is not None and field not in said
+    ]
+
+
+def describe_rest(system: System, said: Iterable[str]) -> list[str]:
+    """Constraints, elements and signals that the file does not say."""
+    said = set(said)
+    lines = [
+        f"{component.name}: {component.kind or 'an element'} is left out"
+        for section in (system.constraints, system.elements)
+        for component in section.values()
+        if component.name not in said
+    ]
+    if system.signals:
+        lines.append(f"signals are left out: {', '.join(system.signals)}")
+    return lines
+
+
+def describe_parameters(system: System) -> list[str]:
+    """What became of the parameters: no loss, and said in a comment alone."""
+    return [f"parameters are written as numbers: {', '.join(system.parameters)}"] if system.parameters else []
+
+
+def comment(lines: Iterable[str], indent: str = "  ") -> str:
+    """Sentences as an XML comment, which may not hold two hyphens in a row."""
+    return "".join(f"{indent}<!-- {line.replace('--', '- -')} -->\n" for line in lines)
+
+
+def warn(form: str, system: System, lines: list[str]) -> None:
+    """A warning that names what is left out."""
+    if lines:
+        more = f"; and {len(lines) - 6} more" if len(lines) > 6 else ""
+        message = f"{form} cannot say all of {system.name} (comments in the file list it): {'; '.join(lines[:6])}{more}"
+        warnings.warn(message, ExportWarning, stacklevel=caller_depth())
