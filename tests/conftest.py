@@ -37,6 +37,23 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 gc.set_threshold(50_000, 10, 10)
 
 
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory, worker_id):
+    """A folder that all workers of this test run have in common."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "player_pages"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pages(shared_folder):
+    """Runs and pages of examples, which the first test makes that asks for them."""
+    from player_pages import PageFolder
+
+    return PageFolder(shared_folder)
+
+
 def pytest_collection_finish():
     """What is there now stays to the end, and is no longer looked at."""
     gc.collect()

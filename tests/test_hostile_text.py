@@ -11,8 +11,9 @@ import xml.etree.ElementTree as xml
 from html.parser import HTMLParser
 
 import pytest
+from example_counts import examples
 from hostile_words import EVERY, HARMLESS, HOSTILE, TEXTS, accepted, explanation, model
-from hypothesis import given, settings
+from hypothesis import given
 from typer.testing import CliRunner
 
 import kinode as kn
@@ -96,7 +97,7 @@ def test_drawings_with_any_text(words):
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@settings(max_examples=60)
+@examples(24, nightly=100)
 @given(TEXTS, TEXTS)
 def test_models_with_any_text(words, notes):
     """A saved model says the same when it is read again; what would command a terminal is not written."""

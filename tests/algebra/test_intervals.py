@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from example_counts import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kinode.algebra.intervals import RULES, Interval
@@ -32,7 +33,7 @@ BINARY = {"add", "sub", "mul", "pow", "atan2", "min", "max", "less", "less_equal
 
 
 @pytest.mark.parametrize("name", FLOAT_FUNCTIONS)
-@settings(max_examples=100, deadline=None)
+@examples(30, nightly=100)
 @example(boxes=([0.0, 0.0], [-1.0, 0.0], [0.0, 0.0]), shares=(0.0, 0.0, 0.0))
 @example(boxes=([0.0, 0.0], [0.0, 1.0], [0.0, 0.0]), shares=(0.0, 0.0, 0.0))
 @example(boxes=([-2.0, -1.0], [1.0, 2.0], [0.0, 0.0]), shares=(0.0, 0.0, 0.0))
@@ -46,7 +47,7 @@ def test_bounds_hold(name, boxes, shares):
         assert value <= bounds.high + slack or value > 1e150
 
 
-@settings(max_examples=50, deadline=None)
+@examples(30, nightly=100)
 @given(box=ends)
 def test_a_point_has_tight_bounds(box):
     x = box[0]

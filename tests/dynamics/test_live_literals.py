@@ -18,7 +18,7 @@ FILES = sorted(EXAMPLES.glob("*.yaml"))
 SHORT = 0.3  # s; long enough for pins to load, contacts to begin and motors to turn
 TIMES = 7
 SHARE = 0.03  # by which a number is changed
-TOGETHER = 8  # numbers in one run
+TOGETHER = 16  # numbers in one run
 # Two integrations of the same motion with step control differ by rounding that the motion amplifies.
 SAME = 2e-7
 # Numbers of a file that are no numbers of the model: they bound parameters or declare kinds.

@@ -174,6 +174,31 @@ def test_start_follows_parameters(tmp_path):
     assert b"do not close" in text(30)
 
 
+@pytest.mark.parametrize("options", [{"method": "rk4", "step": 1e-3}, {"method": "stiff"}])
+def test_other_methods(tmp_path, options):
+    """Steps of fixed length, and an implicit method; the Jacobian is that of differences."""
+    system = kn.load(EXAMPLES / "double_pendulum.yaml")
+    library = LoadedModel(system, tmp_path / "c", jacobian=True, **options)
+    assert library("init", 0.0) == 0
+    assert library("advance", 0.1) == 0
+    assert library("advance", 0.2) == 0
+    run = kn.simulate(system, until=0.2, **options)
+    assert np.allclose(library.state(), [*run.q[-1], *run.u[-1]], rtol=1e-7, atol=1e-7)
+    n, m = library.constant("N_STATES"), library.constant("N_OUTPUTS")
+    whole, rates = np.zeros((n + m, n)), []
+    library("jacobian", ctypes.c_void_p(whole.ctypes.data), result=None)
+    pointer, rate = library("state", result=ctypes.POINTER(ctypes.c_double)), np.zeros(n)
+    for k in range(n):
+        ends = []
+        for side in (1e-6, -1e-6):
+            pointer[k] += side
+            library("rate", ctypes.c_void_p(rate.ctypes.data), result=None)
+            ends.append(np.concatenate([rate, library.outputs()]))
+            pointer[k] -= side
+        rates.append((ends[0] - ends[1]) / 2e-6)
+    assert np.allclose(whole, np.array(rates).T, rtol=1e-6, atol=1e-5)
+
+
 def test_parameters_act_between_steps(tmp_path):
     """A parameter that moves no start may change at any time; a law of time breaks where parameters say."""
     system = kn.System("pushed")

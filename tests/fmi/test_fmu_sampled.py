@@ -123,9 +123,12 @@ def test_errors_of_the_fmu_come_with_its_own_words(version):
         kn.simulate(make_system(version, inputs={"u": "1e5*t"}), 0.1)
 
 
-def test_model_exchange_alone_is_said():
-    with pytest.raises(kn.ModelError, match=r"ball\.file: is an FMU for Model Exchange alone: its kind is fmu_model"):
-        kn.System("s").fmu("ball", make_fmu("ball", 2), period=0.01)
+def test_what_machine_code_alone_can_do_refuses_it_by_name(tmp_path):
+    for kind in ("c", "fmu"):
+        with pytest.raises(kn.ModelError, match="lag: it calls an FMU, which"):
+            kn.export(make_system(), kind, tmp_path / kind)
+    with pytest.raises(kn.ArgumentError, match="sensitivity: lag is an FMU, which has no derivative"):
+        kn.simulate(make_system(), 0.1, sensitivity=["T"])
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

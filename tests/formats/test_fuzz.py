@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from hypothesis import example, given, settings
+from example_counts import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kinode.errors import Error
@@ -54,13 +55,13 @@ def swapped_values(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=150)
+@examples(60, nightly=150)
 @given(mutations())
 def test_mutated_files(text: str) -> None:
     read(text)
 
 
-@settings(max_examples=150)
+@examples(60, nightly=150)
 @given(swapped_values())
 def test_swapped_values(text: str) -> None:
     read(text)
@@ -82,7 +83,7 @@ KINDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@examples(60, nightly=300)
 @given(
     st.sampled_from(["bodies", "joints", "elements", "constraints", "frames", "tables", "parameters", "inputs", "signals", "systems", "changes"]),
     st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5), KINDS, st.booleans(),

@@ -11,7 +11,8 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from example_counts import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kinode as kn
@@ -297,14 +298,14 @@ def swapped(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=120, deadline=None)
+@examples(30, nightly=120)
 @given(swapped())
 @example(CONNECTED)
 def test_networks_with_other_words(text: str) -> None:
     read(text)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(30, nightly=100)
 @given(st.integers(0, len(CONNECTED)), st.integers(0, 30), st.sampled_from(SNIPPETS) | st.text(max_size=4))
 def test_networks_with_other_text(start: int, length: int, put: str) -> None:
     read(CONNECTED[:start] + put + CONNECTED[start + length :])

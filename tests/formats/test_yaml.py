@@ -13,7 +13,8 @@ from typing import Any
 import jsonschema
 import pytest
 from drawn_systems import systems
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kinode.errors import ModelError
@@ -296,7 +297,7 @@ RAW = st.sampled_from(["2", "2 N/m", "3 kg", "0.5 rad", "1 m", 4.0])
 MADE = st.sampled_from(["k+k", "2*k", "k*m", "sqrt(k)", "k/m", "k^2", "-k", "sin(k)", "k + 0*m"])
 
 
-@settings(max_examples=80)
+@examples(24, nightly=100)
 @given(RAW, RAW, MADE, RAW | MADE, RAW | MADE, RAW)
 def test_dimensions_of_parameters_are_kept(k, m, made, bound, bound_made, changed):
     """Of a subsystem's parameters too, whether numbers or arithmetic in either system gives them."""

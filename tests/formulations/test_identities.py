@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from example_counts import examples
+from example_counts import examples, is_fixed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_contract import needed_fields
@@ -57,7 +57,7 @@ def near(a, b, size=0.0):
 
 
 @given(plans(), st.integers(0, 99))
-@examples(24, nightly=160)
+@examples(16, nightly=160)
 def test_all_formulations_agree_and_keep_the_identities(plan, seed):
     verification = verify(build(plan), 1, seed=seed, compiled=False)
     assert verification.ok, str(verification)
@@ -76,7 +76,7 @@ def test_each_joint_in_the_middle_of_a_chain(kind, backward, drive):
     """Every joint for certain, not only where hypothesis happens to look."""
     loads = frozenset() if kind == "fixed" else frozenset({"effort", "damping"})
     links = (Link("revolute", -1, seed=1), Link(kind, 0, backward, drive, loads, seed=2), Link("revolute", 1, seed=3))
-    verification = verify(build(Plan(links, springs=((0, 2),))), 2, compiled=False)
+    verification = verify(build(Plan(links, springs=((0, 2),))), 1 if is_fixed() else 2, compiled=False)
     assert verification.ok, str(verification)
 
 
@@ -243,7 +243,7 @@ def _parts(X):
 
 
 @given(plans(loaded=False, driven=False), st.integers(0, 99), st.data())
-@settings(max_examples=30)
+@examples(16, nightly=100)
 def test_which_side_of_a_joint_is_called_a_does_not_matter(plan, seed, data):
     """Exchanged a and b at the same poses and speeds: bodies accelerate alike, the reaction is the opposite."""
     i = data.draw(st.integers(0, len(plan.links) - 1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_contract import needed_fields
@@ -48,7 +49,7 @@ def both(topology, point, **more):
 
 
 @given(plans(), st.integers(0, 99))
-@settings(max_examples=60)
+@examples(16, nightly=100)
 def test_trees_move_and_are_held_as_the_recursion_says(plan, seed):
     """Accelerations of joints and bodies, all six components of every reaction, all efforts."""
     topology = topology_of(plan)

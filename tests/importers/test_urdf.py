@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from urdf_text import INERTIAL, LINK_A, LINK_B, joint, link, robot
 
@@ -232,7 +233,7 @@ def test_any_bytes(data):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 6))
-@settings(max_examples=150)
+@examples(50, nightly=150)
 def test_mutated_file(seed, count):
     chance = random.Random(seed)
     data = bytearray(GOOD.encode())
@@ -254,7 +255,7 @@ def test_mutated_file(seed, count):
     st.sampled_from(["xyz", "rpy", "value", "ixx", "lower", "damping", "multiplier", "name", "type", "link", "joint"]),
     st.text(),
 )
-@settings(max_examples=100)
+@examples(50, nightly=100)
 def test_any_text_in_an_attribute(attribute, text):
     from xml.sax.saxutils import quoteattr
 
@@ -267,7 +268,7 @@ NUMBERS = ["0", "-0.0", "1e-320", "1e-200", "1e160", "-1e160", "1.7e308", "-1.7e
 
 
 @given(st.data())
-@settings(max_examples=150)
+@examples(50, nightly=150)
 def test_extreme_numbers(data):
     words = re.split(r'(?<=[" ])(-?[0-9][0-9.]*)(?=[" ])', GOOD)
     for place in data.draw(st.lists(st.integers(0, len(words) // 2 - 1), max_size=8)):

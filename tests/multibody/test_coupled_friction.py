@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from joint_contract import needed_fields
 
@@ -154,7 +155,7 @@ class Drawn(JointFriction):
         return np.array([size(W[a:b]) for a, b in self.ends])
 
 
-@settings(max_examples=30)
+@examples(16, nightly=100)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.floats(0.05, 0.97), st.booleans(), st.integers(0, 2))
 def test_brakes_are_found_wherever_they_are_unique(seed, joints, radius, kinked, meshes):
     """Against turns of brakes and loads, which converge like radius^n; one component and teeth make kinks."""

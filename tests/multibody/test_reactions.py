@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_contract import needed_fields
@@ -66,7 +67,7 @@ def momentum_rates(topology, now):
 
 
 @given(plans(), st.integers(0, 99))
-@settings(max_examples=30)
+@examples(16, nightly=100)
 def test_what_acts_on_a_body_changes_its_momentum(plan, seed):
     """Joints, elements and gravity on every body, those in welds included: Newton and Euler, body by body."""
     topology = topology_of(plan)

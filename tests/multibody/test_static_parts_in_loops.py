@@ -5,7 +5,8 @@ Forces are of the size of 10 to 1000 N, and found by solving a few dozen equatio
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from example_counts import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import build, plans
 
@@ -333,7 +334,7 @@ def placed(system, body, X):
     st.sampled_from(["spherical", "revolute", "universal", "distance", "point_on_plane"]),
     st.integers(0, 99),
 )
-@settings(max_examples=40)
+@examples(16, nightly=100)
 def test_random_loops_balance_as_bodies_do(plan, closing, seed):
     """A tree in any position, closed there by one more joint or constraint: recursion against absolute coordinates."""
     rng = np.random.default_rng(seed)

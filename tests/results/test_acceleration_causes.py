@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import build, plans
 
@@ -78,7 +79,7 @@ def size_of(parts):
 
 
 @given(plans(most=6), st.integers(0, 99))
-@settings(max_examples=40)
+@examples(16, nightly=100)
 def test_terms_add_up_to_the_acceleration_in_any_tree(plan, seed):
     motion = snapshot_of(plan, seed)
     for body in motion.system.bodies:
@@ -90,7 +91,7 @@ def test_terms_add_up_to_the_acceleration_in_any_tree(plan, seed):
 
 
 @given(plans(most=5, driven=False), st.integers(0, 99), st.integers(0, 4))
-@settings(max_examples=40)
+@examples(16, nightly=100)
 def test_tiers_up_to_one_are_the_transport_of_what_is_above(plan, seed, k):
     """With all joints above a tier at rest, the acceleration is that of the tiers up to it: they do not change."""
     motion = snapshot_of(plan, seed)

@@ -7,6 +7,7 @@ coordinates of the joint put it.  So the coordinates of all joints are known wit
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from joint_contract import needed_fields
@@ -86,6 +87,7 @@ class Mechanism:
         return float(worst)
 
 
+@cache
 def mechanics(kind: str):
     """A joint of a kind, and its own numbers."""
     system = kn.System("one")
@@ -94,6 +96,7 @@ def mechanics(kind: str):
     return joint, np.asarray(joint.form(system.nominal), dtype=float)
 
 
+@cache
 def given_axes(kind: str) -> Pose:
     """The joint's axes as declared, in the canonical ones in which its pose is written."""
     joint, _ = mechanics(kind)

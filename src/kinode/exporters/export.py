@@ -92,7 +92,7 @@ EXPORTS = {
     "mjcf": ExportKind("model of MuJoCo", ".xml", _write_mjcf),
     "c": ExportKind(
         "library in C99 with an example, in a folder", "", _write_library,
-        ("outputs", "inputs", "method", "rtol", "atol", "jacobian"), is_text=False,
+        ("outputs", "inputs", "method", "step", "rtol", "atol", "jacobian"), is_text=False,
     ),
     "fmu": ExportKind(
         "FMU for Model Exchange and Co-Simulation", ".fmu", _write_fmu,
@@ -125,9 +125,10 @@ def export(
         The file, or a folder, in which the file gets the name of the system.  A kind that is a folder is written into
         this one.
     **options
-        What the kind takes besides.  Of an FMU: ``outputs`` and ``inputs``, lists of names; ``version``, "2.0" or
-        "3.0"; ``platforms``, a list of "linux", "linux-arm", "windows", "mac", "mac-arm", or "host"; ``method``,
-        ``rtol`` and ``atol`` of its co-simulation.
+        What the kind takes besides.  Of a library in C: ``outputs`` and ``inputs``, lists of names; ``method``,
+        ``step``, ``rtol`` and ``atol`` of its integrator; ``jacobian``, whether derivatives are written.  Of an FMU:
+        ``outputs`` and ``inputs``; ``version``, "2.0" or "3.0"; ``platforms``, a list of "linux", "linux-arm",
+        "windows", "mac", "mac-arm", or "host"; ``method``, ``rtol`` and ``atol`` of its co-simulation.
 
     Returns
     -------

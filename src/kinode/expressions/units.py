@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache as remember
 
@@ -348,6 +348,12 @@ def parse_quantity(text: str) -> Quantity | None:
         raise
     value, written = _convert(number, unit, text), f"{number} {unit_text}"
     return Quantity(value, unit.dimension, unit_text, unit.cycles, written, unit.angular)
+
+
+def convert_all(numbers: Iterable[str], unit_text: str) -> list[float]:
+    """Many numbers in one unit in SI, each as ``parse_quantity`` gives it."""
+    unit = parse_unit(unit_text)
+    return [_convert(number, unit, number) for number in numbers]
 
 
 def _convert(number: str, unit: Unit, text: str) -> float:

@@ -40,7 +40,11 @@ class FmuPackage:
         most = 1 if kind is not None and kind.once else MOST_INSTANCES
         while len(self.waiting) >= most:
             self.waiting.popitem(last=False)[1].close()
-        return FmuInstance(self, owner, exchange)
+        if not exchange:
+            return FmuInstance(self, owner, exchange)
+        from kinode.fmi.fmu_solver import SolvedFmu
+
+        return SolvedFmu(self, owner, exchange)
 
     def take(self, ticket: float, owner: str, t: float) -> FmuInstance:
         """The instance whose state a ticket names."""

@@ -120,6 +120,11 @@ class FmuInstance:
             except Exception as error:
                 raise self.fault(f"does not take {entry} = {value}", error) from None
 
+    @property
+    def answers_at_once(self) -> bool:
+        """Whether outputs follow inputs of the same instant: those of derivatives do, those of steps need not."""
+        return self.exchange
+
     def get(self, entries: Sequence[FmuEntry]) -> list[float]:
         """The values of variables."""
         values = []
@@ -167,6 +172,10 @@ class FmuInstance:
             raise
         except Exception as error:
             raise self.fault(f"cannot be initialized at t = {t:.9g} s", error) from None
+
+    def set_inputs(self, values: Sequence[Entry]) -> None:
+        """Give it the inputs of a tick, for the step that follows."""
+        self.set(values)
 
     def step(self, t: float, h: float) -> None:
         """Take a step of co-simulation."""

@@ -123,7 +123,8 @@ class Kernels:
 
     def prepare(self, kernels: Iterable[Kernel]) -> None:
         """Compile or load several kernels: the model is traced once for all, and LLVM works beside Python."""
-        self._build([kernel for kernel in dict.fromkeys(kernels) if not self.has(kernel)], 1)
+        if missing := [kernel for kernel in dict.fromkeys(kernels) if not self.has(kernel)]:
+            self._build(missing, 1)
 
     def _build(self, kernels: Sequence[Kernel], lanes: int) -> None:
         """Compile or load kernels; one thread at a time, since code that another thread runs must not be replaced."""

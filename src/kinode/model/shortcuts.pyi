@@ -1593,8 +1593,9 @@ class Shortcuts:
         inputs: NamedLawsLike = (),
         outputs: NamedVariablesLike | None = None,
         parameters: NamedNumbersLike = (),
+        interface: Literal["co_simulation", "model_exchange"] | None = None,
     ) -> SampledFmu:
-        """An FMU for Co-Simulation, which takes a step at each tick of a clock; its outputs are constant in between.
+        """An FMU, which goes on at each tick of a clock; its outputs are constant in between.
 
         Parameters
         ----------
@@ -1618,6 +1619,8 @@ class Shortcuts:
             Its outputs, by name or {name here: variable}; all if left out.
         parameters : mapping of numbers, default ()
             {its parameter: value}, set before it is initialized.
+        interface : {'co_simulation', 'model_exchange'}, optional
+            Which of its kinds; that with its own solver if it has one.
 
         Returns
         -------

@@ -336,9 +336,12 @@ def compute_motion(
     solver.check_start(start)
     check_lengths(dynamics, options.step, options.max_step, start.t, until)
     if stop_when is not None:
-        from kinode.simulation.stop_conditions import run_until
+        from kinode.simulation.stop_conditions import run_until, run_until_with_columns
 
-        return run_until(solver, start, until, output_times, stop_when, on_progress)
+        if columns is None:
+            return run_until(solver, start, until, output_times, stop_when, on_progress)
+        plain = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
+        return run_until_with_columns(plain, columns, start, until, times, stop_when, on_progress)
     solution = solver.run(start.y, start.t, until, output_times, on_progress=on_progress, repeated=True)
     motion = to_motion(solver, solution, output_times)
     return motion if columns is None else _end_at_jump(motion, solver, start, until)

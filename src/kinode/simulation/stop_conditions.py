@@ -31,7 +31,8 @@ from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.solution import OdeSolution
 from kinode.simulation.law_bounds.argument_paths import find_paths
 from kinode.simulation.law_bounds.watched_laws import NONE, complete
-from kinode.simulation.solver import Solver, StateHistory, to_motion
+from kinode.simulation.solver import Solver, StateHistory, compute_motion, to_motion
+from kinode.simulation.state_columns.column_request import StartColumns
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
 CLOSE_SAMPLES, MAX_CLOSER = 65, 8  # of a step that may hide a hit, and how often a part of it is sampled anew
@@ -60,7 +61,7 @@ class Condition:
         if law.op in ("less", "less_equal"):
             law = law.args[1] - law.args[0]
         self.dynamics, self.text = dynamics, text
-        written = law.text() if isinstance(law, Expression) else repr(law)
+        self.law = written = law.text() if isinstance(law, Expression) else repr(law)
         self.kernel, self.bounded = (
             Kernel("law", (written,)),
             complete(dynamics, BoundOptions((written,)), varying=varying),
@@ -104,6 +105,21 @@ def run_until(
         whole = solver.run(start.y, start.t, until, output_times, on_progress=on_progress)
         return to_motion(solver, whole, output_times)
     return to_motion(solver, whole)
+
+
+def run_until_with_columns(
+    solver: Solver, columns: StartColumns, start: State, until: float, times: Array | None, text: str,
+    on_progress: Callable[[float], bool] | None,
+) -> StateHistory:  # fmt: skip
+    """The motion with derivatives, up to where its condition becomes true in the motion without, by the solver."""
+    stopped = run_until(solver, start, until, times, text, on_progress)
+    by_condition = stopped.ending.kind is EndKind.CONDITION
+    motion = compute_motion(
+        solver.dynamics, start, stopped.t_end if by_condition else until, columns=columns, options=solver.options,
+        times=np.unique(stopped.t) if by_condition and times is not None else times, p=solver.p, inputs=solver.inputs,
+        on_progress=on_progress,
+    )  # fmt: skip
+    return replace(motion, ending=stopped.ending) if by_condition and not motion.ending.failed else motion
 
 
 def _run_piece(

@@ -82,6 +82,8 @@ def assemble(
     joints = {n: replace(w, exact_u=w.exact_u | w.has_u) for n, w in joints.items()}
     initial = replace(initial, joints={**initial.joints, **joints}, weights=_weights(initial, weights))
     assembler = dynamics.start.assembler(initial, t, p, given)
+    if not (start or hold or weights):  # the model's own start, which is found once
+        return _assembly(dynamics, assembler, dynamics.state(t=t, p=p, inputs=given))
     return _assembly(dynamics, assembler, dynamics.solve_start(initial, t, p, given))
 
 

@@ -98,7 +98,8 @@ def simulate(
         eliminated; ``run.audit.drift`` tells how well the joints held.
     sensitivity : str or sequence of str, optional
         Parameters, inputs and initial values ("elbow.q") by name: derivatives by them are integrated with the motion,
-        through all events; see ``run.sensitivity``.  Not with the methods "stiff" and "cvode", nor with ``stop_when``.
+        through all events; see ``run.sensitivity``.  With ``stop_when`` they are those at fixed times, and
+        ``run.facts["end_by"]`` tells how the end moves.  Not with the method "cvode".
 
     Returns
     -------
@@ -204,6 +205,10 @@ def compute_run(
         more_arguments |= {} if columns is None else {"columns": columns}
         motion, more = _integrated(dynamics, state, end, {**arguments, **more_arguments})
     run = finish_run(task, begin, motion)
+    if columns is not None and task.stop_when is not None:
+        from kinode.tasks.run_derivatives.end_shift import find_end_shifts  # few runs need it
+
+        more["end_by"] = find_end_shifts(run, task.stop_when)
     run.facts = {**run.facts, **more, "seconds": time.perf_counter() - clock_start}
     return run
 
@@ -217,8 +222,6 @@ def find_columns(
 
     request = read_columns(begin.dynamics, names)
     check_method(begin.dynamics, task.options.method, begin.dynamics.formulation)
-    if task.stop_when is not None:
-        raise ArgumentError("sensitivity: a run with stop_when ends at another time if a value changes; give until")
     check_inputs(request, inputs)
     return find_start_columns(begin.dynamics, request, start, begin.state, p, inputs_at(inputs, begin.state.t))
 

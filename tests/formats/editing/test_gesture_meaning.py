@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_counts import examples
 from gesture_strategies import gestures
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kinode.errors import Error
@@ -102,7 +103,7 @@ def test_every_value_is_set_and_set_back(path):
         assert not draft.edited.edits()
 
 
-@settings(max_examples=60)
+@examples(30, nightly=100)
 @given(st.sampled_from(PATHS), st.sampled_from(["\n", "\r\n"]), st.data())
 def test_any_gestures_and_their_inverses_leave_equal_bytes(path, end, data):
     text = first = path.read_text().replace("\n", end)

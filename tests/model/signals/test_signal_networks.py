@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,7 +64,7 @@ def has_circle(network):
             del needs[k]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(16, nightly=100)
 @given(networks())
 def test_circles_are_found_and_only_these(network):
     system = build(network)

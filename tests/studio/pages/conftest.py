@@ -1,28 +1,16 @@
 """The player in a real Chromium: few pages at a time for all workers; every console error fails the test."""
 
 import pytest
-from player_pages import PATIENCE, ROOT, PageFolder, must_run, one_of, what_is_missing
+from page_pool import PagePool
+from player_pages import ROOT, must_run, one_of, what_is_missing
 
 from kinode.studio.films.chromium import find_chromium
 
 WIDE = {"width": 1280, "height": 800}
 LARGE = {"width": 1440, "height": 1000}
 MOST_PAGES = 2  # at a time: one takes half a gigabyte, and all of a core
+FAILED = pytest.StashKey[bool]()
 READY = "() => globalThis.kinodePlayer !== undefined"
-
-
-@pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory, worker_id):
-    """A folder that all workers of this test run have in common."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "player_pages"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def pages(shared_folder):
-    return PageFolder(shared_folder)
 
 
 @pytest.fixture(scope="session")
@@ -39,28 +27,37 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def page_pool(browser):
+    """Pages that tests hand on: a page that was used opens the next one in half the time."""
+    return PagePool(browser)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Remember which tests did not pass: their pages are not used again."""
+    outcome = yield
+    if outcome.get_result().failed:
+        item.stash[FAILED] = True
+
+
 @pytest.fixture
-def make_page(request, browser, shared_folder, pages):
+def make_page(request, page_pool, shared_folder, pages):
     """Makes pages of a size and color scheme; few tests at a time have a browser."""
-    contexts, complaints = [], []
+    used = []
     example = getattr(request.node, "callspec", None) and request.node.callspec.params.get("example")
     if example:
         pages.page(example)  # models are compiled while others use the browser
 
     def make(*, scheme="light", still=True, **size):
-        motion = "reduce" if still else "no-preference"
-        context = browser.new_context(viewport=WIDE | size, color_scheme=scheme, reduced_motion=motion)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        return page
+        used.append(page_pool.take(scheme, "reduce" if still else "no-preference", **WIDE | size))
+        return used[-1].page
 
     with one_of([shared_folder / f"browser_{k}.lock" for k in range(MOST_PAGES)]):
         yield make
-        for context in contexts:
-            context.close()
+        complaints = [words for each in used for words in each.complaints]
+        for each in used:
+            page_pool.give_back(each, again=not complaints and FAILED not in request.node.stash)
     assert not complaints, complaints
 
 

@@ -6,6 +6,7 @@ from scipy import stats
 
 import kinode as kn
 from kinode.errors import ArgumentError
+from kinode.tasks.studies import study_axes
 from kinode.tasks.studies.random_values import Distribution, between, normal, uniform
 from kinode.tasks.studies.study_design import Axis, make_design, random_shares
 
@@ -109,3 +110,13 @@ def test_spread_of_a_temperature_is_a_difference():
 def test_public_names():
     assert kn.normal(1, 2) == Distribution("normal", 1, 2)
     assert kn.uniform(1, 2).random and not kn.between(1, 2).random
+
+
+@pytest.mark.parametrize("text", ["elbow.q=1 deg..80 deg:200", "L=400 mm..600 mm:200", "L=0.4..0.6:200"])
+def test_many_texts_are_read_as_each_alone(text):
+    arm = kn.compile(kn.load("examples/double_pendulum.yaml"))
+    name, texts = study_axes.read_axis_text(text)
+    (axis,) = study_axes.read_axes([arm], ["arm"], {name: texts}, False)
+    assert axis.values == [study_axes._read_one(arm, name, each) for each in texts]
+    with pytest.raises(ArgumentError, match="5 s"):
+        study_axes.read_axes([arm], ["arm"], {name: [*texts, "5 s"]}, False)

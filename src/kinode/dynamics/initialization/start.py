@@ -83,11 +83,24 @@ class Start:
         """The model's own initial values."""
         return read_initial_values(self.arguments, {}, self.arguments.system.nominal)
 
-    @cached_property
+    @property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
+        found = self._own_start
+        if isinstance(found, AssemblyError):
+            raise found.with_traceback(None)
+        return found
+
+    @cached_property
+    def _own_start(self) -> State | AssemblyError:
+        """The same, or why the model does not close: that is not tried again."""
         with paused_collection(), self.open_kernels.tracing():
-            return self._solve(self.initial_values, 0.0, None, None)
+            try:
+                return self._solve(self.initial_values, 0.0, None, None)
+            except OtherRowsError:  # depends on the rows that are in use by then
+                raise
+            except AssemblyError as error:
+                return error.with_traceback(None)
 
     @cached_property
     def parameters_that_count(self) -> Array:

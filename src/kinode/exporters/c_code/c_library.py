@@ -13,7 +13,7 @@ from kinode.exporters.c_code.model_header import NamedIndex, comment, enumerate_
 from kinode.exporters.c_code.model_parameters import find_parameters
 from kinode.exporters.c_code.model_source import write_model
 from kinode.exporters.c_code.start_plan import find_start_plan
-from kinode.exporters.fmu.fmu_variables import FmuVariable, FmuVariables, VariableSource, find_variables
+from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, VariableSource, find_variables
 from kinode.jit.c_text.c_numbers import identifier, real
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import unknown
@@ -37,7 +37,7 @@ def refuse_functions(dynamics: Dynamics) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            message = "it calls a function in Python, which C cannot hold; write it as a law, or as a component"
+            message = f"it calls {entry.sampler.what}, which C cannot hold; write it as a law, or as a component"
             raise ModelError(message, component=entry.owner)
 
 
@@ -60,7 +60,7 @@ class _LibraryText:
         self.t0 = float(defaults.get("t0") or 0.0)
         self.until = float(defaults.get("until") or self.t0 + EXAMPLE_SPAN)
         self.variables = self._find_variables(options)
-        chosen = {name: options[name] for name in ("method", "rtol", "atol") if options.get(name) is not None}
+        chosen = {name: options[name] for name in ("method", "step", "rtol", "atol") if options.get(name) is not None}
         jacobian = bool(options.get("jacobian", False))
         if jacobian and is_large(dynamics.topology):
             raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
@@ -71,7 +71,7 @@ class _LibraryText:
         names = self._enumerations(identifier(self.system.name))
         self.model = write_model(dynamics, outputs=outputs, jacobian=jacobian, names=names, start=start, **chosen)
 
-    def _find_variables(self, options: Mapping[str, Any]) -> FmuVariables:
+    def _find_variables(self, options: Mapping[str, Any]) -> ExportedVariables:
         """Names, units and values; wrong names are refused."""
         start = find_start(
             self.dynamics, None, self.t0, self.dynamics.arguments.parameters, self.dynamics.arguments.inputs
@@ -82,7 +82,9 @@ class _LibraryText:
                 raise ArgumentError(unknown("inputs: no input is called", text, self.dynamics.topology.inputs))
         if outputs is None:
             outputs = [*(c.name for c in self.dynamics.coordinates), *(["system.energy"] * bool(self.system.bodies))]
-        source = VariableSource(self.dynamics, outputs, options.get("inputs"), start.y, frozenset(), 0, False)
+        source = VariableSource(
+            self.dynamics, outputs, options.get("inputs"), start.y, frozenset(), frozenset(), 0, False, start.y
+        )  # fmt: skip
         return find_variables(source)
 
     def _find_names(self) -> _Names:
@@ -207,7 +209,7 @@ while (status == 0) status = {name}_step(&model, 1e-3);
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _index(x: FmuVariable, note: str = "") -> NamedIndex:
+def _index(x: ExportedVariable, note: str = "") -> NamedIndex:
     notes = "; ".join(text for text in (x.note, note) if text)
     return NamedIndex(x.name, x.unit, x.start, x.low, x.high, notes)
 

@@ -93,7 +93,7 @@ class CModel:
 
 def write_model(
     dynamics: Dynamics, *, outputs: Sequence[str] = (), jacobian: bool = False, method: str | None = None,
-    rtol: float | None = None, atol: Any = None, names: str = "", start: StartPlan | None = None,
+    step: Any = None, rtol: float | None = None, atol: Any = None, names: str = "", start: StartPlan | None = None,
 ) -> CModel:  # fmt: skip
     """The C of a compiled system.
 
@@ -104,14 +104,14 @@ def write_model(
         Names of quantities that ``<name>_outputs`` gives, one after the other.
     jacobian : bool
         Whether ``<name>_jacobian`` is written; not for large systems.
-    method, rtol, atol
+    method, step, rtol, atol
         Of ``<name>_advance``, as in ``kn.simulate``; those of the model's run section by default.
     names : str
         Enumerations of indices for the header.
     start : StartPlan, optional
         How the start follows the parameters, where it is known already.
     """
-    text = _ModelText(dynamics, tuple(outputs), jacobian, method, rtol, atol)
+    text = _ModelText(dynamics, tuple(outputs), jacobian, _read_options(dynamics, method, step, rtol, atol))
     text.names, text.start_plan = names, start or find_start_plan(dynamics)
     return text.write()
 
@@ -119,13 +119,11 @@ def write_model(
 class _ModelText:
     """The C of one model while it is written."""
 
-    def __init__(
-        self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, method: str | None, rtol: Any, atol: Any
-    ) -> None:
+    def __init__(self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, options: Options) -> None:
         self.system, self.outputs = dynamics.system, outputs
         self.name = identifier(dynamics.system.name)
         self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
-        self.options = _read_options(dynamics, method, rtol, atol)
+        self.options = options
         self.dynamics, self.names = dynamics, ""
         self.start_plan: StartPlan | None = None
         self.start: Array = find_start(
@@ -255,6 +253,7 @@ class _ModelText:
             "KN_N_INPUTS": len(layout.inputs), "KN_N_OUTPUTS": n_outputs, "KN_N_EVENTS": self.n_events,
             "KN_N_EFFORTS": layout.n_u, "KN_EVENTFUL": int(self.eventful), "KN_HAS_BREAKS": int(self.plan is not None),
             "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS, "KN_BUDGET": "INT64_C(1099511627776)",
+            "KN_FIXED_STEP": real(self.options.step or 0.0), "KN_FIXED": int(METHODS[self.options.method].fixed),
             "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
             "KN_ALONG": along, "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
             **{f"KN_{code.name}": int(code) for code in (
@@ -355,18 +354,19 @@ class _ModelText:
         ])  # fmt: skip
 
 
-def _read_options(dynamics: Dynamics, method: str | None, rtol: Any, atol: Any) -> Options:
+def _read_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any, atol: Any) -> Options:
     """The options of the integration; what is left out comes from the model's run section."""
     defaults = dynamics.system.run_defaults
     chosen = method or defaults.get("method") or DEFAULT_METHOD
-    if chosen in METHODS and (METHODS[chosen].tableau is None or METHODS[chosen].fixed):
-        other = DEFAULT_METHOD if METHODS[chosen].fixed else find_stiff_method()
+    if chosen in METHODS and METHODS[chosen].tableau is None:
         if method is not None:
-            raise ArgumentError(f"method: {method!r} is not exported; use {other!r}")
-        chosen = other
+            raise ArgumentError(f"method: {method!r} is a library of its own; use {find_stiff_method()!r}")
+        chosen = find_stiff_method()
+    if step is None and chosen in METHODS and METHODS[chosen].fixed:
+        step = defaults.get("step")
     rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
     atol = atol if atol is not None else defaults.get("atol") or ATOL
-    return check_options(chosen, None, rtol, atol, None)
+    return check_options(chosen, step, rtol, atol, None)
 
 
 def _one_lane(kernel: Any) -> Any:

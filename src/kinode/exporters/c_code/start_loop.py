@@ -1,7 +1,7 @@
 """The start of an exported model with parameters of its own, as loops that become C (``jit/translator.py``).
 
 The requested initial values are evaluated with these parameters.  Loops are closed by Newton's method from the model's
-own start (``warm_starts/newton_loop.py``).  Where that leads too far, the parameters are changed in several pieces, from
+own start (``warm_starts/newton_loop.py``).  Where that leads too far, parameters are changed in several pieces, from
 one start to the next.  Following states then take their values.
 """
 

@@ -139,7 +139,8 @@ def find_sizes(dynamics: Dynamics, start: Array) -> Array:
     try:
         run = simulate(dynamics, until, samples=SIZING_SAMPLES, progress=False)
     except Error:
-        return np.abs(start)
+        sizes: Array = np.abs(start)
+        return sizes
     return np.array([float(np.abs(run[c.name]).max()) for c in dynamics.coordinates])
 
 
@@ -148,5 +149,5 @@ def _check_functions(dynamics: Dynamics) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            message = "it calls a function in Python, which an FMU cannot hold; write it as a law, or as a component"
+            message = f"it calls {entry.sampler.what}, which an FMU cannot hold; write it as a law, or as a component"
             raise ModelError(message, component=entry.owner)

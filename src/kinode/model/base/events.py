@@ -76,6 +76,8 @@ class Sampler(NamedTuple):
     phase: Fraction = Fraction(0)
     reads: tuple[str, ...] = ()
     call: Callable[[float, Mapping[str, Any]], Mapping[str, float]] | None = None
+    what: str = "a function in Python"
+    """What is called, in words."""
 
 
 def exact_seconds(seconds: float) -> Fraction:

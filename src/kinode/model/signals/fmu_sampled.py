@@ -1,8 +1,8 @@
-"""An FMU for Co-Simulation as a sampled part.
+"""An FMU as a sampled part: one for Co-Simulation takes its own steps, one for Model Exchange is integrated here.
 
-At each tick the FMU takes its step from the last tick to this one, with the inputs that were sampled at the last; then
-its outputs are read, and are constant until the next tick.  So an input acts on the outputs one period later, as with
-every co-simulation.  At the first tick the FMU is initialized, with its parameters and the inputs at that time.
+At each tick the FMU goes from the last tick to this one, with the inputs that were sampled at the last; its outputs are
+read then, and are constant until the next tick.  So an input acts on the states inside one period later, as with every
+co-simulation.  At the first tick the FMU is initialized, with its parameters and the inputs at that time.
 
 The states inside the FMU are its own.  ``ticket`` is a discrete state that names the instance and how far it went, so
 that several runs at a time have instances of their own; a run cannot go on from a state that the FMU has left.
@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
 from kinode.fmi.fmu_instance import Entry, FmuInstance
 from kinode.model.base.events import Sampler
-from kinode.model.base.fields import unknown
+from kinode.model.base.fields import choice, unknown
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN
@@ -30,16 +30,22 @@ TICKET = "ticket"
 
 @register("fmu", symbol="controller", shortcut=True)
 class SampledFmu(FmuPart, Sampled):
-    """An FMU for Co-Simulation, which takes a step at each tick of a clock; its outputs are constant in between."""
+    """An FMU, which goes on at each tick of a clock; its outputs are constant in between."""
 
     leading_fields: ClassVar[tuple[str, ...]] = ("file",)
+    interface: str | None = choice(
+        ("co_simulation", "model_exchange"), "which of its kinds; that with its own solver if it has one", None
+    )
 
     def check(self) -> None:
         super().check()
-        kind, period = self.description.co_simulation, float(self.period)
+        description, period = self.description, float(self.period)
+        kind = description.model_exchange if self.exchange else description.co_simulation
         if kind is None:
-            message = "is an FMU for Model Exchange alone: its kind is fmu_model, without a period"
-            raise ModelError(message, component=self.name, field="file")
+            message = "the FMU is for neither Co-Simulation nor Model Exchange"
+            if self.interface is not None or description.co_simulation is not None:
+                message = f"the FMU is not for {'Model Exchange' if self.exchange else 'Co-Simulation'}"
+            raise ModelError(message, component=self.name, field="file" if self.interface is None else "interface")
         if self.resolution is not None and not isinstance(self.resolution, float):
             message = "a plain number is expected: the FMU is called outside of the equations"
             raise ModelError(message, component=self.name, field="resolution")
@@ -48,6 +54,13 @@ class SampledFmu(FmuPart, Sampled):
             if abs(steps - round(steps)) > 1e-9 * steps or round(steps) < 1:
                 message = f"must be a multiple of {kind.fixed_step:g} s, the step of the FMU, and is {period:g} s"
                 raise ModelError(message, component=self.name, field="period")
+
+    @property
+    def exchange(self) -> bool:
+        """Whether it is integrated here."""
+        if self.interface is None:
+            return self.description.co_simulation is None
+        return self.interface == "model_exchange"
 
     # -- sampled -----------------------------------------------------------------------------------
     @property
@@ -70,7 +83,7 @@ class SampledFmu(FmuPart, Sampled):
     def clocks(self) -> tuple[Sampler, ...]:
         """Two clocks: the first samples the inputs in compiled code, the second takes the FMU's step."""
         reads = tuple(f"{self.name}.{name}" for name, _ in self.discrete_states)
-        return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call))
+        return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call, "an FMU"))
 
     def sample(self, scene: LawScene, ticked: Sequence[Any]) -> Mapping[str, Any]:
         numbers = [value for _, value in self.parameters if not isinstance(value, FmuText)]
@@ -84,15 +97,20 @@ class SampledFmu(FmuPart, Sampled):
         memory = {name.removeprefix(f"{self.name}."): value for name, value in values.items()}
         inputs: list[Entry] = list(zip(self.entries("inputs"), (memory[n] for n in self.input_names), strict=True))
         if memory[TICKET] == 0.0:
-            instance = package.start(self.name, exchange=False)
+            instance = package.start(self.name, self.exchange)
             self._guarded(instance, lambda: self._begin(instance, t, memory, inputs))
         else:
             instance = package.take(memory[TICKET], self.name, t)
             self._guarded(instance, lambda: instance.step(instance.time, t - instance.time))
-        outputs = self._guarded(instance, lambda: instance.get(self.entries("outputs")))
-        self._guarded(instance, lambda: instance.set(inputs))
-        instance.time = t
+        outputs = self._guarded(instance, lambda: self._exchange(instance, t, inputs))
         return {TICKET: package.keep(instance), **self.give_out(outputs, memory, lambda value: value)}
+
+    def _exchange(self, instance: FmuInstance, t: float, inputs: list[Entry]) -> list[float]:
+        """Give the inputs of this tick, and read the outputs: those of a step before it, those of states behind it."""
+        instance.time = t
+        outputs = [] if instance.answers_at_once else instance.get(self.entries("outputs"))
+        instance.set_inputs(inputs)
+        return instance.get(self.entries("outputs")) if instance.answers_at_once else outputs
 
     def _begin(self, instance: FmuInstance, t: float, memory: Mapping[str, float], inputs: list[Entry]) -> None:
         instance.initialize(t, self.parameter_values(lambda name: memory[name]), inputs)

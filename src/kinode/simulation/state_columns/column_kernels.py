@@ -10,6 +10,7 @@ from kinode.jit.loading.loaded_kernel import Machine
 from kinode.kernels.kernel_options import ColumnOptions, Kernel
 from kinode.ode.event_spec import EventSpec
 from kinode.ode.kernel_spec import ColumnSpec, KernelSpec
+from kinode.ode.loops.run_codes import JacobianForm
 from kinode.simulation.prepared.event_functions import find_event_kernels
 from kinode.simulation.state_columns.column_request import ColumnRequest
 
@@ -45,7 +46,8 @@ def add_columns(
         break_rates=break_rates,
     )  # fmt: skip
     return replace(
-        kernel, address=machines["rate"].address, n_work=max(kernel.n_work, *works), columns=columns, jacobian=None,
+        kernel, address=machines["rate"].address, n_work=max(kernel.n_work, *works), columns=columns,
+        jacobian=kernel.jacobian if kernel.jacobian and kernel.jacobian.form == JacobianForm.WHOLE else None,
         projection=machines["projection"].address if "projection" in machines else 0,
         events=None if kernel.events is None else _replace_events(kernel.events, machines),
     )  # fmt: skip

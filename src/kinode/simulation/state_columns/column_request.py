@@ -14,7 +14,6 @@ from kinode.dynamics.derivative_calls.derivative_request import ARRAYS, read_dir
 from kinode.errors import ArgumentError
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import unknown
-from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import METHODS
 from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.records import dataclass
@@ -123,10 +122,10 @@ def _check_coordinate(dynamics: Dynamics, name: str) -> None:
 
 
 def check_method(dynamics: Dynamics, method: str, formulation: str) -> None:
-    """Refuse what cannot carry columns: implicit methods, other formulations, functions in Python."""
+    """Refuse what cannot carry columns: external solvers, other formulations, functions in Python."""
     chosen = METHODS[method]
-    if chosen.tableau is None or chosen.stepping == Stepping.IMPLICIT:
-        others = [x.name for x in METHODS.values() if x.tableau is not None and x.stepping != Stepping.IMPLICIT]
+    if chosen.tableau is None:
+        others = [x.name for x in METHODS.values() if x.tableau is not None]
         raise ArgumentError(f"sensitivity: method {method!r} does not integrate derivatives; use {', '.join(others)}")
     if formulation != "recursive":
         raise ArgumentError(f"sensitivity: needs the formulation 'recursive', not {formulation!r}")
@@ -138,7 +137,7 @@ def check_method(dynamics: Dynamics, method: str, formulation: str) -> None:
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
-            raise ArgumentError(f"sensitivity: {entry.owner} is a function in Python, which has no derivative")
+            raise ArgumentError(f"sensitivity: {entry.owner} is {entry.sampler.what}, which has no derivative")
         if getattr(dynamics.system[entry.owner], "resolution", None) is not None:
             message = "rounds its samples (resolution), and a rounded number has no derivative of use"
             raise ArgumentError(f"sensitivity: {entry.owner} {message}")

@@ -17,6 +17,7 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error, find_close
+from kinode.expressions.units import convert_all
 from kinode.model.base.parameters import is_plain
 from kinode.model.quantity_expressions import unit_of
 from kinode.simulation.task_arguments import find_model, read_seconds
@@ -24,6 +25,8 @@ from kinode.tasks.batches.value_sets import check_names, read_value, split_value
 from kinode.tasks.studies.random_values import Distribution, between, normal, uniform
 from kinode.tasks.studies.study_design import Axis
 
+FEW_TEXTS = 32
+"""Texts that are read one by one."""
 RESERVED = ("run", "time", "status", "message")
 """Names of a study's own arrays."""
 MODEL = "model"
@@ -132,7 +135,24 @@ def _read_values(dynamics: Sequence[Dynamics], name: str, values: Any) -> Axis:
         for end in (min(listed), max(listed)):
             _read_one(dynamics[0], name, end)
         return Axis(name, unit, listed)
-    return Axis(name, unit, [_read_one(dynamics[0], name, value) for value in listed])
+    return Axis(name, unit, _read_texts(dynamics[0], name, listed) or [_read_one(dynamics[0], name, x) for x in listed])
+
+
+def _read_texts(dynamics: Dynamics, name: str, listed: Sequence[Any]) -> list[float] | None:
+    """Many texts of numbers in one unit, which is read once; None where each has to be read."""
+    matches = [_NUMBER.fullmatch(value) if isinstance(value, str) else None for value in listed]
+    units = {match[2].strip() if match else None for match in matches}
+    unit = next(iter(units), None)
+    if len(listed) < FEW_TEXTS or len(units) > 1 or unit is None:
+        return None
+    texts = [match[1] for match in matches if match]
+    try:
+        numbers = convert_all(texts, unit) if unit else [float(text) for text in texts]
+    except (Error, ValueError):
+        return None
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    tried = {*order[:2], *order[-2:], *order[:: max(1, len(order) // 8)]}  # the ends: if they are possible, all are
+    return numbers if all(_read_one(dynamics, name, listed[k]) == numbers[k] for k in tried) else None
 
 
 def _unit_of(dynamics: Dynamics, name: str, values: Any) -> str:

@@ -208,6 +208,14 @@ int KN(advance)(KN(model) *m, double t_end)
         run->step.least = 8.673617379884035e-19 * fabs(run->step.t_end);
         run->counts.budget = KN_BUDGET;
         if (!(run->step.t < run->step.t_end)) return 0;
+#if KN_FIXED
+        /* equal steps to the end, none longer than that of the method */
+        run->method.max_steps = (int64_t)ceil((run->step.t_end - run->step.t) / KN_FIXED_STEP * (1.0 - 1e-10));
+        if (run->method.max_steps < 1) run->method.max_steps = 1;
+        run->step.t_start = run->step.t;
+        run->step.h = (run->step.t_end - run->step.t) / (double)run->method.max_steps;
+        run->counts.steps = run->counts.off_grid = 0;
+#endif
         const int64_t code = KN_ADVANCE(run);
         if (code == KN_DONE && is_end) return 0;
         if (code == KN_EVENTS_FULL) run->events.listed = 0;

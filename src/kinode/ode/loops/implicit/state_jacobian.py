@@ -2,6 +2,7 @@
 
 It is exact where the model has a kernel of derivatives: of the whole matrix, of accelerations, or of directional
 derivatives, which gives as many columns at a time as it has lanes. Else its columns are differences of the rate.
+Derivatives that are integrated with the state (columns/) have the Jacobian of the state.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def find_jacobian(run: RunMemory, t: float, y: Floats) -> None:
         _find_differences(run)
     else:
         _interleave(run, t, y)
-        if newton.columns.form == JacobianForm.WHOLE:
+        if newton.columns.form == JacobianForm.WHOLE and run.columns.count != 0:
+            _find_blocks(run)
+        elif newton.columns.form == JacobianForm.WHOLE:
             _find_whole(run)
         elif newton.columns.form == JacobianForm.ACCELERATIONS:
             _find_accelerations(run)
@@ -57,7 +60,7 @@ def _interleave(run: RunMemory, t: float, y: Floats) -> None:
     now = law_time(run, t)
     for lane in range(lanes):
         time[lane] = now
-    for i in range(run.model.n):
+    for i in range(run.columns.n_state):
         for lane in range(lanes):
             many[i * lanes + lane] = y[i]
             x[i * lanes + lane] = 0.0
@@ -82,6 +85,21 @@ def _find_whole(run: RunMemory) -> None:
         column = tail(run.newton.jacobian, j * n)
         for i in range(n):
             column[i] = out[i * run.model.n + j]
+
+
+def _find_blocks(run: RunMemory) -> None:
+    """The matrix of a state with columns: that of the state stands for the state and for each of its columns.
+
+    How columns change with the state is left out: the iteration finds the state by itself, and columns after it.
+    """
+    n, size, out = run.model.n_continuous, run.columns.n_state, run.newton.columns.out
+    _call_kernel(run)
+    for block in range(run.columns.count + 1):
+        first = block * size
+        for j in range(size):
+            column = tail(run.newton.jacobian, (first + j) * n + first)
+            for i in range(size):
+                column[i] = out[i * size + j]
 
 
 def _find_accelerations(run: RunMemory) -> None:
