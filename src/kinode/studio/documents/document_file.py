@@ -75,7 +75,7 @@ class FileThere(ArgumentError):
 
 
 def open_file(path: Path) -> DocumentFile:
-    """The file of a model, with what is saved in it; a URDF or MJCF model is the beginning of a new one that extends it."""
+    """The file of a model, with what is saved in it; a URDF or MJCF begins a new model that extends it."""
     if path.suffix.lower() in ROBOT_FILES:
         name = path.stem if path.stem.isidentifier() else "model"
         text = f"kinode: 1\nname: {name}\nextends: {path.name}\n"
