@@ -64,6 +64,18 @@ def test_library_simulates_as_kinode_does(libraries, name):
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_one_advance_takes_the_steps_of_kinode(libraries, name):
+    """The same kernels and loops: what differs is rounding, since machine code fuses products."""
+    library, end = libraries(name), 0.4321
+    library("defaults", result=None)
+    assert library("init", 0.0) == 0
+    assert library("advance", end) == 0
+    run = kn.simulate(EXAMPLES / f"{name}.yaml", until=end)
+    expected = np.array([*run.q[-1], *run.u[-1], *run.z[-1]])
+    assert np.allclose(library.state(), expected, rtol=0, atol=1e-10 * (1.0 + np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_no_heap_no_globals(libraries, name):
     """Of other libraries it calls mathematics and block functions alone, and it has no data that can change."""
     compiler = find_compiler()
