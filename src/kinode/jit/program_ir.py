@@ -10,6 +10,7 @@ arithmetic progression.  ``ir_text.py`` says why the text is our own.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,7 @@ from kinode.jit.kernel_text.case_writer import LIBRARY, CaseWriter
 from kinode.jit.loading.kernel_symbols import ARGUMENTS, global_name, names, routine_symbol
 from kinode.jit.program import Block, Finish, Program
 
+LONG_TABLE = 256  # numbers: from here on a table is written as bytes
 LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
 
 
@@ -82,7 +84,7 @@ class _Writer:
     def kernel(self) -> str:
         """The function of the kernel."""
         for name, table in self.program.constants.items():
-            self.table_names[name] = self.add_table("double", numbers(table))
+            self.table_names[name] = self.add_array(np.asarray(table, dtype=float).ravel())
         for index, block in enumerate(self.program.blocks):
             if block.count == 1:
                 case = 0 if block.case_of is None else int(block.case_of[0])
@@ -99,7 +101,7 @@ class _Writer:
 
     def finish(self, finish: Finish) -> None:
         """Call a function of the loop language."""
-        symbol, table = routine_symbol(finish.name), self.add_table("i64", map(str, finish.table))
+        symbol, table = routine_symbol(finish.name), self.add_array(np.array(finish.table, dtype=np.int64))
         self.line.text.append(f"  call void @{symbol}(ptr {table}, ptr %work, ptr %out)")
         self.tables.append(f"declare void @{symbol}(ptr, ptr, ptr) nounwind")
 
@@ -120,6 +122,24 @@ class _Writer:
         name = f"@table{len(self.tables)}"
         texts = [f"{llvm_type} {entry}" for entry in entries]
         self.tables.append(f"{name} = internal constant [{len(texts)} x {llvm_type}] [{', '.join(texts)}], align 64")
+        if key is not None:
+            self.table_names[key] = name
+        return name
+
+    def add_array(self, values: np.ndarray, key: Any = None) -> str:
+        """The name of a constant global table of an array; a long one is written by its bytes, which LLVM reads soon.
+
+        A number of its own in the text takes LLVM ten times as long.
+        """
+        if len(values) < LONG_TABLE or sys.byteorder != "little":
+            double = values.dtype == float
+            entries = numbers(values) if double else map(str, values.tolist())
+            return self.add_table("double" if double else f"i{8 * values.itemsize}", entries, key)
+        if key is not None and key in self.table_names:
+            return self.table_names[key]
+        name, code = f"@table{len(self.tables)}", np.ascontiguousarray(values).tobytes()
+        text = code.hex("\\").upper()
+        self.tables.append(f'{name} = internal constant [{len(code)} x i8] c"\\{text}", align 64')
         if key is not None:
             self.table_names[key] = name
         return name
@@ -155,7 +175,7 @@ class _Writer:
         case_of = np.zeros(block.count, dtype=int) if block.case_of is None else np.asarray(block.case_of)
         taken = sorted({int(case) for case in case_of})
         if len(taken) > 1:
-            table = self.add_table("i32", map(str, case_of.tolist()))
+            table = self.add_array(case_of.astype(np.int32))
             address = line.put(f"getelementptr inbounds i32, ptr {table}, i64 {counter}")
             case_now = line.put(f"load i32, ptr {address}, align 4, !invariant.load !1")
             targets = " ".join(f"i32 {case}, label %case{index}_{case}" for case in taken[1:])
@@ -183,7 +203,7 @@ class _Writer:
             shift = line.put(f"mul nsw i64 {counter}, {int(steps[0]) * self.scale(array)}")
             return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), int(offsets[0])
         scaled = offsets * self.scale(array)
-        table = self.add_table("i64", map(str, scaled.tolist()), ("offsets", scaled.tobytes()))
+        table = self.add_array(scaled, ("offsets", scaled.tobytes()))
         address = line.put(f"getelementptr inbounds i64, ptr {table}, i64 {counter}")
         shift = line.put(f"load i64, ptr {address}, align 8, !invariant.load !1")
         return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), 0

@@ -125,12 +125,17 @@ def check_element(element: Element, system: System, resolve: Resolve, names: Col
         evaluated.check()
 
 
-def check_parameters(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
-    """Check bodies, joints, elements and network parts at other values of the parameters, or of those named alone."""
+def check_parameters(
+    system: System, resolve: Resolve, names: Collection[str] | None = None, parts: bool = True
+) -> None:
+    """Check bodies, joints, elements and network parts at other values of the parameters, or of those named alone.
+
+    Without ``parts`` those of networks are left out, where they were checked before.
+    """
     check_bodies(system, resolve, names)
     check_joints(system, resolve, names)
     check_elements(system, resolve, names)
-    for part in system.parts.values():
+    for part in system.parts.values() if parts else ():
         if names is None or _depends(system, part, names):
             check_numbers(part, system, resolve)
 

@@ -41,5 +41,5 @@ def read_row(dynamics: Dynamics, name: str, value: Any) -> Any:
     if values.ndim != 1:
         raise ArgumentError(f"{'parameters' if name == 'p' else name}: one value for each name is expected")
     if name == "p" and value is not None:
-        check_parameters(dynamics.system, read.resolver(values), read.find_changed(values))
+        check_parameters(dynamics.system, read.resolver(values), read.find_changed(values), parts=False)  # were read
     return values

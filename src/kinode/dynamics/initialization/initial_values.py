@@ -72,7 +72,7 @@ def read_initial_values(
     topology = arguments.topology
     joint_values, z = {}, np.zeros(topology.n_z)
     for name, where in topology.z_of.items():
-        z[where] = topology.initial_states(name, resolve)
+        z[where] = _initial_states_of(arguments, name, resolve)
     for name, where in topology.layout.discrete_of.items():
         z[where] = arguments.system[name].initial_discrete_states(resolve)
     for name, joint in arguments.system.joints.items():
@@ -101,6 +101,20 @@ def read_initial_values(
     for name, requested in joint_values.items():
         _check_quaternion(arguments.system.joints[name], requested)
     return InitialValues(joint_values, z, given_states=frozenset(values.keys() & other_states.keys()))
+
+
+def _initial_states_of(arguments: Arguments, name: str, resolve: Callable[[Any], float]) -> Array:
+    """The initial values of a component's own states; found once where they name no parameter."""
+    topology, known = arguments.topology, arguments.derived.setdefault("initial states", {})
+    if name not in known:
+        network = topology.network
+        if network is not None and name in network.states_of:
+            constant = all(isinstance(value, float) for value in network.initial_values(name))
+        else:
+            constant = not any(True for _ in arguments.system[name].expressions())
+        known[name] = topology.initial_states(name, arguments.system.nominal) if constant else None
+    values = known[name]
+    return topology.initial_states(name, resolve) if values is None else values
 
 
 def constant_value_of(arguments: Arguments, joint: Joint) -> JointInitialValue | None:

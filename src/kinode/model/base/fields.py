@@ -162,9 +162,7 @@ class Component:
         for name in needed:
             if name not in named:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-        put = object.__setattr__
-        for name, value in fields.items():
-            put(self, name, value)
+        self.__dict__.update(fields)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")

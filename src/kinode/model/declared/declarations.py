@@ -43,8 +43,11 @@ class Declarations(ComponentStore):
     def check_name(self, name: str) -> str:
         """Refuse a name that is invalid, reserved or taken, by a reference node too."""
         super().check_name(name)
-        if any(name == domain.reference for each in (DOMAINS, self.domains) for domain in each.values()):
-            raise ModelError(f"the name {name!r} is taken by a reference node; choose another", component=name)
+        for each in (DOMAINS, self.domains):  # a loop, since a large system asks for each of its names
+            for domain in each.values():
+                if name == domain.reference:
+                    message = f"the name {name!r} is taken by a reference node; choose another"
+                    raise ModelError(message, component=name)
         return name
 
     def define(self, kind: str, **declaration: Any) -> type[Part]:

@@ -45,7 +45,8 @@ def check_part(cls: type[Part]) -> None:
 def check_numbers(part: Part, system: System | None = None, resolve: Resolve | None = None) -> None:
     """Check signs, zeros and ranges of numbers, including those that depend on parameters of a system.
 
-    ``resolve`` gives the parameters other values than those of the system.
+    ``resolve`` gives the parameters other values than those of the system; what does not depend on them was checked
+    with the system then.
     """
 
     def fail(message: str) -> ModelError:
@@ -54,7 +55,9 @@ def check_numbers(part: Part, system: System | None = None, resolve: Resolve | N
     for name, (attribute, spec) in part.specs().items():
         value = getattr(part, attribute.name) if spec.shape in ("number", "law") else None
         made = isinstance(value, Expression)
-        if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
+        if value is None or (resolve is not None and not made):
+            continue
+        if made and (system is None or not value.names() <= system.parameters.keys()):
             continue
         number = value if system is None else (resolve or system.nominal)(value)
         if name in part.positive and number <= 0:

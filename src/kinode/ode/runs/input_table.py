@@ -6,7 +6,6 @@ has the value of that sample.  So a piece is a start, a value and a slope, and a
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable
 from functools import cached_property
@@ -87,6 +86,8 @@ class InputCourse:
 
     def __repr__(self) -> str:
         """The same text for the same samples; a study knows its store by it."""
+        import hashlib  # it loads a library, which a run without a course need not wait for
+
         digest = hashlib.sha256(self.times.tobytes() + self.values.tobytes()).hexdigest()[:16]
         return f"InputCourse({len(self.times)} samples, {'held' if self.held else 'linear'}, {digest})"
 
