@@ -3,6 +3,7 @@
 #   make test          the whole test suite: a quarter of an hour on 2 cores
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
+#   make test-frameworks  functions for JAX and PyTorch; installs both, some 500 MB
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
 #   make player        the page that shows runs moving, once (node from the registry where there is none)
 #   make lint          ruff and the strict type checker
@@ -27,7 +28,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio player test test-fast test-nightly bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
+.PHONY: help demo studio player test test-fast test-nightly test-frameworks bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -57,6 +58,11 @@ test-nightly: $(VENV)/.installed-test $(VENV)/.installed-bench docs
 	@$(BIN)/python benchmarks/run.py --only "UR5: (forward|inverse) dynamics"
 	@$(BIN)/python benchmarks/circuits.py --quick
 	@$(BIN)/python benchmarks/events.py --quick
+
+# torch of one version: the newest one may come with the libraries of graphics cards, several GB.
+test-frameworks: $(VENV)/.installed-test
+	@$(PIP) "jax>=0.4.34" "torch==2.13.0"
+	@KINODE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/frameworks
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/run.py $(BENCH)

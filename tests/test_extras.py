@@ -71,7 +71,7 @@ def test_everything_else_works_without_the_extras(tmp_path):
 def test_all_names_every_extra():
     (everything,) = EXTRAS["all"]
     named = set(re.fullmatch(r"kinode\[(.*)\]", everything)[1].split(","))
-    assert named == EXTRAS.keys() - {"all"}
+    assert named == EXTRAS.keys() - {"all", "jax", "torch"}  # these two are several hundred MB
 
 
 @pytest.mark.parametrize("page", ["docs/how-to/install.md"])

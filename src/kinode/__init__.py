@@ -26,6 +26,7 @@ _FACE = {
     "cylinder": "kinode.model.base.shapes",
     "sphere": "kinode.model.base.shapes",
     "rod": "kinode.model.base.shapes",
+    "mesh": "kinode.model.base.shapes",
     "coulomb": "kinode.model.joints.coulomb_friction",
     "sea_state": "kinode.model.environment.sea",
     "axis": "kinode.model.servo_axis",
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from kinode.model.base.registration import register as register
     from kinode.model.base.shapes import box as box
     from kinode.model.base.shapes import cylinder as cylinder
+    from kinode.model.base.shapes import mesh as mesh
     from kinode.model.base.shapes import rod as rod
     from kinode.model.base.shapes import sphere as sphere
     from kinode.model.environment.atmosphere import air_density as air_density

@@ -24,6 +24,8 @@ HOOKS = {
     "make_stepper": "kinode.tasks.real_time.stepper",
     "find_steppers": "kinode.tasks.real_time.single_step",
     "to_casadi": "kinode.exporters.frameworks.casadi_functions",
+    "to_jax": "kinode.exporters.frameworks.jax_functions",
+    "to_torch": "kinode.exporters.frameworks.torch_functions",
     # of kn.export
     "diagram": "kinode.views.diagram.circuit_diagram",
     # of Circuit

@@ -11,6 +11,7 @@ from mujoco_peer import Pairing, compare, compile_peer
 
 import kinode as kn
 from kinode.model.joints.joint import Limits
+from kinode.studio.documents.document_file import open_file
 
 # Rounding of the mass matrices; loops compare with a difference quotient of a Jacobian.
 EQUAL, EQUAL_LOOPS = 1e-11, 1e-8
@@ -137,6 +138,12 @@ def test_saving_keeps_the_model(everything, tmp_path):
     text = "kinode: 1\nname: mine\nextends: robot.mjcf\nchanges:\n  joints.elbow: {damping: 3}\n"
     (tmp_path / "mine.yaml").write_text(text.replace("joints.elbow", "elbow"))
     assert kn.load(tmp_path / "mine.yaml").joints["elbow"].damping == (3.0,)
+
+
+def test_the_studio_opens_it_as_a_model_that_extends_it(everything):
+    document = open_file(everything)
+    assert "extends: everything.xml" in document.saved
+    assert "elbow" in kn.loads(document.saved, everything.with_suffix(".yaml")).joints
 
 
 def test_base_frees_what_stands_fixed(tmp_path):

@@ -198,6 +198,8 @@ def compare(file: Path, states: int = 3, seed: int = 1, *, trust: bool = False) 
     equalize(model, system)
     dynamics = kn.compile(system)
     data, pairing, rng = mujoco.MjData(model), Pairing(system, dynamics, model), np.random.default_rng(seed)
+    missing = {one.joint for one in dynamics.coordinates if one.role == "u"} - set(pairing.joints)
+    assert not missing, f"the trees differ: {missing}"
     activations = np.zeros(sum(one.role == "z" for one in dynamics.coordinates))
     worst = 0.0
     for _ in range(states):

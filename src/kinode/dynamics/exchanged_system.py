@@ -1,4 +1,4 @@
-"""What a compiled system offers to other programs: functions of CasADi."""
+"""What a compiled system offers to other programs: functions of CasADi, JAX and PyTorch."""
 
 from __future__ import annotations
 
@@ -38,3 +38,34 @@ class ExchangedSystem:
         True
         """
         return hook("to_casadi")(self, outputs)
+
+    def to_jax(self, of: str | Iterable[str] = "rate") -> Any:
+        """The system as a function of JAX, with exact derivatives, under ``jit``, ``grad`` and ``vmap``.
+
+        Parameters
+        ----------
+        of : name or names, default "rate"
+            As in ``derivatives``: ``rate`` ([q_dot, u_dot, z_dot]), ``u_dot``, ``effort`` (inverse dynamics), or
+            quantities such as ``"tool.position"``.
+
+        Returns
+        -------
+        JaxFunction
+            ``f(t, q, u, z, p, inputs, effort)``, all by position or name; what is not given has the model's own values.
+        """
+        return hook("to_jax")(self, of)
+
+    def to_torch(self, of: str | Iterable[str] = "rate") -> Any:
+        """The system as a function of PyTorch, with exact first derivatives; leading dimensions are a batch.
+
+        Parameters
+        ----------
+        of : name or names, default "rate"
+            As in ``to_jax``.
+
+        Returns
+        -------
+        TorchFunction
+            ``f(t, q, u, z, p, inputs, effort)``, all by position or name; what is not given has the model's own values.
+        """
+        return hook("to_torch")(self, of)

@@ -235,7 +235,7 @@ class _Script(PlainRecords):
             return self._use(value.args[0])
         if isinstance(value, Shape):
             fields = self.shape(value)
-            sizes = [fields.pop(name) for name in SHAPE_SIZES[value.kind]]
+            sizes = [fields.pop(name) for name in SHAPE_SIZES.get(value.kind, ("file",))]
             return Code(_call(f"kn.{value.kind}", sizes, fields, wrap=False))
         if isinstance(value, Coulomb):
             return Code(_call("kn.coulomb", [], {name: self.plain(x) for name, x in value.given().items()}, wrap=False))

@@ -171,7 +171,7 @@ def _values() -> Schema:
             ),
             "oneOf": [{"required": ["file"]}, {"required": ["system"]}],
         },
-        "shape": {"oneOf": [_shape(kind) for kind in SHAPE_SIZES]},
+        "shape": {"oneOf": [*(_shape(kind) for kind in SHAPE_SIZES), _mesh_shape()]},
         "look": _visual(),
     }  # fmt: skip
 
@@ -194,6 +194,12 @@ def _shape(kind: str) -> Schema:
         fields["axis"] = {"enum": list(AXES)}
     fields["at"] = ref("vector")
     return object_of((kind,), {kind: object_of(tuple(fields), fields, list(sizes))}, [kind])
+
+
+def _mesh_shape() -> Schema:
+    fields: Schema = {"file": {"type": "string"}} | {name: ref("number") for name in ("scale", "mass", "density")}
+    fields["at"] = ref("vector")
+    return object_of(("mesh",), {"mesh": object_of(tuple(fields), fields, ["file"])}, ["mesh"])
 
 
 def _drive() -> Schema:
@@ -316,7 +322,8 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "code_file": {"type": "string"},
         "fmu_outputs": {
             "oneOf": [
-                {"type": "string"}, _array({"type": "string"}, 1),
+                {"type": "string"},
+                _array({"type": "string"}, 1),
                 {"type": "object", "additionalProperties": {"type": "string"}},
             ]
         },

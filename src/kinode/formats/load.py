@@ -56,7 +56,7 @@ def load(
     arguments : mapping, optional
         Values of the ``xacro:arg`` of a xacro file.
     packages : mapping of names to folders, optional
-        Where the packages are that a xacro file names by ``$(find name)``.
+        Where the packages are that a xacro file names by ``$(find name)``, and meshes of URDF by ``package://name/``.
 
     Returns
     -------

@@ -29,6 +29,7 @@ from kinode.importers import ROBOT_FILES
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.meshes.mesh_solids import locate_mesh
 from kinode.model.base.parameters import Parameter, Signal
 from kinode.model.component_edit import change
 from kinode.model.drive_unit import add_drive
@@ -308,7 +309,7 @@ class ModelLoader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        fields = {} if entry is None else read_mapping(entry, "a body")
+        fields = locate_mesh({} if entry is None else read_mapping(entry, "a body"), self.find_file)
         system.add_component(system.make_component("bodies", name, "", fields))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:

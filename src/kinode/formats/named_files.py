@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ENDINGS = "ya?ml|json|urdf|xml|csv|tsv|txt|dat|npy|npz|xlsx|xlsm|mat|parquet|pq|stl|obj|dae|glb"
+_ENDINGS = "ya?ml|json|urdf|xml|mjcf|xacro|csv|tsv|txt|dat|npy|npz|xlsx|xlsm|mat|parquet|pq|stl|obj|dae|glb"
 _NAMED = re.compile(rf"[\w./\\-]{{1,200}}\.(?:{_ENDINGS})\b")
 
 

@@ -139,7 +139,7 @@ class PlainRecords:
         return value
 
     def shape(self, shape: Shape) -> dict[str, Any]:
-        fields = {name: self.plain(size) for name, size in shape.sizes}
+        fields = {name: str(size) if name == "file" else self.plain(size) for name, size in shape.sizes}
         for name, value in (("mass", shape.mass), ("density", shape.density)):
             if value is not None:
                 fields[name] = self.plain(value)

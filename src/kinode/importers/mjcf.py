@@ -20,6 +20,7 @@ What has no counterpart (contacts, spatial tendons, muscles, the surrounding med
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ from kinode.importers.mjcf_geometry import (
 from kinode.importers.mjcf_names import MjcfNames
 from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.frames import Frame
+from kinode.model.base.meshes.visual_meshes import find_mesh_file
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import coulomb
 from kinode.model.system import System
@@ -61,7 +63,7 @@ def load(file: Path, root: XmlElement, base: str = "fixed", *, name: str | None 
     system = System(name or own)
     system.notes.extend(said)
     try:
-        _MjcfBuilder(mjcf_files.import_mujoco(), spec, model, system, base).build()
+        _MjcfBuilder(mjcf_files.import_mujoco(), spec, model, system, base, file).build()
     except ModelError as error:
         raise error.located(file=str(file)) from None
     return system
@@ -70,7 +72,8 @@ def load(file: Path, root: XmlElement, base: str = "fixed", *, name: str | None 
 class _MjcfBuilder:
     """Builds the system of a compiled model."""
 
-    def __init__(self, mujoco: Any, spec: Any, model: Any, system: System, base: str) -> None:
+    def __init__(self, mujoco: Any, spec: Any, model: Any, system: System, base: str, file: Path) -> None:
+        self.file = file
         self.mujoco, self.spec, self.model, self.system, self.base = mujoco, spec, model, system, base
         self.notes = system.notes
         self.names = MjcfNames(model)
@@ -144,6 +147,8 @@ class _MjcfBuilder:
             body = int(model.geom_bodyid[geom])
             visual = visual_of(model, geom, files) if body else None
             if visual is not None:
+                if visual.file:
+                    visual = replace(visual, path=find_mesh_file(visual.file, self.file, {}))
                 solids.setdefault(body, []).append(visual)
             elif body:
                 kind = self.mujoco.mjtGeom(int(model.geom_type[geom])).name.removeprefix("mjGEOM_").lower()

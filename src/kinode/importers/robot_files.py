@@ -41,7 +41,7 @@ def load(
         return mjcf.load(file, root, base, name=name, trust=trust)
     if is_xacro(file, root):
         text = expand(file, trust, arguments or {}, packages or {})
-        return urdf.read(text, base, mimic=mimic, name=name, file=str(file))
+        return urdf.read(text, base, mimic=mimic, name=name, file=str(file), packages=packages)
     if arguments:
         raise ModelError("arguments are for xacro; this is plain URDF", file=str(file))
-    return urdf.read(data, base, mimic=mimic, name=name, file=str(file))
+    return urdf.read(data, base, mimic=mimic, name=name, file=str(file), packages=packages)

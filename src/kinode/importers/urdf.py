@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from kinode.importers.urdf_values import Source, rotate_inertia
 from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.meshes.visual_meshes import find_mesh_file
 from kinode.model.base.visuals import Visual
 from kinode.model.system import System
 
@@ -78,19 +80,23 @@ def load(path: str | os.PathLike[str], base: str = "fixed", *, mimic: bool = Tru
 
 
 def read(
-    data: bytes | str, base: str = "fixed", *, mimic: bool = True, name: str | None = None, file: str | None = None
-) -> System:
-    """The system in the text of a URDF file; ``file`` is the file name for error messages."""
+    data: bytes | str, base: str = "fixed", *, mimic: bool = True, name: str | None = None, file: str | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> System:  # fmt: skip
+    """The system in the text of a URDF file; ``file`` is its name, ``packages`` are folders that have its meshes."""
     if base not in ("fixed", "free"):
         raise ModelError(f'base is "fixed" or "free", not {base!r}')
-    return _Builder(Source(file), xml_reader.parse(data, file), base, mimic, name).build()
+    folders = {package: Path(folder) for package, folder in (packages or {}).items()}
+    return _Builder(Source(file), xml_reader.parse(data, file), base, mimic, name, folders).build()
 
 
 class _Builder:
     """Builds the system of a URDF document."""
 
-    def __init__(self, source: Source, robot: XmlElement, base: str, mimic: bool, name: str | None) -> None:
-        self.source, self.robot, self.base, self.mimic = source, robot, base, mimic
+    def __init__(
+        self, source: Source, robot: XmlElement, base: str, mimic: bool, name: str | None, packages: Mapping[str, Path]
+    ) -> None:
+        self.source, self.robot, self.base, self.mimic, self.packages = source, robot, base, mimic, packages
         _check_document(source, robot)
         self.links = {link.name: link for link in self._links()}
         self.joints = {joint.name: joint for joint in self._joints()}
@@ -209,9 +215,9 @@ class _Builder:
         else:
             return None
         position, rotation = source.origin(part, link.name, f"{field}.origin")
-        if rotation is None:
-            return Visual(shape.tag, sizes, position, role=part.tag, file=file)
-        return Visual(shape.tag, sizes, position, role=part.tag, file=file, **{rotation[0]: rotation[1]})
+        path = None if file is None else find_mesh_file(file, source.file, self.packages)
+        turn = {} if rotation is None else {rotation[0]: rotation[1]}
+        return Visual(shape.tag, sizes, position, role=part.tag, file=file, path=path, **turn)
 
     # -- joints ------------------------------------------------------------------------------------
     def _add_joint(self, joint: UrdfJoint) -> None:

@@ -116,6 +116,8 @@ _ROWS = (
     # by name
     KernelRow("evaluate", modes=Modes.FITTED),
     KernelRow("law"),
+    KernelRow("loaded_values", n_x=_n_u, x_name="effort", given=added_efforts, modes=Modes.FITTED),
+    KernelRow("values_of_motion", **_MOTION),
     KernelRow("pictures", lanes=True),
     # reactions
     KernelRow("reactions", modes=Modes.FITTED),

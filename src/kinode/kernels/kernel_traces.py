@@ -13,6 +13,7 @@ from kinode.algebra.trace import Tape
 from kinode.kernels import bound_outputs, picture_outputs, start_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.derivatives import column_outputs, derivative_outputs, directed_outputs
+from kinode.kernels.derivatives.derived_values import find_values
 from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
 from kinode.kernels.kernel_options import ColumnOptions, Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
@@ -102,6 +103,8 @@ TRACES: Mapping[str, KernelTrace] = {
     # by name
     "evaluate": KernelTrace(outputs.evaluate, rolled=_always),
     "law": KernelTrace(outputs.law, rolled=_always),
+    "loaded_values": KernelTrace(find_values),
+    "values_of_motion": KernelTrace(find_values),
     "pictures": KernelTrace(picture_outputs.pictures, rolled=_without_shares),
     # reactions
     "reactions": KernelTrace(outputs.reactions, rolled=_shares_of_trees),

@@ -6,6 +6,7 @@ records.  Bodies are drawn as in ``views.mechanism``: as solids, or as bars and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -17,13 +18,14 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import quaternion_from_rotation
 from kinode.model.base.bodies import Body
 from kinode.model.base.frames import Frame, Resolve, given_axis, rotation_matrix
+from kinode.model.base.meshes.mesh_solids import MeshSolid
 from kinode.model.elements.spring import Spring
 from kinode.model.system import System, joint_frame
 from kinode.results.pictures.frame_evaluator import make_continuous
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.studio.kept_records import KeptRecords
 from kinode.views.mechanism.camera import find_camera, find_common_axis, find_up
-from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, ShownStates, find_scene, link_frames, tips
+from kinode.views.mechanism.drawn_scene import AXES, DrawnScene, ShownStates, find_scene, link_frames, mesh_places, tips
 from kinode.views.mechanism.mechanism_symbols import glyph_of
 
 Plain = dict[str, Any]
@@ -38,6 +40,9 @@ TURN_TO_Z = {  # rotations that turn z to the axis of a cylinder
     "y": [np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0],
     "z": IDENTITY,
 }
+
+MOST_TRIANGLES = 4000  # of a mesh in a page: some 200 kB
+MOST_IN_ALL = 40_000  # of all meshes in a page: some 2 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +175,22 @@ class SceneData:
             return []
         return [_bar(corners, THIN * self.size, "bar" if len(corners) == 2 else "plate")]
 
+    @cached_property
+    def _most_triangles(self) -> int:
+        """Of each mesh, so that all of them keep the page small."""
+        count = sum(len(mesh_places(body, self._resolve)) for body in self._system.bodies.values())
+        return min(MOST_TRIANGLES, MOST_IN_ALL // max(count, 1))
+
     def _solids(self, body: Body) -> list[Plain]:
         resolve = self._resolve
+        solids = [_mesh(mesh, at, turn, self._most_triangles) for mesh, at, turn in mesh_places(body, resolve)]
+        if solids and body.shape is not None:
+            return solids
         if body.shape is not None and body.shape.kind != "rod":
             shape, at = body.shape, [float(resolve(x)) for x in body.shape.at]
             names = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",)}[shape.kind]
             turn = TURN_TO_Z[shape.size("axis")] if shape.kind == "cylinder" else IDENTITY
             return [_solid(shape.kind, [float(resolve(shape.size(name))) for name in names], at, turn)]
-        solids = []
         for visual in body.meshes:
             if visual.role != "visual" or visual.kind == "mesh":
                 continue
@@ -284,6 +297,20 @@ def _solid(kind: str, sizes: list[float], at: list[float], quaternion: list[floa
     return {"kind": kind, "sizes": sizes, "at": at, "quaternion": _list(quaternion)}
 
 
+def _mesh(mesh: MeshSolid, at: Array, turn: Array, most: int = MOST_TRIANGLES) -> Plain:
+    """A mesh: the box around it, and its triangles about the middle of the box, of a fine one fewer."""
+    vertices, faces = mesh.coarser(most)
+    middle, extent = mesh.middle, np.ptp(mesh.vertices, axis=0)
+    digits = 5 - math.floor(math.log10(max(float(extent.max()), 1e-9)))
+    shape = _solid("mesh", _list(extent), _list(at + turn @ middle), _list(quaternion_from_rotation(turn)))
+    shape["corners"] = np.round(vertices - middle, digits).ravel().tolist()
+    shape["triangles"] = faces.ravel().tolist()
+    shape["mesh"] = mesh.digest
+    if len(faces) < len(mesh.faces):
+        shape["note"] = f"{len(faces):,} of {len(mesh.faces):,} triangles are shown"
+    return shape
+
+
 def _bar(points: Sequence[Array], radius: float, kind: str = "bar") -> Plain:
     corners = [_list(point) for point in points]
     return {"kind": kind, "sizes": [radius], "at": [0.0] * 3, "quaternion": IDENTITY, "points": corners}
@@ -293,7 +320,9 @@ def _corners(solid: Plain) -> list[Array]:
     """Points that bound a solid, in the body's axes."""
     at, sizes = np.array(solid["at"]), solid["sizes"]
     reach = (
-        float(np.linalg.norm(sizes)) / 2 if solid["kind"] == "box" else max(sizes[0], *(x / 2 for x in sizes[1:]), 0.0)
+        float(np.linalg.norm(sizes)) / 2
+        if solid["kind"] in ("box", "mesh")
+        else max(sizes[0], *(x / 2 for x in sizes[1:]), 0.0)
     )
     return [at + sign * reach * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
 

@@ -7,11 +7,15 @@ export type NumberArray = Float32Array | Float64Array | Uint8Array | Uint16Array
 
 /** A solid or a line that a body is drawn with, in the body's axes. */
 export interface Shape {
-  kind: "box" | "cylinder" | "capsule" | "sphere" | "bar" | "plate";
-  sizes: number[]; // box x y z; cylinder, capsule radius length (along z); sphere radius; bar, plate: thickness
+  kind: "box" | "cylinder" | "capsule" | "sphere" | "bar" | "plate" | "mesh";
+  sizes: number[]; // box x y z, mesh those of the box around it; cylinder, capsule radius length (along z); sphere radius; bar, plate: thickness
   at: Vec3;
   quaternion: Quat;
   points?: Vec3[]; // corners of a bar (two or more) or plate
+  corners?: number[]; // of a mesh: x y z of each corner, about "at"
+  triangles?: number[]; // of a mesh: three corners of each
+  mesh?: string; // tells meshes apart
+  note?: string; // what a mesh leaves out
 }
 
 export interface NamedFrame {

@@ -3,14 +3,13 @@
 import type { BufferGeometry } from "three";
 import type { Quat, RunDocument, Vec3 } from "../data/run_document";
 import { TINTS } from "../scene/gl/materials";
-import { SolidGeometries, partsOf } from "../scene/solids";
+import { SolidGeometries, meshGeometry, partsOf } from "../scene/solids";
 
 const FLOAT = 5126;
 const UINT = 5125;
 const MAGIC = 0x46546c67;
 
 type Json = Record<string, unknown>;
-type Primitive = keyof SolidGeometries["of"];
 
 /** The bytes of the .glb file. */
 export function writeGlb(run: RunDocument): Uint8Array<ArrayBuffer> {
@@ -25,6 +24,14 @@ export function writeGlb(run: RunDocument): Uint8Array<ArrayBuffer> {
       const [x, y, z, at] = place;
       return writer.node({ mesh, matrix: [...x, 0, ...y, 0, ...z, 0, ...at, 1] });
     });
+    for (const shape of body.shapes) {
+      if (shape.kind !== "mesh") continue;
+      const geometry = meshGeometry(shape);
+      const mesh = writer.mesh(`mesh ${shape.mesh ?? ""}`, body.color % TINTS.length, geometry);
+      const [w, ...turned] = shape.quaternion;
+      children.push(writer.node({ mesh, translation: shape.at, rotation: [...turned, w] }));
+      geometry.dispose();
+    }
     const { place, turn } = posesOf(run, index, rows);
     const node = writer.node({
       name: body.name, translation: [...place.subarray(0, 3)], rotation: [...turn.subarray(0, 4)],
@@ -90,7 +97,7 @@ class GlbWriter {
   private readonly samplers: Json[] = [];
   private readonly channels: Json[] = [];
   private readonly chunks: Uint8Array[] = [];
-  private readonly shapes = new Map<Primitive, Json>();
+  private readonly shapes = new Map<string, Json>();
   private readonly known = new Map<string, number>();
   private length = 0;
 
@@ -99,7 +106,7 @@ class GlbWriter {
   }
 
   /** A mesh of a solid in a color; solids of one kind share their numbers. */
-  mesh(kind: Primitive, color: number, geometry: BufferGeometry): number {
+  mesh(kind: string, color: number, geometry: BufferGeometry): number {
     const key = `${kind} ${color}`;
     const before = this.known.get(key);
     if (before !== undefined) return before;

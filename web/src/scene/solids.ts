@@ -76,6 +76,7 @@ export function partsOf(shape: Shape, row = 0): [Primitive, Affine][] {
   const a = shape.points ? size * (1 + 0.08 * ((row % 3) - 1)) : size;
   const at = (kind: Primitive, sizes: Vec3): [Primitive, Affine] => [kind, affine(shape.at, shape.quaternion, sizes)];
   const dome = (point: Vec3, sizes: Vec3): [Primitive, Affine] => ["dome", affine(point, shape.quaternion, sizes)];
+  if (shape.kind === "mesh") return []; // has a geometry of its own
   if (shape.kind === "box") return [at("box", [a, b, c])];
   if (shape.kind === "sphere") return [at("sphere", [a, a, a])];
   if (shape.kind === "cylinder") return [at("cylinder", [a, a, b])];
@@ -97,6 +98,19 @@ export function partsOf(shape: Shape, row = 0): [Primitive, Affine][] {
   return parts;
 }
 
+/** The triangles of a mesh, flat, about the middle of its box. */
+export function meshGeometry(shape: Shape): BufferGeometry {
+  const [corners, triangles] = [shape.corners ?? [], shape.triangles ?? []];
+  const position = new Float32Array(3 * triangles.length);
+  triangles.forEach((corner, k) => {
+    for (let i = 0; i < 3; i++) position[3 * k + i] = corners[3 * corner + i] ?? 0;
+  });
+  const geometry = new Geometry();
+  geometry.setAttribute("position", new Float32BufferAttribute(position, 3));
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
 const SEEN_THROUGH = 0.42; // opacity
 
 export type Style = "solid" | "ghost";
@@ -108,11 +122,14 @@ export class SolidSet {
   private readonly material: ShaderMaterial;
   private readonly edges: ShaderMaterial;
   private readonly color: Color | null;
+  private readonly order: number;
+  private meshes = new Map<string, Instances>();
   private bodies: readonly BodyData[] = [];
 
   constructor(geometries: SolidGeometries, style: Style, color: Color | null = null, opacity = 0.3) {
     const ghost = style === "ghost";
     this.color = color;
+    this.order = ghost ? 4 : 0;
     this.material = litMaterial({ opacity: ghost ? opacity : 1 });
     this.edges = edgeMaterial(ghost ? 0.25 : 0.5);
     for (const kind of PRIMITIVES) {
@@ -131,24 +148,59 @@ export class SolidSet {
       for (const shape of body.shapes) for (const [kind, local] of partsOf(shape, row)) items[kind].push({ row, local, color });
     });
     for (const kind of PRIMITIVES) this.sets[kind].setItems(items[kind]);
+    this.setMeshes(header, chosen);
+  }
+
+  /** Each mesh once, for all bodies that have it; those that are not needed any more go. */
+  private setMeshes(header: RunHeader, chosen: string): void {
+    const wanted = new Map<string, { shape: Shape; items: Item[] }>();
+    header.bodies.forEach((body, row) => {
+      for (const shape of body.shapes) {
+        if (shape.kind !== "mesh") continue;
+        const entry = wanted.get(shape.mesh ?? "") ?? { shape, items: [] };
+        entry.items.push({ row, local: affine(shape.at, shape.quaternion, [1, 1, 1]), color: this.colorOf(body, chosen) });
+        wanted.set(shape.mesh ?? "", entry);
+      }
+    });
+    for (const [name, drawn] of this.meshes) if (!wanted.has(name)) this.dropMesh(name, drawn);
+    for (const [name, { shape, items }] of wanted) {
+      let drawn = this.meshes.get(name);
+      if (!drawn) {
+        drawn = new Instances(meshGeometry(shape), this.material, { edges: { material: this.edges, angle: 40 }, order: this.order });
+        this.meshes.set(name, drawn);
+        this.group.add(drawn.group);
+      }
+      drawn.setItems(items);
+    }
+  }
+
+  private dropMesh(name: string, drawn: Instances): void {
+    this.group.remove(drawn.group);
+    drawn.dispose();
+    drawn.geometry.dispose();
+    this.meshes.delete(name);
+  }
+
+  private get all(): Instances[] {
+    return [...PRIMITIVES.map((kind) => this.sets[kind]), ...this.meshes.values()];
   }
 
   place(poses: PoseReader): void {
-    for (const kind of PRIMITIVES) this.sets[kind].place(poses);
+    for (const drawn of this.all) drawn.place(poses);
   }
 
   /** The bodies' names of the meshes that a ray may hit. */
   get targets(): { instances: Instances; name(instance: number): string }[] {
-    return PRIMITIVES.map((kind) => ({
-      instances: this.sets[kind],
-      name: (instance) => this.bodies[this.sets[kind].rows[instance] ?? -1]?.name ?? "",
+    return this.all.map((instances) => ({
+      instances,
+      name: (instance) => this.bodies[instances.rows[instance] ?? -1]?.name ?? "",
     }));
   }
 
   /** Bodies through which those behind them are seen. */
   setSeeThrough(on: boolean): void {
     uniform<number>(this.material, "opacity").value = on ? SEEN_THROUGH : 1;
-    for (const kind of PRIMITIVES) this.sets[kind].setTransparent(on);
+    for (const drawn of this.all) drawn.setTransparent(on);
   }
 
   setTheme(dark: boolean): void {
@@ -157,6 +209,7 @@ export class SolidSet {
   }
 
   dispose(): void {
+    for (const [name, drawn] of this.meshes) this.dropMesh(name, drawn);
     for (const kind of PRIMITIVES) this.sets[kind].dispose();
     this.material.dispose();
     this.edges.dispose();

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import FunctionType
 
 from kinode.jit.c_text.c_expressions import CExpressions, CValue
-from kinode.jit.c_text.c_numbers import identifier
+from kinode.jit.c_text.c_numbers import bare, identifier
 from kinode.jit.expression_translator import TranslationError
 from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, find_kind
 from kinode.jit.pointers import Struct, field_types
@@ -241,7 +241,7 @@ class _CFunction(CExpressions):
         if isinstance(chosen, bool) and (not chosen or len(parts) == 1):
             self.statements(node.body if chosen else node.orelse)
             return
-        self.put(f"if ({_bare(self.truth(test).text)}) {{")
+        self.put(f"if ({bare(self.truth(test).text)}) {{")
         self.block(node.body)
         if node.orelse:
             self.put("} else {")
@@ -252,7 +252,7 @@ class _CFunction(CExpressions):
         """A ``while``; its condition is evaluated in place."""
         forever = isinstance(node.test, ast.Constant) and node.test.value is True
         self.conditional += 1
-        test = "" if forever else _bare(self.truth(node.test).text)
+        test = "" if forever else bare(self.truth(node.test).text)
         self.conditional -= 1
         self.put("for (;;) {" if forever else f"while ({test}) {{")
         self.block(node.body)
@@ -295,13 +295,3 @@ class _CFunction(CExpressions):
 def _declare(kind: str, name: str) -> str:
     """A type with a name."""
     return f"{kind}{'' if kind.endswith('*') else ' '}{name}"
-
-
-def _bare(text: str) -> str:
-    """A condition without the parentheses around all of it."""
-    inner = text[1:-1]
-    depth, least = 0, 0
-    for letter in inner:
-        depth += (letter == "(") - (letter == ")")
-        least = min(least, depth)
-    return inner if text.startswith("(") and text.endswith(")") and least == 0 else text

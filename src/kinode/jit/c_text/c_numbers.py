@@ -96,3 +96,15 @@ def write_helpers(prefix: str, used: Iterable[str]) -> str:
         result, arguments, body = HELPERS[name]
         parts.append(f"static {result} {prefix}_{name}({arguments})\n{{\n{body}\n}}\n")
     return "\n".join(parts)
+
+
+def bare(text: str) -> str:
+    """An expression without the parentheses around all of it."""
+    if not text.startswith("(") or not text.endswith(")"):
+        return text
+    depth = 0
+    for k, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and k < len(text) - 1:
+            return text
+    return text[1:-1]

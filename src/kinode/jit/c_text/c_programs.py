@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.trace import Traced, needed
-from kinode.jit.c_text.c_numbers import identifier, real, rows
+from kinode.jit.c_text.c_numbers import bare, identifier, real, rows
 from kinode.jit.c_text.c_parts import SLOTS, split_lines
 from kinode.jit.kernel_text.case_writer import LIBRARY as CALLED
 from kinode.jit.kernel_text.case_writer import join_lanes
@@ -261,7 +261,7 @@ class _CaseText:
         view, position, value = store
         several = self.vectors.get(value.index) if type(value) is Traced else None
         for k, text in enumerate([self.operand(value)] if several is None else several):
-            self.owner.put(f"{self.place(view, position + k)} = {_bare(text)};")
+            self.owner.put(f"{self.place(view, position + k)} = {bare(text)};")
 
     def settle(self, value: Any) -> None:
         """Put a value that reads memory into a variable before the stores."""
@@ -273,7 +273,7 @@ class _CaseText:
     def name(self, node: Traced, text: str) -> None:
         """Give a value a variable."""
         self.values[node.index] = f"v{node.index}"
-        self.owner.put(f"const double v{node.index} = {_bare(text)};")
+        self.owner.put(f"const double v{node.index} = {bare(text)};")
 
     def operand(self, value: Any) -> str:
         """A value as an operand."""
@@ -310,7 +310,7 @@ class _CaseText:
             texts = [self.operation(node.op, args) for args in zip(*entries, strict=True)]
         names = self.vectors[node.index] = [f"v{node.index}_{k}" for k in range(len(texts))]
         for name, text in zip(names, texts, strict=True):
-            self.owner.put(f"const double {name} = {_bare(text)};")
+            self.owner.put(f"const double {name} = {bare(text)};")
 
     def text_of(self, arg: Any) -> str:
         """An operand, which may be text already."""
@@ -322,12 +322,12 @@ class _CaseText:
         if op in ("interval", "fetch"):
             numbers = args[0]
             table = self.owner.table("double", map(real, numbers), ("table", tuple(numbers)))
-            return f"{helper(op)}({table}, {len(numbers)}, {_bare(self.text_of(args[1]))})"
+            return f"{helper(op)}({table}, {len(numbers)}, {bare(self.text_of(args[1]))})"
         texts = [self.text_of(arg) for arg in args]
         if op in BINARY:
             return f"({texts[0]} {BINARY[op]} {texts[1]})"
         if op in LIBRARY:
-            return f"{op}({', '.join(map(_bare, texts))})"
+            return f"{op}({', '.join(map(bare, texts))})"
         if op in COMPARE:
             return f"({texts[0]} {COMPARE[op]} {texts[1]} ? 1.0 : 0.0)"
         match op:
@@ -336,32 +336,20 @@ class _CaseText:
             case "inv":
                 return f"(1.0 / {texts[0]})"
             case "abs":
-                return f"fabs({_bare(texts[0])})"
+                return f"fabs({bare(texts[0])})"
             case "floor":
-                return f"(floor({_bare(texts[0])}) + 0.0)"
+                return f"(floor({bare(texts[0])}) + 0.0)"
             case "where":
                 return f"({texts[0]} != 0.0 ? {texts[1]} : {texts[2]})"
             case "min" | "max":
                 return self.extreme(op, args, texts)
             case "pow":
-                return f"{helper('power')}({_bare(texts[0])}, {_bare(texts[1])})"
+                return f"{helper('power')}({bare(texts[0])}, {bare(texts[1])})"
             case "sign":
-                return f"{helper('sign')}({_bare(texts[0])})"
+                return f"{helper('sign')}({bare(texts[0])})"
         raise ValueError(f"no C text for the operation {op!r}")
 
     def extreme(self, op: str, args: Sequence[Any], texts: list[str]) -> str:
         """The smaller or the larger of two: the first where it compares so, else the second."""
         name = self.owner.writer.helper("least" if op == "min" else "most")
-        return f"{name}({_bare(texts[1])}, {_bare(texts[0])})"
-
-
-def _bare(text: str) -> str:
-    """An expression without the parentheses around all of it."""
-    if not text.startswith("(") or not text.endswith(")"):
-        return text
-    depth = 0
-    for k, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and k < len(text) - 1:
-            return text
-    return text[1:-1]
+        return f"{name}({bare(texts[1])}, {bare(texts[0])})"

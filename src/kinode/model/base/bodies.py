@@ -16,6 +16,7 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, declare, record, special, vector
 from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
+from kinode.model.base.meshes.mesh_checks import compare_with_mesh
 from kinode.model.base.shapes import AXES, Inertia, Shape, read_shape
 from kinode.model.base.shortcut_methods import add_shortcut
 from kinode.model.base.visuals import Visual, read_visual
@@ -109,7 +110,7 @@ class Body(Component):
     given_about: str = declare(
         "com", Spec("choice", None, "what the inertia is about", ("com", "origin"), public="about")
     )
-    shape: Shape | None = special("shape", "box, cylinder, sphere or rod, with mass or density")
+    shape: Shape | None = special("shape", "box, cylinder, sphere, rod or mesh, with mass or density")
     frames: tuple[Frame, ...] = special("frames", "named frames", ())
     meshes: tuple[Visual, ...] = special("meshes", "meshes and solids for drawing; never needed", (), aside=True)
     physical: bool = special("flag", "whether an inertia that no body can have is refused", True)
@@ -171,7 +172,14 @@ class Body(Component):
     def solid(self) -> Shape | None:
         """The shape, if it gives the mass properties."""
         shape = self.shape
-        return None if shape is None or (shape.mass is None and shape.density is None) else shape
+        if shape is None or (shape.mass is None and shape.density is None):
+            return None
+        return None if shape.mesh is not None and self.states_mass else shape
+
+    @property
+    def states_mass(self) -> bool:
+        """Whether mass, com or inertia are given besides the shape."""
+        return (self.given_mass, self.given_com, self.given_inertia) != (0.0, ZERO, NO_INERTIA)
 
     @property
     def mass(self) -> Value:
@@ -225,7 +233,9 @@ class Body(Component):
 
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
-        if self.solid is not None and (self.given_mass, self.given_com, self.given_inertia) != (0.0, ZERO, NO_INERTIA):
+        if self.shape is not None and self.shape.mesh is not None and self.states_mass:
+            compare_with_mesh(self.name, self.shape, self.given_mass, self.given_com, self.central_inertia, nominal)
+        if self.solid is not None and self.states_mass:
             message = "the shape has a mass or density; leave out mass, com and inertia"
             raise ModelError(message, component=self.name, field="shape")
         mass = float(nominal(self.mass))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector
 from kinode.model.base.frames import ZERO
+from kinode.model.base.meshes.mesh_solids import MeshSolid, read_mesh
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Shape:
     mass: Value | None = None
     density: Value | None = None
     at: Vector = ZERO
+    mesh: MeshSolid | None = None
 
     def size(self, name: str) -> Any:
         return dict(self.sizes)[name]
@@ -39,12 +42,17 @@ class Shape:
             return self.size("radius") ** 2 * self.size("length") * math.pi
         if self.kind == "sphere":
             return self.size("radius") ** 3 * (4.0 / 3.0 * math.pi)
+        if self.mesh is not None:
+            return self.mesh.volume
         raise ModelError("a rod is thin: give its mass, not a density", field="density")
 
     def total_mass(self) -> Value:
         return self.mass if self.mass is not None else self.density * self.volume()
 
     def com(self) -> Vector:
+        if self.mesh is not None:
+            a, b, c = (self.at[i] + float(self.mesh.center[i]) for i in range(3))
+            return (a, b, c)
         if self.kind != "rod":
             return self.at
         half = [0.0, 0.0, 0.0]
@@ -55,6 +63,9 @@ class Shape:
     def inertia(self) -> Inertia:
         """About the mass center, in the body's axes."""
         m = self.total_mass()
+        if self.mesh is not None:
+            xx, yy, zz, xy, xz, yz = (m * (x / self.mesh.volume) for x in self.mesh.tensor)
+            return (xx, yy, zz, xy, xz, yz)
         if self.kind == "box":
             x, y, z = (self.size(axis) for axis in AXES)
             principal = (m * (y**2 + z**2) / 12.0, m * (x**2 + z**2) / 12.0, m * (x**2 + y**2) / 12.0)
@@ -171,12 +182,72 @@ def rod(
     return {"rod": {"length": length, "axis": axis, "mass": mass, "at": at}}
 
 
+def mesh(
+    file: str | os.PathLike[str], *, scale: NumberLike = 1.0, mass: NumberLike | None = None,
+    density: NumberLike | None = None, at: VectorLike = ZERO,
+) -> dict[str, Any]:  # fmt: skip
+    """The triangles of a file as the shape of a body; takes trimesh: ``pip install 'kinode[mesh]'``.
+
+    Parameters
+    ----------
+    file : path
+        STL, OBJ, DAE or GLB; in a model file relative to it, and in its folder or below.
+    scale : number, m, default 1
+        Length of one unit of the file: 0.001 or "1 mm" for a drawing in mm.
+    mass : number, kg, optional
+        Mass of a closed mesh of even density; or give the density.
+    density : number, kg/m^3, optional
+        Its density.  With neither, the mesh is for looks alone, and the body states its own mass.
+    at : 3 numbers, m, default (0, 0, 0)
+        Where the origin of the file lies, in the body's axes.
+
+    Returns
+    -------
+    dict
+        For the field ``shape`` of a body.
+    """
+    return {"mesh": {"file": file, "scale": scale, "mass": mass, "density": density, "at": at}}
+
+
+def _read_mesh_shape(reader: Reader, given: Any, name: str) -> Shape:
+    """The shape of a mesh: its triangles are read now, and its mass needs a closed surface."""
+    allowed = ("file", "scale", "mass", "density", "at")
+    if not isinstance(given, Mapping) or not isinstance(given.get("file"), str | os.PathLike):
+        raise reader.fail(name, "a mesh needs the name of its file")
+    given = {key: value for key, value in given.items() if value is not None}
+    for key in given:
+        if key not in allowed:
+            raise reader.fail(f"{name}.{key}", f"a mesh has no {key!r}; it takes {', '.join(allowed)}")
+    if "mass" in given and "density" in given:
+        raise reader.fail(name, "give mass or density, not both")
+    scale = reader.number(given.get("scale", 1.0), "length", f"{name}.scale")
+    if not isinstance(scale, float) or not scale > 0.0:
+        raise reader.fail(f"{name}.scale", "a positive number is expected; meshes do not depend on parameters")
+    try:
+        solid = read_mesh(given["file"], scale)
+    except ModelError as error:
+        raise reader.fail(f"{name}.{error.field or 'file'}", error.message) from None
+    numbers = {
+        key: reader.number(given[key], key, f"{name}.{key}") if key in given else None for key in ("mass", "density")
+    }
+    if (numbers["mass"] is not None or numbers["density"] is not None) and not solid.closed:
+        why = f"{solid.open_edges:,} edges join no two triangles" if solid.open_edges else "it encloses no volume"
+        message = f"the mesh is open ({why}), so that no mass follows from it; state mass, com and inertia of the body"
+        raise reader.fail(name, message)
+    file = given["file"]
+    sizes = (("file", file if isinstance(file, str) else os.fspath(file)), ("scale", scale))
+    at = reader.vector(given.get("at", ZERO), "length", f"{name}.at")
+    return Shape("mesh", sizes, numbers["mass"], numbers["density"], at, solid)
+
+
 def read_shape(reader: Reader, raw: Any, name: str) -> Shape:
-    """A mapping with one of box, cylinder, sphere, rod."""
+    """A mapping with one of box, cylinder, sphere, rod, mesh."""
     if isinstance(raw, Shape):
         return raw
+    if isinstance(raw, Mapping) and list(raw) == ["mesh"]:
+        return _read_mesh_shape(reader, raw["mesh"], name)
     if not isinstance(raw, Mapping) or len(raw) != 1 or next(iter(raw)) not in SHAPE_SIZES:
-        raise reader.fail(name, f"takes one of {', '.join(SHAPE_SIZES)} with its sizes")
+        raise reader.fail(name, f"takes one of {', '.join(SHAPE_SIZES)}, mesh with its sizes")
     ((kind, given),) = raw.items()
     if not isinstance(given, Mapping):
         raise reader.fail(name, f"a {kind} needs {', '.join(SHAPE_SIZES[kind])} and mass or density")

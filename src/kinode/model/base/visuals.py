@@ -1,4 +1,4 @@
-"""Visuals: the geometry that a body is drawn with.  Mesh files are named here and never opened.
+"""Visuals: the geometry that a body is drawn with.  Drawings open the mesh files that importers found.
 
 A visual has no mass and no effect on the motion.  Files contain its plain form, ``Visual.plain``.
 """
@@ -40,6 +40,7 @@ class Visual:
     role: str = "visual"
     file: str | None = None
     quaternion: Numbers | None = None
+    path: str | None = None  # where an importer found the file, in the folder of its model
 
     def plain(self) -> dict[str, Any]:
         """The visual as a mapping of plain values, which ``read_visual`` reads."""

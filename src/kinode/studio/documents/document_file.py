@@ -75,13 +75,13 @@ class FileThere(ArgumentError):
 
 
 def open_file(path: Path) -> DocumentFile:
-    """The file of a model, with what is saved in it; a URDF is the beginning of a new model that extends it."""
+    """The file of a model, with what is saved in it; a URDF or MJCF begins a new model that extends it."""
     if path.suffix.lower() in ROBOT_FILES:
         name = path.stem if path.stem.isidentifier() else "model"
         text = f"kinode: 1\nname: {name}\nextends: {path.name}\n"
         return DocumentFile(None, path.with_suffix(".yaml"), text, ModelView())
     if path.suffix.lower() not in MODELS or path.name.lower().endswith(ENDING):
-        raise ModelError("the studio opens models in YAML, JSON or URDF", file=str(path))
+        raise ModelError("the studio opens models in YAML, JSON, URDF or MJCF", file=str(path))
     text, mark, windows = _decode(_read(path))
     view, words = ModelView(), ""
     try:

@@ -13,7 +13,7 @@ POLL_SECONDS = 0.3
 SETTLE_SECONDS = 0.05  # an editor may write in several pieces
 MOST_FILES = 200
 LARGEST_TEXT = 2_000_000  # bytes of a file that is searched for names of others
-_TEXTS = (".yaml", ".yml", ".json", ".urdf", ".xml")
+_TEXTS = (".yaml", ".yml", ".json", ".urdf", ".xml", ".mjcf", ".xacro")
 Stamp = tuple[tuple[str, int, int], ...]
 
 

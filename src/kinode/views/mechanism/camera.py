@@ -13,9 +13,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
+from kinode.model.base.meshes.mesh_solids import MeshSolid
 from kinode.model.system import System
 
 LIGHT = np.array([-0.35, 0.75, 0.56])  # in the viewer's axes: right, up, toward
+MOST_TRIANGLES = 1500  # of a mesh on paper
 VIEWS = ("auto", "side", "front", "top", "isometric")
 
 
@@ -114,6 +116,21 @@ def box_patches(camera: Camera, R: Array, p: Array, sizes: Array) -> list[Patch]
             corners[:, b] = np.array([-1, -1, 1, 1]) * sizes[b] / 2
             patches.append(Patch(camera.project(corners @ R.T + p), shade_of(normal), edge=True))
     return patches
+
+
+def mesh_patches(camera: Camera, R: Array, p: Array, mesh: MeshSolid) -> list[Patch]:
+    """The triangles of a mesh that can be seen, those behind first; fine meshes are drawn with fewer."""
+    vertices, faces = mesh.coarser(MOST_TRIANGLES)
+    corners = vertices @ R.T + p
+    a, b, c = (corners[faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    lengths = np.linalg.norm(normals, axis=1)
+    seen = (normals / np.where(lengths > 0, lengths, 1.0)[:, None]) @ camera.axes.T
+    if not mesh.closed:
+        seen[seen[:, 2] < 0] *= -1.0  # both sides of an open surface can be seen
+    order = np.argsort(camera.depth((a + b + c) / 3))
+    points = camera.project(corners)
+    return [Patch(points[faces[k]], shade_of(seen[k])) for k in order if seen[k, 2] > 1e-6]
 
 
 def cylinder_patches(camera: Camera, R: Array, p: Array, radius: float, length: float, axis: int) -> list[Patch]:

@@ -14,9 +14,11 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.model.base.bodies import Body
 from kinode.model.base.frames import Frame, Resolve, given_axis, rotation_matrix
+from kinode.model.base.meshes.mesh_solids import MeshSolid
+from kinode.model.base.meshes.visual_meshes import find_visual_mesh
 from kinode.model.elements.spring import Spring
 from kinode.model.system import System, joint_frame
-from kinode.views.mechanism.camera import Camera, Patch, box_patches, cylinder_patches, sphere_patches
+from kinode.views.mechanism.camera import Camera, Patch, box_patches, cylinder_patches, mesh_patches, sphere_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -137,14 +139,19 @@ def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
 def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnSolid]:
     """The shape of a body, or its visuals that are simple solids; none if it has neither."""
     R, p, resolve = scene.R[body.name][k], scene.p[body.name][k], scene.resolve
-    if body.shape is not None and body.shape.kind != "rod":
+    drawn = [
+        DrawnSolid(
+            float(camera.depth(p + R @ (at + turn @ mesh.middle))), mesh_patches(camera, R @ turn, p + R @ at, mesh)
+        )
+        for mesh, at, turn in mesh_places(body, resolve)
+    ]
+    if body.shape is not None and body.shape.kind not in ("rod", "mesh"):
         shape = body.shape
         center = p + R @ np.array([resolve(x) for x in shape.at])
         sizes = {name: resolve(value) for name, value in shape.sizes if name != "axis"}
         axis = AXES.index(shape.size("axis")) if shape.kind == "cylinder" else 2
         return [DrawnSolid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
-    drawn: list[DrawnSolid] = []
-    for visual in body.meshes:
+    for visual in body.meshes if body.shape is None else ():
         if visual.role != "visual" or visual.kind == "mesh":
             continue
         rotation = ("quaternion", visual.quaternion) if visual.quaternion else ("rpy", visual.rpy)
@@ -155,6 +162,20 @@ def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnS
         patches = _patches(camera, visual.kind, R @ turn, center, sizes, 2)
         drawn.append(DrawnSolid(float(camera.depth(center)), patches))
     return drawn
+
+
+def mesh_places(body: Body, resolve: Resolve) -> list[tuple[MeshSolid, Array, Array]]:
+    """The meshes that a body is drawn with: its shape, or visuals whose files were found; position and rotation."""
+    if body.shape is not None:
+        at = np.array([float(resolve(x)) for x in body.shape.at])
+        return [] if body.shape.mesh is None else [(body.shape.mesh, at, np.eye(3))]
+    places = []
+    for visual in body.meshes:
+        mesh = find_visual_mesh(visual) if visual.role == "visual" and visual.kind == "mesh" else None
+        if mesh is not None:
+            rotation = ("quaternion", visual.quaternion) if visual.quaternion else ("rpy", visual.rpy)
+            places.append((mesh, np.array(visual.at), np.asarray(rotation_matrix(rotation, resolve), dtype=float)))
+    return places
 
 
 def _patches(camera: Camera, kind: str, R: Array, p: Array, sizes: dict[str, float], axis: int) -> list[Patch]:

@@ -22,7 +22,7 @@ export function shapeCorners(shape: Shape): Vec3[] {
   if (shape.points && shape.points.length > 0) return shape.points;
   const [a = 0, b = 0, c = 0] = shape.sizes;
   const half: Vec3 =
-    shape.kind === "box" ? [a / 2, b / 2, c / 2]
+    shape.kind === "box" || shape.kind === "mesh" ? [a / 2, b / 2, c / 2]
     : shape.kind === "sphere" ? [a, a, a]
     : [a, a, b / 2 + (shape.kind === "capsule" ? a : 0)];
   const corners: Vec3[] = [];

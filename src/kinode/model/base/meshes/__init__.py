@@ -1,0 +1,1 @@
+"""Meshes of bodies: their triangles, mass properties, and files of visuals."""

@@ -1,0 +1,223 @@
+"""Meshes of bodies: triangles from STL, OBJ, DAE or GLB files, and the mass properties of closed ones.
+
+trimesh reads the file's bytes and nothing else: what a file names besides (materials, textures) is not opened, and
+nothing is fetched.  A closed mesh, whose triangles all look outward, has a volume, a center and a tensor for density 1.
+``coarser`` gives fewer triangles for drawings: corners in one cell of a grid become one.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ModelError
+from kinode.optional_packages import need
+from kinode.records import dataclass
+
+SUFFIXES = (".stl", ".obj", ".dae", ".glb")
+LARGEST_FILE = 100_000_000  # bytes
+MOST_TRIANGLES = 5_000_000
+ROUNDING = 1e-9
+
+
+class LocatedFile(str):
+    """The name of a file as a model says it, and the path at which the model's loader found it."""
+
+    __slots__ = ("path",)
+    path: Path
+
+    @classmethod
+    def at(cls, name: str, path: Path) -> LocatedFile:
+        """A name with its path."""
+        located = cls(name)
+        located.path = path
+        return located
+
+
+def locate_mesh(fields: Mapping[str, Any], find_file: Callable[[str, str], Path]) -> Mapping[str, Any]:
+    """The fields of a body, in which the file of a mesh has the path that ``find_file`` gives."""
+    shape = fields.get("shape")
+    mesh = shape.get("mesh") if isinstance(shape, Mapping) else None
+    if not isinstance(mesh, Mapping) or not isinstance(mesh.get("file"), str):
+        return fields
+    name = str(mesh["file"])
+    return {**fields, "shape": {"mesh": {**mesh, "file": LocatedFile.at(name, find_file(name, "shape.file"))}}}
+
+
+@dataclass(frozen=True, eq=False)
+class MeshSolid:
+    """The triangles of a file, in m, and what follows from them.
+
+    Attributes
+    ----------
+    vertices, faces : array
+        Corners (n, 3) and the three corners of each triangle (m, 3).
+    digest : str
+        Tells meshes apart: two are equal if their digests are.
+    closed : bool
+        Whether the triangles enclose a volume.
+    open_edges : int
+        Edges that do not join two triangles.
+    volume : float
+        m^3; zero where the mesh is open.
+    center : array
+        Of the volume; of an open mesh, of its surroundings.
+    tensor : tuple of float
+        xx, yy, zz, xy, xz, yz about the center for density 1.
+    """
+
+    vertices: Array
+    faces: Array
+    digest: str
+    closed: bool
+    open_edges: int
+    volume: float
+    center: Array
+    tensor: tuple[float, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MeshSolid) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<mesh of {len(self.faces):,} triangles>"
+
+    @property
+    def reach(self) -> float:
+        """The radius of the ball around the middle of its box that holds it."""
+        low, high = self.vertices.min(axis=0), self.vertices.max(axis=0)
+        return float(np.linalg.norm(high - low)) / 2
+
+    @property
+    def middle(self) -> Array:
+        """The middle of the box around it."""
+        return np.asarray((self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2)
+
+    def coarser(self, most: int) -> tuple[Array, Array]:
+        """Corners and triangles for a drawing, of at most so many triangles."""
+        return _coarser(self, most)
+
+
+def read_mesh(file: str | os.PathLike[str], scale: float) -> MeshSolid:
+    """The mesh in a file; ``scale`` is the length of its unit in m."""
+    path = Path(getattr(file, "path", os.fspath(file)))
+    name = os.fspath(file)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ModelError(f"{name!r} is no mesh that is read: {', '.join(SUFFIXES)} are", field="file")
+    try:
+        status = path.stat()
+        if status.st_size > LARGEST_FILE:
+            raise ModelError(f"{name!r} is larger than {LARGEST_FILE // 1_000_000} MB", field="file")
+        return _read(str(path), name, float(scale), status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{name!r} cannot be read: {getattr(error, 'strerror', None) or error}", field="file"
+        ) from None
+
+
+@lru_cache(maxsize=64)
+def _read(path: str, name: str, scale: float, changed: int, size: int) -> MeshSolid:
+    trimesh = need("trimesh", "mesh", f"{name}: a mesh")
+    data = Path(path).read_bytes()
+    kind = Path(path).suffix.lower()[1:]
+    if kind == "dae":
+        need("collada", "mesh", f"{name}: a DAE file")
+    try:
+        loaded = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", **_options(kind))
+        vertices, faces = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces, dtype=np.int64)
+    except Exception as error:  # a file that others made: whatever the reader stumbles over
+        raise ModelError(f"{name!r} is no {kind.upper()} file that can be read: {error}", field="file") from None
+    if vertices.ndim != 2 or vertices.shape[-1] != 3 or not len(faces):
+        raise ModelError(f"{name!r} holds no triangles", field="file")
+    if len(faces) > MOST_TRIANGLES:
+        raise ModelError(f"{name!r} has {len(faces):,} triangles; at most {MOST_TRIANGLES:,} are read", field="file")
+    if not np.isfinite(vertices).all():
+        raise ModelError(f"{name!r} has corners that are no finite numbers", field="file")
+    return make_solid(vertices * scale, faces)
+
+
+def _options(kind: str) -> dict[str, Any]:
+    return {"skip_materials": True} if kind == "obj" else {}
+
+
+def make_solid(vertices: Array, faces: Array) -> MeshSolid:
+    """The mesh of corners and triangles; a closed one that looks inward is turned round."""
+    import hashlib
+
+    vertices, faces = _merge(vertices, faces)
+    digest = hashlib.sha256(vertices.tobytes() + faces.tobytes()).hexdigest()[:24]
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    keys = edges[:, 0] * len(vertices) + edges[:, 1]
+    back = edges[:, 1] * len(vertices) + edges[:, 0]
+    once = len(np.unique(keys)) == len(keys)
+    alone = int((~np.isin(keys, back)).sum())
+    volume, center, tensor = _integrals(vertices, faces)
+    closed = once and alone == 0 and abs(volume) > 1e-12 * max(np.ptp(vertices, axis=0).max(), 1e-300) ** 3
+    if closed and volume < 0:
+        faces, volume, tensor = faces[:, ::-1].copy(), -volume, tuple(-x for x in tensor)
+    if not closed:
+        volume, center, tensor = 0.0, (vertices.min(axis=0) + vertices.max(axis=0)) / 2, (0.0,) * 6
+    vertices.flags.writeable = faces.flags.writeable = False
+    return MeshSolid(vertices, faces, digest, closed, alone, volume, center, tensor)
+
+
+def _merge(vertices: Array, faces: Array) -> tuple[Array, Array]:
+    """Corners at one place are one, and triangles without an area are left out."""
+    span = float(np.ptp(vertices, axis=0).max()) or 1.0
+    _, first, which = np.unique(
+        np.round(vertices / (1e-8 * span)).astype(np.int64), axis=0, return_index=True, return_inverse=True
+    )
+    faces = which.reshape(-1)[faces]
+    kept = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    return np.ascontiguousarray(vertices[first]), np.ascontiguousarray(faces[kept])
+
+
+def _integrals(vertices: Array, faces: Array) -> tuple[float, Array, tuple[float, ...]]:
+    """Volume, center and tensor about it, as sums over the tetrahedra between triangles and a point."""
+    base = vertices.mean(axis=0)
+    a, b, c = (vertices[faces[:, k]] - base for k in range(3))
+    parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    volume = float(parts.sum())
+    if volume == 0.0:
+        return 0.0, base, (0.0,) * 6
+    center = (parts[:, None] * (a + b + c)).sum(axis=0) / (4.0 * volume)
+    total = a + b + c
+    second = np.zeros((3, 3))
+    for x in (a, b, c, total):
+        second += np.einsum("i,ij,ik->jk", parts, x, x)
+    second = second / 20.0 - volume * np.outer(center, center)
+    J = np.trace(second) * np.eye(3) - second
+    center = base + center
+    J[abs(J) < ROUNDING * abs(J).max()] = 0.0  # what is zero on the drawing is zero in the equations
+    center[abs(center) < ROUNDING * np.ptp(vertices, axis=0).max()] = 0.0
+    return volume, center, tuple(map(float, (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])))
+
+
+@lru_cache(maxsize=128)
+def _coarser(solid: MeshSolid, most: int) -> tuple[Array, Array]:
+    vertices, faces = solid.vertices, solid.faces
+    low, span = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max()) or 1.0
+    cells = max(8, int(math.sqrt(most)))
+    while len(faces) > most:
+        cell = np.floor((solid.vertices - low) / span * cells).astype(np.int64)
+        _, which, counts = np.unique(cell, axis=0, return_inverse=True, return_counts=True)
+        which = which.reshape(-1)
+        middles = np.zeros((len(counts), 3))
+        np.add.at(middles, which, solid.vertices)
+        vertices, corners = middles / counts[:, None], which[solid.faces]
+        kept = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
+        faces = np.unique(corners[kept], axis=0)
+        cells = int(cells * 0.8)
+        if cells < 2:
+            break
+    return vertices, faces
