@@ -331,12 +331,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "input_laws": {"oneOf": [ref("law"), _array(ref("law"), 1)]},
         "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},
         "matrix": {"oneOf": [ref("number"), _array(ref("number"), 1), _array(_array(ref("number"), 1), 1)]},
-        "limits": {
-            "oneOf": [
-                _array(ref("number"), 2, 2),
-                object_of(tuple(_LIMITS), _LIMITS),
-            ]
-        },
+        "limits": {"oneOf": [_array(ref("number"), 2, 2), object_of(tuple(_LIMITS), _LIMITS)]},
         "friction": _friction(cls) if issubclass(cls, Joint) else {},
         "ends": _ends(cls, spec) if spec.shape == "ends" else {},
         "compliance": _compliance(issubclass(cls, AxialJoint)),

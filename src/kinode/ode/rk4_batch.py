@@ -24,7 +24,8 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.batch_memory import BatchMemory
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.ode_arguments import Array, check_quaternions, count_steps
-from kinode.ode.runs.loop_run import CHUNK_SECONDS, provide_rows
+from kinode.ode.runs.loop_run import CHUNK_SECONDS
+from kinode.ode.runs.run_vectors import provide_rows
 
 _SHARES_PER_THREAD = 16
 """Shares of the groups for each thread: enough that no thread waits long for another at the end."""

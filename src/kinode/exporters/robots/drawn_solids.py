@@ -20,7 +20,7 @@ TO_AXIS = {
 THIN = 0.01  # radius of a thin rod, of its length
 
 
-class DrawnSolid(NamedTuple):
+class ExportedSolid(NamedTuple):
     """A box, cylinder, capsule, sphere or mesh, with its pose in the body as a 4x4 matrix."""
 
     kind: str
@@ -30,21 +30,21 @@ class DrawnSolid(NamedTuple):
     file: str | None = None
 
 
-def find_solids(system: System, body: Body) -> list[DrawnSolid]:
+def find_solids(system: System, body: Body) -> list[ExportedSolid]:
     """The solids of a body."""
     solids = [] if body.shape is None else [_shape(system, body)]
     for visual in body.meshes:
         R = rotation_from_rpy(list(visual.rpy)) if visual.quaternion is None else None
         R = rotation_from_quaternion(np.array(visual.quaternion)) if R is None else R
         solids.append(
-            DrawnSolid(
+            ExportedSolid(
                 visual.kind, visual.sizes, _pose(np.asarray(R, dtype=float), visual.at), visual.role, visual.file
             )
         )
     return solids
 
 
-def _shape(system: System, body: Body) -> DrawnSolid:
+def _shape(system: System, body: Body) -> ExportedSolid:
     shape = body.shape
     assert shape is not None
     sizes: dict[str, Any] = {
@@ -52,14 +52,14 @@ def _shape(system: System, body: Body) -> DrawnSolid:
     }
     at = [system.nominal(x) for x in shape.at]
     if shape.kind == "box":
-        return DrawnSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
+        return ExportedSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
     if shape.kind == "sphere":
-        return DrawnSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
+        return ExportedSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
     R = TO_AXIS[sizes["axis"]]
     if shape.kind == "rod":
         middle = np.array(at) + 0.5 * sizes["length"] * R[:, 2]
-        return DrawnSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
-    return DrawnSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
+        return ExportedSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
+    return ExportedSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
 
 
 def _pose(R: Array, p: object) -> Array:

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.exporters.robots.drawn_solids import DrawnSolid, find_solids
+from kinode.exporters.robots.drawn_solids import ExportedSolid, find_solids
 from kinode.exporters.robots.robot_tree import (
     JointStep,
     TreeJoint,
@@ -138,7 +138,7 @@ def _link(system: System, body: Body, X: Array) -> str:
     return text + "  </link>\n"
 
 
-def _visual(solid: DrawnSolid, X: Array) -> str:
+def _visual(solid: ExportedSolid, X: Array) -> str:
     if solid.kind == "mesh":
         shape = f"<mesh filename={quoteattr(solid.file or '')} scale={quoteattr(numbers(solid.sizes))}/>"
     elif solid.kind == "box":

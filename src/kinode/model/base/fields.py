@@ -162,7 +162,9 @@ class Component:
         for name in needed:
             if name not in named:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-        self.__dict__.update(fields)
+        put = object.__setattr__
+        for name, value in fields.items():
+            put(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")

@@ -21,9 +21,10 @@ from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
 from kinode.ode.runs.input_table import CourseTable
 from kinode.ode.runs.output_room import OutputRoom
-from kinode.ode.runs.run_arrays import provide_arrays, provide_block
+from kinode.ode.runs.run_arrays import provide_block
 from kinode.ode.runs.run_columns import find_lost, set_columns
 from kinode.ode.runs.run_events import RunEvents
+from kinode.ode.runs.run_vectors import lay_out_rows
 from kinode.ode.solution import OdeSolution, SingularPass
 
 if TYPE_CHECKING:
@@ -42,38 +43,6 @@ NOTED_STEPS = 1000
 NO_NUMBERS = floats_of(np.zeros(0))
 """An array without entries."""
 _BLOCK_NUMBERS = 1 << 19  # numbers in a block of output, at most (4 MB)
-
-
-def provide_rows(
-    run: RunMemory, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int], stages: int
-) -> Array:
-    """Give a run its arrays; returns the state vectors: start of a step, end, stage, between, then the slopes."""
-    return _lay_out_rows(run, kernel, arguments, quaternions, stages, provide_arrays)[0]
-
-
-def _lay_out_rows(
-    run: RunMemory, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int], stages: int,
-    provide: Callable[..., list[Array]],
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """The same with a function that provides the arrays; returns state vectors, parameters and inputs."""
-    n, lanes, model, state = kernel.n_row * kernel.lanes, kernel.lanes, run.model, run.state
-    time, x, work, projected, p, inputs, rows = provide(
-        lanes, lanes, kernel.n_work * lanes, n + lanes, arguments[0].size, arguments[1].size, (4 + stages) * n
-    )
-    p[:], inputs[:] = arguments
-    model.rate, model.projection = kernel.address, kernel.projection
-    model.n, model.n_continuous, model.lanes = n, n, lanes
-    run.columns.n_state = run.columns.n_measured = kernel.n_y * lanes
-    model.u_at, model.z_at = kernel.n_q * lanes, (kernel.n_q + kernel.n_u) * lanes
-    model.n_quaternions, model.quaternions = len(quaternions), ints_of(np.array(quaternions, dtype=np.int64))
-    model.time, model.x, model.work, model.projected = map(floats_of, (time, x, work, projected))
-    model.p, model.inputs = floats_of(p), floats_of(inputs)
-    state.y, state.y_new, state.y_stage, state.between, state.slopes = (
-        floats_of(rows[n * k : n * k + n]) for k in range(5)
-    )
-    run.clocks.time = run.breaks.time = run.breaks.latest = math.inf
-    run.breaks.earliest = -math.inf
-    return rows.reshape(4 + stages, n), p, inputs
 
 
 class LoopRun:
@@ -102,7 +71,7 @@ class LoopRun:
         self.memory = run = memory if memory is not None else RunMemory()
         self._storage: list[Array] = []
         self._pristine: tuple[bytes, list[Array]] | None = None  # memory and storage before the first step
-        rows, p, inputs = _lay_out_rows(run, kernel, arguments, quaternions, stages, self.provide)
+        rows, p, inputs = lay_out_rows(run, kernel, arguments, quaternions, stages, self.provide)
         self._copies = [(1, p, inputs)]  # of parameters and inputs, with the lanes over which they are interleaved
         self.y, self.y_new, self.y_stage, self.between = rows[:4]
         self.slopes = rows[4:]

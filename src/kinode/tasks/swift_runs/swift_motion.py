@@ -31,7 +31,7 @@ from kinode.tasks.swift_runs.start_table import StartTable
 OnProgress = Callable[[float], bool]
 
 
-class Motion(NamedTuple):
+class MotionRows(NamedTuple):
     """Times and states of a run that reached its end."""
 
     t: Array
@@ -69,7 +69,7 @@ class SwiftMotion:
         check_lengths(dynamics, task.options.step, task.options.max_step, self.t0, self.until)
         return solver.find_prepared(self.t0, self.until, self.times)
 
-    def integrate(self, room: OutputRoom, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> Motion | None:
+    def integrate(self, room: OutputRoom, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> MotionRows | None:
         """The motion from a start; None of a run that did not reach its end."""
         if self.prepared is None:
             return self._integrate_alone(y, p, inputs, goes_on)
@@ -78,9 +78,9 @@ class SwiftMotion:
             length = LengthWatch(self.dynamics, p, inputs, METHODS[self.task.options.method])
             watch = length.watch(0, self.t0, self.until)
         ending, t, states = self.prepared.solve_in(room, y, p, split_inputs(inputs)[0], on_progress=goes_on, **watch)
-        return Motion(t, states) if _is_done(ending) else None
+        return MotionRows(t, states) if _is_done(ending) else None
 
-    def _integrate_alone(self, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> Motion | None:
+    def _integrate_alone(self, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> MotionRows | None:
         start = split(self.dynamics, self.t0, y)
         motion = compute_motion(
             self.dynamics, start, self.until, times=self.times, options=self.task.options, p=p, inputs=inputs,
@@ -88,7 +88,7 @@ class SwiftMotion:
         )  # fmt: skip
         motion = check_run(motion.dynamics or self.dynamics, motion)
         alike = motion.dynamics is None or motion.dynamics is self.dynamics
-        return Motion(motion.t, motion.y) if alike and _is_done(motion.ending) else None
+        return MotionRows(motion.t, motion.y) if alike and _is_done(motion.ending) else None
 
 
 def _is_done(ending: Ending) -> bool:
