@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from example_counts import is_fixed
 from find_slow import is_listed
 from hypothesis import HealthCheck, settings
 
@@ -60,8 +61,13 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the tests that measured durations found slow; ``support/find_slow.py`` writes the list."""
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests that measured durations found slow (``support/find_slow.py`` writes the list).  Those for the night
+    are left to runs that seek new examples."""
     for item in items:
         if is_listed(item.nodeid, SLOW):
             item.add_marker(pytest.mark.slow)
+    if is_fixed():
+        late = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=late)
+        items[:] = [item for item in items if item not in set(late)]

@@ -4,10 +4,10 @@ import numpy as np
 import pandas
 import pytest
 import xarray
+from example_counts import is_fixed
 
 import kinode as kn
 from kinode.tasks.fits.fit_problem import FitProblem
-from support.example_counts import is_fixed
 
 EVERY_RUN_SEEDS = 5  # of fits with events; the intervals of so few hold the true value in 80 % at least
 

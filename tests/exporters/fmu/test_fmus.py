@@ -7,6 +7,8 @@ import zipfile
 
 import numpy as np
 import pytest
+from compiled_examples import compiled_example
+from example_counts import is_fixed
 
 import kinode as kn
 from kinode.errors import ArgumentError, ExportWarning, LawError, ModelError
@@ -14,8 +16,6 @@ from kinode.exporters.fmu import shared_libraries
 from kinode.exporters.fmu.fmu_packing import pack
 from kinode.exporters.fmu.fmu_variables import structured
 from support import fmu_runs
-from support.compiled_examples import compiled_example
-from support.example_counts import is_fixed
 
 fmpy = pytest.importorskip("fmpy")
 pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
@@ -251,7 +251,7 @@ def test_functions_in_python_are_refused_by_name(tmp_path):
 
 
 # -- other machines ----------------------------------------------------------------------------------------------------
-@pytest.mark.skipif(is_fixed(), reason="takes a minute: at night alone")
+@pytest.mark.nightly
 def test_windows_library_runs_under_wine(tmp_path):
     if not shutil.which("wine"):
         pytest.skip("wine is not installed")
@@ -266,7 +266,7 @@ def test_windows_library_runs_under_wine(tmp_path):
     assert host[-1] == pytest.approx(here, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.skipif(is_fixed(), reason="compiles for five platforms: at night alone")
+@pytest.mark.nightly
 def test_all_platforms_from_one_machine(tmp_path):
     if not shared_libraries.has_zig():
         pytest.skip("ziglang is not installed")
