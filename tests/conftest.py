@@ -62,8 +62,7 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark the tests that measured durations found slow (``support/find_slow.py`` writes the list).  Those for the night
-    are left to runs that seek new examples."""
+    """Mark the slow tests, which ``support/find_slow.py`` lists; leave those for the night to runs at night."""
     for item in items:
         if is_listed(item.nodeid, SLOW):
             item.add_marker(pytest.mark.slow)
