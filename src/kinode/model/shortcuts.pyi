@@ -144,7 +144,7 @@ class Shortcuts:
         about : {'com', 'origin'}, default 'com'
             What the inertia is about.
         shape : shape or mapping, optional
-            Box, cylinder, sphere or rod, with mass or density.
+            Box, cylinder, sphere, rod or mesh, with mass or density.
         frames : mapping of places, default ()
             Named frames.
         meshes : list, default ()

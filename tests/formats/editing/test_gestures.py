@@ -122,12 +122,23 @@ def test_what_cannot_be_done_says_why(gesture, reason):
 
 
 # -- add -------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", [*JOINTS, *CONSTRAINTS, *ELEMENTS, *FRAMES, "body", "parameter", "signal", "table"])
+@pytest.mark.parametrize(
+    "kind", [*JOINTS, *CONSTRAINTS, *(kind for kind in ELEMENTS if kind != "fmu"), *FRAMES]
+    + ["body", "parameter", "signal", "table"],
+)  # fmt: skip
 def test_every_kind_can_be_added_and_is_whole(kind):
     plan = plan_gesture(ARM, {"do": "add", "kind": kind})
     checked = check_text(apply_edits(ARM, plan.edits))
     (name,) = plan.made
     assert name in checked.system.declared, checked.problems
+
+
+def test_an_fmu_can_be_added_but_is_code_that_waits_for_trust():
+    after = do(ARM, do="add", kind="fmu")
+    checked = check_text(after)
+    assert [(problem.component, problem.field) for problem in checked.problems] == [("fmu", "file")]
+    assert "trust=True" in checked.problems[0].message
+    assert "fmu" not in checked.system.declared
 
 
 def test_names_come_from_the_kind_and_nodes_are_fresh():

@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kinode.atomic_files import write_bytes, write_text
 from kinode.errors import ArgumentError, Error
 from kinode.model.base.fields import unknown
 from kinode.records import dataclass
@@ -126,7 +127,7 @@ def compile_libraries(
     with tempfile.TemporaryDirectory(prefix="kinode-fmu-") as name:
         folder = Path(name)
         for path, text in sources.items():
-            (folder / path).write_text(text, encoding="utf-8", newline="\n")
+            write_text(folder / path, text)
         for each in platforms:
             data = _compile(folder, main, identifier, each, optimization, host_compiler)
             where = each.folders[version != "2.0"]
@@ -168,9 +169,9 @@ def _compile_for_windows(
     folder: Path, main: str, target: FmuPlatform, options: Sequence[str], library: Path
 ) -> None:  # fmt: skip
     """A library that takes the C runtime from ucrtbase.dll by name."""
-    (folder / "windows_entry.c").write_text(WINDOWS_ENTRY, encoding="utf-8")
+    write_text(folder / "windows_entry.c", WINDOWS_ENTRY)
     names = "\n".join(f"    {name}" for name in WINDOWS_FUNCTIONS.split())
-    (folder / "ucrtbase.def").write_text(f"LIBRARY ucrtbase.dll\nEXPORTS\n{names}\n", encoding="utf-8")
+    write_text(folder / "ucrtbase.def", f"LIBRARY ucrtbase.dll\nEXPORTS\n{names}\n")
     for source in (main, "windows_entry.c"):
         plain = ["-fno-sanitize=all", "-mno-stack-arg-probe", *(["-fno-builtin"] if source != main else [])]
         _zig(["cc", "-target", target.target, *options, *plain, "-c", source, "-o", f"{source}.obj"], folder)
@@ -180,7 +181,7 @@ def _compile_for_windows(
     data = bytearray(library.read_bytes())
     header = int.from_bytes(data[0x3C:0x40], "little")
     data[header + 8 : header + 12] = bytes(4)  # the time at which it was linked
-    library.write_bytes(data)
+    write_bytes(library, bytes(data))
 
 
 def _zig(arguments: Sequence[str], folder: Path) -> None:
