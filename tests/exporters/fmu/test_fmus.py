@@ -12,7 +12,7 @@ from example_counts import is_fixed
 
 import kinode as kn
 from kinode.errors import ArgumentError, ExportWarning, LawError, ModelError
-from kinode.exporters.fmu import shared_libraries
+from kinode.exporters.fmu import fmu_export, shared_libraries
 from kinode.exporters.fmu.fmu_packing import pack
 from kinode.exporters.fmu.fmu_variables import structured
 from support import fmu_runs
@@ -116,6 +116,9 @@ def test_same_model_gives_same_bytes(tmp_path, slide):
 
 def test_sources_alone_where_there_is_no_compiler(tmp_path, monkeypatch):
     monkeypatch.setattr(shared_libraries, "has_zig", lambda: False)
+    monkeypatch.setattr(fmu_export, "has_zig", lambda: False)
+    with pytest.warns(ExportWarning, match="a library for .* alone"):
+        kn.export(driven(), "fmu", tmp_path)
     monkeypatch.setattr(shared_libraries, "find_host_compiler", lambda: None)
     with pytest.warns(ExportWarning, match="sources alone"):
         file = kn.export(driven(), "fmu", tmp_path)

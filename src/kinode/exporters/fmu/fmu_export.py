@@ -29,7 +29,7 @@ from kinode.exporters.fmu.model_description import (
     describe_build,
     find_token,
 )
-from kinode.exporters.fmu.shared_libraries import compile_libraries, read_platforms
+from kinode.exporters.fmu.shared_libraries import compile_libraries, has_zig, read_platforms
 from kinode.model.system import System
 from kinode.ode.ode_arguments import RTOL
 from kinode.records import dataclass
@@ -57,8 +57,9 @@ def write_fmu(system: System, options: Mapping[str, Any]) -> bytes:
     contents["modelDescription.xml"] = VERSIONS[version](parts.description, parts.token).encode()
     if version == "3.0":
         contents["sources/buildDescription.xml"] = describe_build(parts.description).encode()
-    if not platforms:
-        message = "the FMU holds sources alone: there is no C compiler here (pip install kinode[fmu] brings one)"
+    if options.get("platforms") is None and not has_zig():
+        held = f"a library for {platforms[0].name} alone" if platforms else "sources alone: there is no C compiler here"
+        message = f"the FMU holds {held}; pip install 'kinode[fmu]' brings a compiler for Linux, Windows and macOS"
         warnings.warn(message, ExportWarning, stacklevel=caller_depth())
     identifier = parts.description.identifier
     contents |= compile_libraries(
