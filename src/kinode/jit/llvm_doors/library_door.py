@@ -2,8 +2,8 @@
 
 Why: importing ``llvmlite.binding`` takes 55 ms of processor time, of which the library itself is 7 ms; and it lets one
 thread into LLVM at a time.  Here every text has a context of its own, so that threads compile side by side.  The
-functions are llvmlite's own and not promised to anybody, so this way is taken only with the versions whose sources were
-looked at; with any other ``binding_door.py`` does the same.
+functions are llvmlite's own and not promised to anybody, so this way is taken only with versions that were tried
+(0.50) or whose sources were read (0.48, 0.49); with any other ``binding_door.py`` does the same.
 """
 
 from __future__ import annotations
