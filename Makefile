@@ -1,9 +1,10 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
-#   make test          the whole test suite: a quarter of an hour on 2 cores
+#   make test          the whole test suite: about twenty minutes on 2 cores
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
 #   make test-frameworks  functions for JAX and PyTorch; installs both, some 500 MB
+#   make test-importers   FMUs in importers besides FMPy; installs libcosimpy and ecospy, some 30 MB
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
 #   make player        the page that shows runs moving, once (node from the registry where there is none)
 #   make lint          ruff and the strict type checker
@@ -28,7 +29,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio player test test-fast test-nightly test-frameworks bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
+.PHONY: help demo studio player test test-fast test-nightly test-frameworks test-importers bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -63,6 +64,10 @@ test-nightly: $(VENV)/.installed-test $(VENV)/.installed-bench docs
 test-frameworks: $(VENV)/.installed-test
 	@$(PIP) "jax>=0.4.34" "torch==2.13.0"
 	@KINODE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/frameworks
+
+test-importers: $(VENV)/.installed-test
+	@$(PIP) libcosimpy ecospy tbb
+	@KINODE_IMPORTERS=1 $(BIN)/python -m pytest tests/fmu_importers
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/run.py $(BENCH)

@@ -18,6 +18,7 @@ from kinode.model.joints.free import Free
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gallery.md"
 EXAMPLES = ROOT / "examples"
+ENDINGS = (".yaml", ".xml", ".py")
 GUIDES = ("tutorials", "first-steps", "how-to")  # where pages are looked for, in this order
 
 INTRO = """\
@@ -76,6 +77,8 @@ def read_comment(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return text.split('"""')[1].splitlines()
+    if path.suffix == ".xml":
+        return text.partition("<!--")[2].partition("-->")[0].strip().splitlines()
     lines = text.splitlines()
     end = next(k for k, line in enumerate(lines) if not line.startswith("#"))
     return [line.removeprefix("#").strip() for line in lines[:end]]
@@ -109,7 +112,7 @@ def write_card(card: Card) -> str:
 
 def write_gallery() -> str:
     """The page, with every example once."""
-    cards = [read_card(path) for path in [*sorted(EXAMPLES.glob("*.yaml")), *sorted(EXAMPLES.glob("*.py"))]]
+    cards = [read_card(path) for ending in ENDINGS for path in sorted(EXAMPLES.glob(f"*{ending}"))]
     parts = [INTRO]
     for section in (*SECTIONS, SCRIPTS):
         entries = [write_card(card) for card in cards if card.section == section]

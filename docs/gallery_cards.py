@@ -13,6 +13,8 @@ from kinode.results.trajectory import Trajectory
 from kinode.tasks.studies.study import Study
 from kinode.views.mechanism.mechanism_drawing import draw
 
+ENDINGS = (".yaml", ".xml", ".py")
+UNTIL = 1.0  # s
 CARD = (4.8, 3.0)  # inches, of a drawing in the gallery
 PLOT = (6.4, 4.0)  # of a plot there, whose letters are smaller then
 # Examples of which a plot says more than a drawing: what is plotted, and between which times.
@@ -39,6 +41,8 @@ def run_example(example: Path) -> Trajectory | Study:
     """The run of a model as its file says; or the run, or the study, that a script makes."""
     if example.suffix == ".yaml":
         return kn.simulate(example)
+    if example.suffix == ".xml":  # which says no end
+        return kn.simulate(kn.load(example), UNTIL)
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place), contextlib.redirect_stdout(None):
         made = runpy.run_path(str(example))
         return made["run"] if "run" in made else made["study"]
@@ -65,4 +69,4 @@ def make_card(example: Path) -> Path:
 def make_gallery() -> list[Path]:
     """A picture for every example."""
     examples = ROOT / "examples"
-    return [make_card(example) for example in (*sorted(examples.glob("*.yaml")), *sorted(examples.glob("*.py")))]
+    return [make_card(example) for ending in ENDINGS for example in sorted(examples.glob(f"*{ending}"))]

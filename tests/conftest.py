@@ -9,6 +9,7 @@ import pytest
 from example_counts import is_fixed
 from find_slow import is_listed
 from hypothesis import HealthCheck, settings
+from worker_order import choose_workers, count_cores, order
 
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = frozenset((ROOT / "tests" / "slow_tests.txt").read_text(encoding="utf-8").splitlines())
@@ -55,6 +56,15 @@ def pages(shared_folder):
     return PageFolder(shared_folder)
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers(config):
+    """A worker more than cores where there are tests that wait for a browser; the environment has the last word."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    asked = [Path(os.path.relpath(path.partition("::")[0], ROOT)).as_posix() for path in config.args]
+    return choose_workers(count_cores(), config.option.markexpr, asked)
+
+
 def pytest_collection_finish():
     """What is there now stays to the end, and is no longer looked at."""
     gc.collect()
@@ -69,4 +79,8 @@ def pytest_collection_modifyitems(config, items):
     if is_fixed():
         late = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=late)
-        items[:] = [item for item in items if item not in set(late)]
+        gone = set(late)
+        items[:] = [item for item in items if item not in gone]
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = [items[k] for k in order([item.nodeid for item in items], workers)]

@@ -26,6 +26,7 @@ from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.domains.domain import DOMAINS
 from kinode.model.network.part import Part
+from kinode.studio.example_files import find_examples
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -211,10 +212,12 @@ def test_citations_become_links():
 
 def test_gallery_has_every_example():
     assert gallery.write_gallery() == gallery.PAGE.read_text(), "`python docs/gallery.py` writes it"
-    for example in (*MODELS, *SCRIPTS):
+    examples = find_examples()
+    assert {*MODELS, *SCRIPTS} < set(examples)
+    for example in examples:
         assert f"**{example.name}**" in gallery.PAGE.read_text()
     drawn = {path.stem for path in (DOCS / "pictures" / "gallery").glob("*.png")}
-    assert drawn == {example.stem for example in (*MODELS, *SCRIPTS)}, "`python docs/make_pictures.py` draws them"
+    assert drawn == {example.stem for example in examples}, "`python docs/make_pictures.py` draws them"
 
 
 def test_pictures_are_small():

@@ -20,7 +20,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
-    "version", "records", "paused_collection", "late_patterns", "other_words", "notebook_traceback", "errors", "hooks",
+    "version", "records", "named_tuples", "paused_collection", "late_patterns", "other_words", "notebook_traceback",
+    "errors", "hooks",
     "atomic_files", "optional_packages",
     "algebra", "expressions",
     "jit", "ode.loops", "ode", "fmi",
@@ -45,13 +46,14 @@ FREE_OF_MECHANICS = {
         "jit",
         "version",
         "records",
+        "named_tuples",
         "paused_collection",
         "atomic_files",
         "algebra.named_data",
         "algebra.scalars",
         "algebra.trace",
     ),
-    "ode": ("ode", "jit", "records"),
+    "ode": ("ode", "jit", "records", "named_tuples"),
 }
 
 

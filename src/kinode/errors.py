@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from kinode.named_tuples import NamedTuple
 
 SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
 
@@ -211,6 +213,9 @@ def suggest(message: str, wrong: object, near: Iterable[str], most: int = 3, oth
         return message + otherwise
     asked = " or ".join(words[:most]) + " ..." * (len(words) > most)
     return Advice(f"{message}; did you mean {asked}?", Suggestion(str(wrong), words[:most]))
+
+
+TRUST = "if you know where the model is from, allow it: trust=True in Python, --trust on the command line"
 
 
 def unreadable(file: Path, error: Exception) -> ModelError:

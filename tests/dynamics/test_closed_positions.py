@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinode as kn
 
 EXACT = 1e-8  # of rotation matrices, or m
-MECHANISMS = examples(16, nightly=500)  # in each of four tests: 64 in all, or 2,000
+MECHANISMS = examples(10, nightly=500)  # in each of four tests: 40 in all, or 2,000
 
 
 @pytest.mark.parametrize("planar", [True, False])

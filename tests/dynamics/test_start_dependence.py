@@ -60,3 +60,21 @@ def test_every_parameter_counts_where_a_state_follows_from_others():
     assert len(dynamics.start.parameters_that_count) == len(dynamics.parameters)
     changed = dynamics.state(p={"gain": 3.0}).z
     assert changed.shape == dynamics.initial.z.shape
+
+
+def test_parameters_that_quantities_of_a_start_do_not_read_are_found_once_they_are_compiled():
+    dynamics = kn.compile(kn.load(ROOT / "examples" / "motor_axis.yaml"))
+    reach = dynamics.topology.parameters.index("reach")
+    assert not dynamics.start.is_own(_changed(dynamics, reach))
+    for k in range(8):
+        there = dynamics.state(p={"reach": 0.3 + 0.01 * k})
+        np.testing.assert_array_equal(there.y, dynamics.initial.y)
+    assert dynamics.start.is_own(_changed(dynamics, reach))
+    system = mechanism()
+    system.filter("filtered", "gain*shoulder.q", time_constant=0.1)
+    dynamics = kn.compile(system)
+    for k in range(8):
+        gain = 2.0 + k
+        assert dynamics.state({"shoulder.q": 0.5}, p={"gain": gain}).z[-1] == pytest.approx(0.5 * gain)
+    names = {dynamics.topology.parameters[k] for k in dynamics.start.counting}
+    assert names == {"length", "offset", "gain"}

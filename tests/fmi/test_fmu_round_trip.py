@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compiled_examples import compiled_example
 from example_counts import is_fixed
 
 import kinode as kn
@@ -43,3 +44,22 @@ def test_the_part_does_what_the_model_does(path, exact, interface):
         error = abs(run[f"m.{name.replace('.', '_')}"][:n] - expected).max()
         # the tolerance of either solver, of the range
         assert error < 1e-6 * np.ptp(expected), (name, error)
+
+
+def test_which_side_of_a_tick_is_read(tmp_path):
+    """Clocks of the FMU tick at every tick of the part: before them in co-simulation, after them in model exchange."""
+    dynamics = compiled_example("backlash_axis")
+    names = ("controller.derivative", "controller.output", "elbow.q")
+    path = kn.export(dynamics.system, "fmu", tmp_path / "axis.fmu", platforms="host", optimization="-O0", outputs=names)
+    ticks = PERIOD * np.arange(1, 30)
+    for interface, side in (("co_simulation", -1e-9), ("model_exchange", 0.0)):
+        run = kn.simulate(dynamics, UNTIL, times=[0.0, *(ticks + side)], rtol=1e-10, atol=1e-12)
+        host = kn.System("host")
+        host.fmu("m", path, period=PERIOD, interface=interface)
+        read = kn.simulate(host, UNTIL, every=PERIOD)
+        for name in names:
+            expected = run[name][1:]
+            error = abs(read[f"m.{name.replace('.', '_')}"][1:30] - expected).max()
+            assert error < 1e-6 * np.ptp(expected), (interface, name, error)
+    first, second = (kn.simulate(dynamics, UNTIL, times=[0.0, 0.2 + side])[names[0]][1] for side in (-1e-9, 0.0))
+    assert abs(second - first) > 0.01

@@ -57,7 +57,7 @@ def near(a, b, size=0.0):
 
 
 @given(plans(), st.integers(0, 99))
-@examples(16, nightly=160)
+@examples(10, nightly=160)
 def test_all_formulations_agree_and_keep_the_identities(plan, seed):
     verification = verify(build(plan), 1, seed=seed, compiled=False)
     assert verification.ok, str(verification)
@@ -97,7 +97,7 @@ def test_mass_matrix_is_the_hessian_of_the_kinetic_energy(plan, seed):
 
 
 @given(plans(kinds=ANGLES, most=4, driven=False, loaded=False, gravity=False), st.integers(0, 99))
-@settings(max_examples=20)
+@examples(10, nightly=100)
 def test_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(plan, seed):
     """C by the symbols of Christoffel of M alone; C u is then all that the speeds contribute to the bias."""
     topology = topology_of(plan)
@@ -116,7 +116,7 @@ def test_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(plan, seed):
 
 @every_way
 @given(plans(), st.integers(0, 99))
-@settings(max_examples=15)
+@examples(8, nightly=100)
 def test_inverse_dynamics_inverts_forward_dynamics(way, plan, seed):
     """acceleration(effort=effort(a)) == a."""
     topology = topology_of(plan)
@@ -127,7 +127,7 @@ def test_inverse_dynamics_inverts_forward_dynamics(way, plan, seed):
 
 
 @given(plans(), st.integers(0, 99))
-@settings(max_examples=15)
+@examples(8, nightly=100)
 def test_added_efforts_and_wrenches_act_alike_in_both(plan, seed):
     topology = topology_of(plan)
     state, rng = numbers(topology, seed), np.random.default_rng(seed)
@@ -185,7 +185,7 @@ def by_name(topology, values):
 
 
 @given(plans(), st.integers(0, 99))
-@settings(max_examples=20)
+@examples(10, nightly=100)
 def test_the_inertial_frame_does_not_matter(plan, seed):
     """The whole model, gravity and loads turned: the same coordinates, efforts, reactions and energies."""
     R = turn(np.random.default_rng(seed))
@@ -203,7 +203,7 @@ def test_the_inertial_frame_does_not_matter(plan, seed):
 
 
 @given(plans(), st.integers(0, 99), st.randoms(use_true_random=False))
-@settings(max_examples=20)
+@examples(10, nightly=100)
 def test_the_order_of_declaration_does_not_matter(plan, seed, random):
     order = list(range(len(plan.links)))
     random.shuffle(order)

@@ -39,8 +39,8 @@ def test_values_and_derivatives(dynamics, rate):
 
 def test_batches_are_one_call(dynamics, monkeypatch):
     function = dynamics.to_jax("u_dot")
-    q, shapes, call = np.random.default_rng(0).normal(size=(7, 2)), [], function._called.values
-    monkeypatch.setattr(function._called, "values", lambda *a: (shapes.append(np.shape(a[1])), call(*a))[1])
+    q, shapes, call = np.random.default_rng(0).normal(size=(7, 2)), [], function.called.values
+    monkeypatch.setattr(function.called, "values", lambda *a: (shapes.append(np.shape(a[1])), call(*a))[1])
     values = jax.vmap(lambda q: function(q=q))(q)
     np.testing.assert_allclose(values, dynamics.acceleration(0.0, q, np.zeros((7, 2))), rtol=1e-12)
     assert shapes == [(7, 2)]

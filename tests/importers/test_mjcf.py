@@ -55,6 +55,17 @@ def test_packaged_models_accelerate_as_in_mujoco(name):
     assert compare(packaged(name), states=2).error < EQUAL
 
 
+def test_the_example_accelerates_as_in_mujoco_and_runs():
+    file = Path(__file__).resolve().parents[2] / "examples" / "gripper.xml"
+    peer = compare(file, states=2)
+    assert peer.error < EQUAL and not any(note.startswith("left out") for note in peer.system.notes)
+    run = kn.simulate(kn.load(file), 2.0, samples=3)
+    # at rest: motor and spring of the fingers are in balance, and the servo of the lift gives way by the weight
+    assert run["left.q"][-1] == pytest.approx((0.04 - 3.0 / (2 * 60.0)) / 2, abs=1e-6)
+    weight = 9.81 * sum(float(body.mass) for body in run.system.bodies.values())
+    assert run["lift.q"][-1] == pytest.approx(0.2 - weight / 4000, abs=1e-6)
+
+
 def test_everything_accelerates_as_in_mujoco(everything):
     peer = compare(everything, states=3)
     assert peer.error < EQUAL
@@ -79,6 +90,52 @@ def test_equalities_hold_exactly(tmp_path):
     assert {"left out: equality curved: it is not linear", "left out: equality off: it is not active"} <= set(
         system.notes
     )
+
+
+SPRUNG = """
+<mujoco><worldbody>
+  <body name="a" pos="0 0 1" euler="10 20 30">
+    <joint name="socket" type="ball" stiffness="3" damping="0.2" pos="0 0 0.1"/>
+    <geom type="box" size="0.1 0.2 0.3"/>
+    <body name="b" pos="0 0 0.4">
+      <joint name="knee" axis="0 1 0"/>
+      <geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/>
+      <body name="c" pos="0.3 0 0">
+        <joint name="slide" type="slide" axis="1 0 0"/>
+        <geom type="sphere" size="0.05"/>
+      </body>
+    </body>
+  </body>
+  <body name="d" pos="2 0 0">
+    <joint name="driven" type="ball" stiffness="1.5"/>
+    <geom type="box" size="0.1 0.2 0.1"/>
+  </body>
+  <body name="e" pos="4 0 0"><freejoint name="loose"/><geom type="box" size="0.1 0.2 0.1"/></body></worldbody>
+  <tendon><fixed name="cord" stiffness="2 0.7 0.3" damping="0.3 0.2 0.1" springlength="-0.1 0.2">
+      <joint joint="knee" coef="0.5"/><joint joint="slide" coef="-1.5"/></fixed>
+    <fixed name="other" stiffness="0 0.4 0" damping="0 0 0.5"><joint joint="knee" coef="2"/></fixed></tendon>
+  <actuator><motor name="twist" joint="driven" gear="0.1 0.2 0.3"/></actuator></mujoco>"""
+
+
+def test_springs_of_ball_joints_and_fixed_tendons_are_mujocos(tmp_path):
+    file = tmp_path / "sprung.xml"
+    file.write_text(SPRUNG)
+    peer = compare(file, states=6)
+    assert peer.error < EQUAL
+    assert [note for note in peer.system.notes if note.startswith("left out")] == [
+        "left out: contact (5 geoms can touch)"
+    ]
+    # at rest, where the law is a quotient of small numbers, and for either sign of the quaternion
+    model, dynamics = compile_peer(file), kn.compile(peer.system)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    u = np.zeros(model.nv)
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    for quaternion in ([1, 0, 0, 0], [-1, 0, 0, 0], [1, 1e-9, 0, 0], [-0.6, 0.8, 0, 0], [0.01, -0.6, 0.8, 0]):
+        data.qpos[:4] = np.array(quaternion) / np.linalg.norm(quaternion)
+        mujoco.mj_forward(model, data)
+        found = dynamics.acceleration(0.0, data.qpos, u, inputs={"twist": 0.0})
+        assert abs(found[:11] - data.qacc[:11]).max() < EQUAL * abs(data.qacc).max()
 
 
 def test_friction_that_slides_is_the_same(tmp_path):

@@ -12,13 +12,14 @@ from c_compiler import compile_library, find_compiler
 from rolled_models import random_tree
 
 import kinode as kn
+from kinode.algebra.scalars import FLOAT_FUNCTIONS
 from kinode.jit import kernel_call
 from kinode.jit.c_text.c_loops import CLoopWriter
 from kinode.jit.c_text.c_numbers import write_helpers
 from kinode.jit.c_text.c_parts import split_lines
 from kinode.jit.c_text.c_programs import CProgramWriter
-from kinode.jit.expression_translator import TranslationError
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loop_syntax import TranslationError
 from kinode.jit.pointers import Floats, Struct, struct
 from kinode.jit.program import Program, interpret
 from kinode.kernels.kernel_options import Kernel
@@ -199,6 +200,15 @@ def test_loop_language_keeps_the_order_of_python(tmp_path):
     assert values.tolist() == again == [7.5, 3.0]
     with pytest.raises(TranslationError, match="an order that C does not keep"):
         CLoopWriter("kn").find(out_of_order)
+
+
+def test_powers_have_the_signs_of_python(tmp_path):
+    """An overflow of a negative base to an odd power is minus infinity; a negative power of either zero is plus."""
+    end = "double power(double a, double b);\ndouble power(double a, double b) { return kn_power(a, b); }\n"
+    library = compile_library(write_helpers("kn", ["power"]) + end, tmp_path)
+    library.power.restype, library.power.argtypes = ctypes.c_double, [ctypes.c_double, ctypes.c_double]
+    for a, b in ((-1e200, 3.0), (-1e200, 2.0), (-1e-200, -3.0), (-0.0, -1.0), (0.0, -1.0), (-np.inf, 3.0), (-2.0, 0.5)):
+        np.testing.assert_equal(library.power(a, b), FLOAT_FUNCTIONS["pow"](a, b), f"{a}**{b}")
 
 
 def test_long_code_is_split(tmp_path):

@@ -17,8 +17,10 @@ import pytest
 
 import kinode as kn
 from kernels import call_lanes, straight
-from kinode.algebra.trace import Tape
+from kinode.algebra.scalars import less, where
+from kinode.algebra.trace import Tape, needed
 from kinode.jit import compiler, llvm_code, program_ir
+from kinode.jit.kernel_text.fused_products import find_keys
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.tiers import better_code, waiting_words
 from kinode.jit.tiers.better_code import wait_for_better_code
@@ -67,6 +69,17 @@ def test_products_are_fused_with_their_only_sum():
     eps = 2.0**-30
     rows = {"q": np.array([[1 + eps, 1 - eps, 1.0]])}
     assert call_lanes(compiler.compile_program(alone, 1), rows)[0, 0] == eps**2  # zero if it were rounded in between
+
+
+def test_what_is_no_number_has_one_key():
+    """Else which product is fused with a sum would differ from process to process."""
+    keys = []
+    for _ in range(2):
+        tape = Tape()
+        x, y = tape.input("q", 0), tape.input("q", 1)
+        nodes = needed([where(less(x, y), float("nan"), x * y)])
+        keys.append(list(find_keys(nodes).values()))
+    assert keys[0] == keys[1]
 
 
 def wait_until(holds, seconds=PATIENCE):

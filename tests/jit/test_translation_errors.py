@@ -7,7 +7,7 @@ import math
 import pytest
 from loop_records import Walk, fibonacci, move
 
-from kinode.jit.expression_translator import TranslationError
+from kinode.jit.loop_syntax import TranslationError
 from kinode.jit.pointers import Floats, Ints
 from kinode.jit.translator import translate
 

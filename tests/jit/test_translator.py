@@ -17,7 +17,7 @@ from loop_records import Step, Walk, fibonacci, move
 
 from kinode.jit.llvm_code import compile_text
 from kinode.jit.loading.object_code import load_object
-from kinode.jit.pointers import Floats, Struct, bits, call, floats, floats_of, ints_of, struct, tail
+from kinode.jit.pointers import Floats, Struct, apart, bits, call, floats, floats_of, ints_of, struct, tail
 from kinode.jit.translator import translate
 
 TYPES = {"int": ctypes.c_int64, "float": ctypes.c_double, "bool": ctypes.c_bool, "None": None}
@@ -348,6 +348,27 @@ def test_rows_that_overlap_give_what_python_gives(n, offsets, data):
         results.append(room.tobytes())
     assert results[0] == results[1]
     assert translate(entrywise, "tested").count("store <4 x double>") == 3
+
+
+def turned(a: Floats, b: Floats, out: Floats, n: int, x: float) -> int:
+    """Several entries at once, in rows that are said to lie apart; two of them may be the same."""
+    for i in apart(1, n):
+        a[i], b[i] = a[i] * x - b[i], a[i] + b[i] * x
+        out[i] += a[i] * b[i]
+    return n
+
+
+@given(st.integers(-3, 10), st.booleans(), st.data())
+def test_rows_that_are_said_to_lie_apart(n, same, data):
+    """What Python gives, without a comparison of addresses."""
+    values = np.array(data.draw(st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=30)))
+    results = []
+    for run in (compiled(turned), lambda a, b, out, n, x: turned(floats(a), floats(b), floats(out), n, x)):
+        room = values.copy()
+        run(*(room.ctypes.data + 8 * offset for offset in (0, 10, 10 if same else 20)), n, 0.75)
+        results.append(room.tobytes())
+    assert results[0] == results[1]
+    assert "<4 x double>" in (text := translate(turned, "tested")) and "ptrtoint" not in text
 
 
 def test_only_what_is_called_is_compiled():

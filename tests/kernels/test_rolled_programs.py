@@ -85,7 +85,7 @@ def all_kernels(system):
     yield Kernel("reactions", on)
 
 
-@examples(12, nightly=80)
+@examples(8, nightly=120)
 @given(plans(most=5))
 def test_loops_compute_what_the_snapshot_computes(plan):
     topology = topology_of(plan)

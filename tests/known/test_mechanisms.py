@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, four_bars, four_bars_angle
+from mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, bricard, four_bars, four_bars_angle
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
@@ -322,24 +322,6 @@ def test_parallelogram_with_an_extra_bar():
     for i in range(3):  # a stress along the bars too, which are oblique in the world's axes
         assert run.reaction(f"top{i}").components == (False, False, False, False, False, True)
         assert run.reaction(f"low{i}").components == (True, False, False, False, False, True)  # in the bar's own axes
-
-
-def bricard(gravity=(0, 0, -G)):
-    """Six links of 1 m, axes of neighbors at right angles, alternately left and right; one link is the ground.
-
-    Gruebler counts no freedom; one is there: R. Bricard's threefold symmetric linkage (Y. Chen, Z. You, T. Tarnai,
-    Int. J. Solids Struct. 42 (2005) 2287), cos a + cos b + cos a cos b = 0 for the angles in turn.
-    """
-    system = kn.System("bricard", gravity=gravity)
-    a = np.radians(100)
-    b = -np.arccos(-np.cos(a) / (1 + np.cos(a)))
-    rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 1 / 12, 1 / 12)}
-    ends = [system.world, *(system.body(f"link{i}", **rod) for i in range(1, 6))]
-    for i in range(6):
-        tip = ends[i].at(1, 0, 0, rpy=(np.pi / 2 * (-1) ** i, 0, 0))
-        given = {} if i == 5 else {"q": a} if i == 0 else {"guess": (a, b)[i % 2]}
-        system.revolute(f"r{i}", tip, ends[(i + 1) % 6], **given)
-    return system
 
 
 @pytest.mark.parametrize("options", [{}, TIGHT])

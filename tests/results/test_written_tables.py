@@ -1,5 +1,8 @@
 """Runs as Excel and MAT files, loaded back; and the same files as measured records."""
 
+import shutil
+import subprocess
+
 import numpy as np
 import openpyxl
 import pytest
@@ -51,6 +54,21 @@ def test_mat_has_a_struct_for_each_component(run, tmp_path):
     assert data["units"]["elbow"] == {"q": "rad", "reaction_force": "N"}
     assert data["names"]["lower"]["position_in_upper"] == "lower.position@upper"
     assert data["run"]["model"] == "double_pendulum" and data["run"]["parameters"]["L"] == 0.5
+
+
+@pytest.mark.nightly
+def test_octave_reads_what_is_written_for_matlab(run, tmp_path):
+    if not shutil.which("octave-cli"):
+        pytest.skip("octave is not installed")
+    run.to_mat(tmp_path / "run.mat", NAMES)
+    script = """a = load(argv(){1}); printf("%s %s %s|", a.units.elbow.q, a.names.lower.position_in_upper, a.run.model);
+printf("%.17g ", size(a.lower.rotation), a.t(end), a.elbow.reaction_force(end, :), a.lower.rotation(end, 2, 1));"""
+    (tmp_path / "show.m").write_text(script)
+    command = ["octave-cli", "--quiet", "--no-init-file", str(tmp_path / "show.m"), str(tmp_path / "run.mat")]
+    words, numbers = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("|")
+    assert words == "rad lower.position@upper double_pendulum"
+    expected = [11, 3, 3, run.t[-1], *run["elbow.reaction.force"][-1], run["lower.rotation"][-1, 1, 0]]
+    assert [float(x) for x in numbers.split()] == [float(x) for x in expected]
 
 
 def test_what_does_not_fit_is_refused(run, tmp_path, monkeypatch):

@@ -1,7 +1,9 @@
 """Live pages of files and of runs: the page follows its file, a run shows itself, the command serves a model."""
 
 import shutil
+import subprocess
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from live_page import LivePage
 import kinode as kn
 from kinode.studio.diagram_data import diagram_data
 from kinode.studio.equation_data import equation_data
-from kinode.studio.live_pages.later_parts import find_later_parts
+from kinode.studio.live_pages.later_parts import LaterParts, find_later_parts
 from kinode.studio.live_pages.live_view import LiveView, serve_model, view_live
 from kinode.studio.live_pages.model_watch import find_named_files, find_stamp
 
@@ -71,6 +73,44 @@ def test_parts_that_take_long_come_from_another_process():
     here = equation_data(run)
     assert found.diagram == diagram_data(run.system)
     assert found.equations.infos == here.infos and np.allclose(found.equations.values, here.values, rtol=1e-12)
+
+
+def test_parts_that_are_not_wanted_any_more_end_their_process(monkeypatch):
+    run = kn.simulate(kn.load(EXAMPLES / "rlc.yaml"), 0.01, samples=11, progress=False)
+    started = []
+
+    class Started(subprocess.Popen):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    assert find_later_parts(run, diagram=True, equations=True, goes_on=lambda: False) == (None, None)
+    assert len(started) == 1 and started[0].returncode != 0  # ended, not left to finish
+
+
+@pytest.mark.parametrize("cause", ["closed", "another model"])
+def test_what_is_made_for_a_page_ends_with_it_and_with_its_model(cause, monkeypatch):
+    asked, ended = [], Event()
+
+    def make(run, *, diagram, equations, goes_on):
+        asked.append(run)
+        while len(asked) == 1 and goes_on():
+            ended.wait(0.01)
+        ended.set()
+        return LaterParts(None, None)
+
+    monkeypatch.setattr("kinode.studio.live_pages.shown_model.find_later_parts", make)
+    system, more = kn.load(EXAMPLES / "pendulum.yaml"), kn.load(EXAMPLES / "double_pendulum.yaml")
+    with LiveView(system, 1.0, player="") as view:
+        with LivePage(view.server) as page:
+            page.ask("open")
+        assert not ended.wait(0.1)
+        if cause == "another model":
+            view.model.show(more)
+            assert ended.wait(60) and view.complete.wait(60) and len(asked) == 2
+    assert ended.wait(60)
+    assert view.complete.is_set() == (cause == "another model")
 
 
 def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):

@@ -251,7 +251,7 @@ def test_further_quantities_come_at_the_same_times(open_page):
 
 
 def test_terms_of_equations_are_asked_for(views, open_page):
-    assert views("motor_axis").complete.wait(60)
+    assert views("motor_axis").complete.wait(120)
     page, header, _ = open_page("motor_axis")
     terms = [x["name"] for x in header["series"] if ".equation." in x["name"]]
     assert terms and header["equations"]["lines"]

@@ -28,6 +28,8 @@ SPANS = {
 """Seconds that are compared; others ``SPAN``, or what the model's own run takes."""
 SPAN = 1.0
 TOLERANCES = {"ModelExchange": 1e-11, "CoSimulation": 1e-10}
+ZERO_LOAD = 2e-8
+"""A load below this share of the largest one of its joint counts as zero: ten roundings of that one are 1e-7 of it."""
 POINTS = 97.3
 """Communication intervals in a span: no whole number, so that points and ticks of clocks do not coincide."""
 
@@ -41,8 +43,23 @@ class Compared:
     worst: str
     seconds: float
     """Processor time of FMPy's run."""
-    own_seconds: float
-    """Processor time of the same run by kinode."""
+    event_times: np.ndarray
+    """Instants at which FMPy handled an event, in Model Exchange."""
+
+
+@dataclass
+class Reference:
+    """A run of kinode at tight tolerances."""
+
+    times: np.ndarray
+    """Times between the ends."""
+    values: dict[str, np.ndarray]
+    """Outputs at these times, by the names of their scalars."""
+    swing: float
+    """The range of the kinetic energy: energy as a whole may be constant, and zero."""
+    event_times: np.ndarray
+    seconds: float
+    """Processor time."""
 
 
 def find_span(name: str, system: kn.System) -> float:
@@ -50,13 +67,17 @@ def find_span(name: str, system: kn.System) -> float:
     return min(SPANS.get(name, SPAN), float(system.run_defaults.get("until", SPAN)))
 
 
-def reference(dynamics: Any, span: float, names: list[str], **options: Any) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Times between the ends, and the outputs there by the name of their scalars, of a run at tight tolerances."""
+def reference(dynamics: Any, span: float, names: list[str], **options: Any) -> Reference:
+    """A run at tight tolerances, and its outputs, which are compiled as one function."""
+    began = time.process_time()
     times = span / POINTS * np.arange(1, int(POINTS) + 1)
     method = dynamics.system.run_defaults.get("method")
     tight = {"rtol": 1e-10, "atol": 1e-12} | options
     run = kn.simulate(dynamics, span, times=[0.0, *times], method=method, **tight)
-    return times, {name: np.asarray(run[name])[1:] for name in names}
+    values = {name: array[1:] for name, array in run.evaluate([*names, "system.kinetic_energy"]).items()}
+    swing = float(np.ptp(values.pop("system.kinetic_energy")))
+    events = np.array(sorted({event.time for event in run.events}))
+    return Reference(times, values, swing, events, time.process_time() - began)
 
 
 def simulate(folder: Path, description: Any, kind: str, span: float, names: list[str], **more: Any) -> Any:
@@ -79,21 +100,14 @@ def unpack(file: Path, folder: Path) -> Any:
     )
 
 
-def compare(
-    result: Any, times: np.ndarray, values: dict[str, np.ndarray], shown: dict[str, str], swing: float
-) -> tuple[float, str]:
-    """The largest difference as a share of the range of an output, and whose it is.
-
-    ``swing`` is the range of the kinetic energy: energy as a whole may be constant, and zero.
-    """
-    worst, owner = 0.0, ""
-    at = np.searchsorted(result["time"], times - 1e-9)
-    for name, expected in values.items():
-        found = result[shown[name]][at]
-        size = max(
-            float(np.ptp(expected)), _size(name, values), swing if name == "system.energy" else 0.0, _floor(name)
-        )
-        difference = found - expected
+def compare(result: Any, expected: Reference, shown: dict[str, str]) -> tuple[float, str]:
+    """The largest difference as a share of the range of an output, and whose it is."""
+    worst, owner, values = 0.0, "", expected.values
+    at = np.searchsorted(result["time"], expected.times - 1e-9)
+    for name, course in values.items():
+        swing = expected.swing if name == "system.energy" else 0.0
+        size = max(float(np.ptp(course)), _size(name, values), swing, _floor(name, values))
+        difference = result[shown[name]][at] - course
         if name.endswith(".q"):  # the angle of a joint that closes a loop is that of a pose, between -pi and pi
             difference -= 2.0 * np.pi * np.rint(difference / (2.0 * np.pi))
         error = float(np.abs(difference).max()) / size
@@ -102,9 +116,21 @@ def compare(
     return worst, owner
 
 
-def _floor(name: str) -> float:
-    """What counts as zero: loads are differences of large ones."""
-    return 1e-6 if "reaction" in name or name.endswith("effort") else 1e-9
+def _is_load(name: str) -> bool:
+    return ".reaction." in name or ".effort" in name
+
+
+def _floor(name: str, values: dict[str, np.ndarray]) -> float:
+    """What counts as zero.
+
+    A load is a difference of others, with their rounding: where it vanishes, nothing else is left of it.  ``ZERO_LOAD``
+    is a share of the largest load of its joint.
+    """
+    if not _is_load(name):
+        return 1e-9
+    joint = name.partition(".reaction.")[0].partition(".effort")[0]
+    loads = [x for other, x in values.items() if other.startswith(f"{joint}.") and _is_load(other)]
+    return max(1e-6, ZERO_LOAD * max(float(np.abs(x).max()) for x in loads))
 
 
 def _size(name: str, values: dict[str, np.ndarray]) -> float:
@@ -114,32 +140,28 @@ def _size(name: str, values: dict[str, np.ndarray]) -> float:
     return max(float(np.abs(x).max()) for other, x in values.items() if other == name or other.startswith(head + "."))
 
 
-def compare_all(
-    dynamics: Any,
-    folder: Path,
-    description: Any,
-    span: float,
-    kinds: tuple[str, ...] = ("ModelExchange", "CoSimulation"),
-) -> dict[str, Compared]:
-    """Model Exchange and Co-Simulation of an unpacked FMU, each beside ``kn.simulate``."""
+def output_names(description: Any) -> dict[str, str]:
+    """The names of continuous outputs in kinode, with those in the FMU."""
     from kinode.exporters.fmu.fmu_variables import structured
 
-    shown = {
-        x.name: x.name for x in description.modelVariables if x.causality == "output" and x.variability != "discrete"
-    }
-    names = list(shown)
-    own = {_plain(name): name for name in names}
+    shown = [x.name for x in description.modelVariables if x.causality == "output" and x.variability != "discrete"]
+    own = {_plain(name): name for name in shown}
     assert all((structured(name) or name) == text for name, text in own.items())
+    return own
+
+
+def compare_kind(folder: Path, description: Any, kind: str, span: float, expected: Reference) -> Compared:
+    """Model Exchange or Co-Simulation of an unpacked FMU beside ``kn.simulate``."""
+    own = output_names(description)
     began = time.process_time()
-    times, values = reference(dynamics, span, [*own, "system.kinetic_energy"])
-    swing = float(np.ptp(values.pop("system.kinetic_energy")))
-    own_seconds, compared = time.process_time() - began, {}
-    for kind in kinds:
-        began = time.process_time()
-        result = simulate(folder, description, kind, span, names)
-        seconds = time.process_time() - began
-        compared[kind] = Compared(*compare(result, times, values, own, swing), seconds, own_seconds)
-    return compared
+    result = simulate(folder, description, kind, span, list(own.values()), record_events=kind == "ModelExchange")
+    seconds = time.process_time() - began
+    return Compared(*compare(result, expected, own), seconds, find_events(result))
+
+
+def find_events(result: Any) -> np.ndarray:
+    """The times that FMPy recorded twice: before an event, and after it."""
+    return np.unique(np.asarray(result["time"][1:])[np.diff(result["time"]) == 0.0])
 
 
 def _plain(name: str) -> str:

@@ -119,3 +119,21 @@ def net(n, m):
         for i in range(n):
             system.revolute(f"h{i}_{j}_far", rod(f"h{i}_{j}", (i, j), 0.0).at(1, 0, 0), hosts[i + 1, j][0])
     return system
+
+
+def bricard(gravity=(0, 0, -G)):
+    """Six links of 1 m, axes of neighbors at right angles, alternately left and right; one link is the ground.
+
+    Gruebler counts no freedom; one is there: R. Bricard's threefold symmetric linkage (Y. Chen, Z. You, T. Tarnai,
+    Int. J. Solids Struct. 42 (2005) 2287), cos a + cos b + cos a cos b = 0 for the angles in turn.
+    """
+    system = kn.System("bricard", gravity=gravity)
+    a = np.radians(100)
+    b = -np.arccos(-np.cos(a) / (1 + np.cos(a)))
+    rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 1 / 12, 1 / 12)}
+    ends = [system.world, *(system.body(f"link{i}", **rod) for i in range(1, 6))]
+    for i in range(6):
+        tip = ends[i].at(1, 0, 0, rpy=(np.pi / 2 * (-1) ** i, 0, 0))
+        given = {} if i == 5 else {"q": a} if i == 0 else {"guess": (a, b)[i % 2]}
+        system.revolute(f"r{i}", tip, ends[(i + 1) % 6], **given)
+    return system

@@ -64,7 +64,9 @@ def equalize(model: Any, system: Any) -> None:
     for k in range(model.njnt):
         if model.jnt_type[k] in (FREE, BALL):
             dofs = slice(model.jnt_dofadr[k], model.jnt_dofadr[k] + (6 if model.jnt_type[k] == FREE else 3))
-            model.jnt_stiffness[k] = model.dof_armature[dofs] = 0.0
+            model.dof_armature[dofs] = 0.0
+        if f"spring of {names.joints[k]}" in left_out:
+            model.jnt_stiffness[k] = model.jnt_stiffnesspoly[k] = 0.0
 
 
 class Pairing:

@@ -36,7 +36,18 @@ BALL = (
     ("e", 5, "Real", "parameter", "tunable", "0.7", None),
     ("push", 6, "Real", "parameter", "tunable", "0", None),
 )
-MODELS = {"lag": (LAG, True, 0), "ball": (BALL, False, 1)}
+MOODY = (
+    ("x", 0, "Real", "local", "continuous", None, None),
+    ("der(x)", 1, "Real", "local", "continuous", None, "x"),
+    ("u", 2, "Real", "input", "continuous", "0", None),
+    ("y", 3, "Real", "output", "continuous", None, None),
+    *(
+        (name, 4 + k, "Real", "parameter", "fixed", start, None)
+        for k, (name, start) in enumerate((("asks", "1e9"), ("ends", "1e9"), ("fails", "1e9"), ("event", "-1")))
+    ),
+)
+MODELS = {"lag": (LAG, True, 0), "ball": (BALL, False, 1), "moody": (MOODY, False, 0)}
+TELLS_STEPS = {"moody"}  # models that want to be told of completed steps
 TYPES_3 = {"Real": "Float64", "Integer": "Int32", "Boolean": "Boolean"}
 
 
@@ -56,7 +67,8 @@ def describe_2(name):
     outputs = "".join(f'<Unknown index="{places[v[0]]}"/>' for v in variables if v[3] == "output")
     rates = "".join(f'<Unknown index="{places[v[0]]}"/>' for v in variables if v[6])
     flags = 'canGetAndSetFMUstate="true"'
-    kinds = f'<ModelExchange modelIdentifier="{name}" completedIntegratorStepNotNeeded="true" {flags}/>'
+    untold = "false" if name in TELLS_STEPS else "true"
+    kinds = f'<ModelExchange modelIdentifier="{name}" completedIntegratorStepNotNeeded="{untold}" {flags}/>'
     kinds += f'<CoSimulation modelIdentifier="{name}" {flags}/>' if steps else ""
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="2.0" modelName="{name}" '
@@ -80,7 +92,8 @@ def describe_3(name):
     outputs = "".join(f'<Output valueReference="{v[1]}"/>' for v in variables if v[3] == "output")
     rates = "".join(f'<ContinuousStateDerivative valueReference="{v[1]}"/>' for v in variables if v[6])
     roots = '<EventIndicator valueReference="0"/>' * indicators
-    kinds = f'<ModelExchange modelIdentifier="{name}" canGetAndSetFMUState="true"/>'
+    told = "true" if name in TELLS_STEPS else "false"
+    kinds = f'<ModelExchange modelIdentifier="{name}" needsCompletedIntegratorStep="{told}"/>'
     kinds += f'<CoSimulation modelIdentifier="{name}" canGetAndSetFMUState="true"/>' if steps else ""
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="3.0" modelName="{name}" '

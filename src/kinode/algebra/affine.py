@@ -166,6 +166,7 @@ def _apply_affine(name: str, args: tuple[Scalar, ...]) -> Scalar:
 OPERATION_NAMES = {
     "inv": "a quotient", "pow": "a power", "where": "a decision by the value", "less": "a comparison",
     "less_equal": "a comparison", "equal": "a comparison", "fetch": "a table", "interval": "a table",
+    "external": "an FMU",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The elementary functions on NumPy arrays, entry by entry, as ``scalars.apply`` applies them to single numbers.
+"""The elementary functions on NumPy arrays, entry by entry, and on symbols of SymPy, as ``scalars.apply`` applies them.
 
 Arrays of floats are computed at once; of arrays of other scalars each entry by itself.  Outside its domain a function
 returns nan or infinity, without a warning.
@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, apply, is_number
+from kinode.algebra.named_data import ExternalResult
+from kinode.algebra.scalars import ARITHMETIC, Array, Scalar, apply, exact, is_number
 
 ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal, "pow": np.power,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal,
+    "pow": lambda a, b: np.where((a == 0) & (b < 0), np.inf, np.power(a, b)),  # of minus zero as of zero
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp,
     "log": np.log, "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum, "floor": np.floor,
@@ -30,6 +32,8 @@ _LOOKUPS: dict[str, Callable[..., Any]] = {
 def apply_to_arrays(name: str, args: tuple[Scalar, ...]) -> Array:
     """The named function of arguments of which at least one is an array."""
     numbers = [arg for arg in args if not isinstance(arg, tuple)]  # tuples are the constants of a table
+    if name == "external":
+        return _call_each(args[0], args[1:])
     if not all(is_number(arg) or (isinstance(arg, np.ndarray) and arg.dtype != object) for arg in numbers):
         each = np.frompyfunc(lambda *entries: apply(name, *entries), len(args), 1)
         constants = [_whole(arg) if isinstance(arg, tuple) else arg for arg in args]
@@ -49,3 +53,43 @@ def _whole(constants: tuple[float, ...]) -> Array:
     entry = np.empty((), dtype=object)
     entry[()] = constants
     return entry
+
+
+def _call_each(result: ExternalResult, args: tuple[Scalar, ...]) -> Array:
+    """A result of an external function for each entry of arrays."""
+    each = np.frompyfunc(lambda *entries: apply("external", result, *entries), len(args), 1)
+    values: Array = each(*args)
+    numbers = all(is_number(value) for value in values.flat)
+    return values.astype(float) if numbers else values
+
+
+def apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    """The named function of arguments of which at least one is a symbol."""
+    import sympy
+
+    if name == "external":
+        return sympy.Function(repr(args[0]))(*map(sympy.sympify, args[1:]))
+    args = tuple(arg if isinstance(arg, (tuple, sympy.Symbol)) else exact(sympy.sympify(arg)) for arg in args)
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*args)
+    match name:
+        case "inv":
+            return 1 / args[0]
+        case "pow":
+            return args[0] ** args[1]
+        case "abs":
+            return sympy.Abs(args[0])
+        case "min" | "max":
+            return {"min": sympy.Min, "max": sympy.Max}[name](*args)
+        case "less":
+            return sympy.Piecewise((1, args[0] < args[1]), (0, True))
+        case "less_equal":
+            return sympy.Piecewise((1, args[0] <= args[1]), (0, True))
+        case "equal":
+            return sympy.Piecewise((1, sympy.Eq(args[0], args[1])), (0, True))
+        case "where":
+            return sympy.Piecewise((args[1], sympy.Ne(args[0], 0)), (args[2], True))
+        case "interval" | "fetch":
+            return sympy.Function(name)(sympy.Tuple(*args[0]), args[1])
+        case _:
+            return getattr(sympy, name)(*args)

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from kinode.algebra.named_data import ExternalResult
 from kinode.algebra.scalars import (
     Scalar,
     apply,
@@ -209,12 +210,14 @@ RULES: dict[str, Callable[..., Interval]] = {
     "where": _choose,
     "interval": lambda breaks, x: Interval(apply("interval", breaks, x.low), apply("interval", breaks, x.high)),
     "fetch": _fetch,
+    "external": lambda result, *args: Interval(-HUGE, HUGE),  # nothing is known of it
 }
 """The rule of each function of ``scalars.FLOAT_FUNCTIONS``: bounds of its values from bounds of its arguments."""
 
 
 def _apply_interval(name: str, args: tuple[Any, ...]) -> Interval:
-    return RULES[name](*(arg if isinstance(arg, tuple) else interval_of(arg) for arg in args))
+    fixed = (tuple, ExternalResult)
+    return RULES[name](*(arg if isinstance(arg, fixed) else interval_of(arg) for arg in args))
 
 
 register_scalar_type(Interval, _apply_interval, wraps=3)

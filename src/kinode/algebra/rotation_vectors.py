@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import quaternion_from_rotation
+from kinode.algebra.spatial import quaternion_from_rotation, skew
 
 NEAR_HALF_TURN = 1e-3  # rad: there a rotation's axis is found from its quaternion
 
@@ -48,3 +48,19 @@ def inverse_right_jacobians(turns: Array) -> Array:
     factor = np.where(small, 1.0 / 12.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
     J: Array = np.eye(3) + 0.5 * K + factor[:, None, None] * (K @ K)
     return J
+
+
+def inverse_right_jacobian_rate(turn: Array, rate: Array) -> Array:
+    """The rate of an inverse right Jacobian while its rotation vector changes at a rate."""
+    angle = float(np.linalg.norm(turn))
+    K, K_dot = skew(turn).astype(float), skew(rate).astype(float)
+    factor, slope = 1.0 / 12.0, 1.0 / 360.0  # the slope is that by half the square of the angle
+    if angle >= 1e-2:
+        half = 0.5 * angle
+        g, g_slope = half / np.tan(half), 0.5 / np.tan(half) - 0.5 * half / np.sin(half) ** 2
+        factor = (1.0 - g) / angle**2
+        slope = -(g_slope + 2.0 * (1.0 - g) / angle) / angle**3
+    elif angle:
+        factor, slope = 1.0 / 12.0 + angle**2 / 720.0, 1.0 / 360.0 + angle**2 / 7560.0
+    J_dot: Array = 0.5 * K_dot + slope * float(turn @ rate) * (K @ K) + factor * (K_dot @ K + K @ K_dot)
+    return J_dot

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.named_data import NamedData
+from kinode.algebra.named_data import ExternalResult, NamedData
 
 Scalar = Any
 Array = np.ndarray
@@ -88,6 +88,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
     "where": lambda c, a, b: a if c != 0 else b,
     "interval": lambda breaks, x: find_interval(breaks, x),
     "fetch": lambda values, index: values[int(index)] if math.isfinite(index) else math.nan,
+    "external": lambda result, *args: result(*args),
 }
 
 
@@ -112,7 +113,7 @@ def apply(name: str, *args: Scalar) -> Scalar:
     """Apply the named function to scalars of any type, or to each entry of arrays; the types may be mixed."""
     for arg in args:
         type_ = type(arg)
-        if type_ is float or type_ is int or type_ is tuple or type_ is NamedData:
+        if type_ is float or type_ is int or type_ is tuple or type_ is NamedData or type_ is ExternalResult:
             continue
         if len(args) > 1:
             type_ = max(type_, *map(type, args), key=_wraps)
@@ -120,7 +121,9 @@ def apply(name: str, *args: Scalar) -> Scalar:
         if handler is not None:
             return handler(name, args)
         if _is_symbolic(arg):
-            return _apply_symbolic(name, args)
+            from kinode.algebra.array_functions import apply_symbolic
+
+            return apply_symbolic(name, args)
         if any(isinstance(x, np.ndarray) for x in args):
             from kinode.algebra.array_functions import apply_to_arrays
 
@@ -136,35 +139,6 @@ def _is_symbolic(x: object) -> bool:
         if basic is not None and isinstance(x, basic):
             return True
     return False
-
-
-def _apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:
-    import sympy
-
-    args = tuple(arg if isinstance(arg, (tuple, sympy.Symbol)) else exact(sympy.sympify(arg)) for arg in args)
-    if name in ARITHMETIC:
-        return ARITHMETIC[name](*args)
-    match name:
-        case "inv":
-            return 1 / args[0]
-        case "pow":
-            return args[0] ** args[1]
-        case "abs":
-            return sympy.Abs(args[0])
-        case "min" | "max":
-            return {"min": sympy.Min, "max": sympy.Max}[name](*args)
-        case "less":
-            return sympy.Piecewise((1, args[0] < args[1]), (0, True))
-        case "less_equal":
-            return sympy.Piecewise((1, args[0] <= args[1]), (0, True))
-        case "equal":
-            return sympy.Piecewise((1, sympy.Eq(args[0], args[1])), (0, True))
-        case "where":
-            return sympy.Piecewise((args[1], sympy.Ne(args[0], 0)), (args[2], True))
-        case "interval" | "fetch":
-            return sympy.Function(name)(sympy.Tuple(*args[0]), args[1])
-        case _:
-            return getattr(sympy, name)(*args)
 
 
 def exact(x: Scalar) -> Scalar:
@@ -250,7 +224,14 @@ PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
     "less": lambda a, b: (0.0, 0.0),
     "less_equal": lambda a, b: (0.0, 0.0),
     "equal": lambda a, b: (0.0, 0.0),
+    "external": lambda result, *args: (0.0, *(_external_partial(result, k, args) for k in range(len(args)))),
 }
+
+
+def _external_partial(result: ExternalResult, k: int, args: Sequence[Scalar]) -> Scalar:
+    """The partial derivative of a result of an external function by its argument k."""
+    derivative = result.function.derivative(result.index, k)
+    return 0.0 if derivative is None else apply("external", derivative, *args)
 
 
 def is_number(x: object) -> bool:

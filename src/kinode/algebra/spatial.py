@@ -277,8 +277,9 @@ class RigidInertia:
         """The same with plain numbers, all entries at a time."""
         h = R @ self.moment
         J = R @ self.J @ R.T
-        products = np.outer(p, h)
-        J = 0.5 * (J + J.T) - (products + products.T) - self.mass * np.outer(p, p)
+        column = p[:, None]
+        products = column * h
+        J = 0.5 * (J + J.T) - (products + products.T) - self.mass * (column * p)
         J.flat[::4] += 2.0 * float(p @ h) + self.mass * float(p @ p)
         return RigidInertia(self.mass, h + self.mass * p, J)
 

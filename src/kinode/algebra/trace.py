@@ -50,11 +50,11 @@ class Traced:
             if self.index > other.index:
                 return self.tape.node("add", other, self)
             return self.tape.node("add", self, other)
-        if not is_number(other):
-            return NotImplemented
-        if other == 0:
-            return self
-        return self.tape.node("add", self, float(other))
+        if type(other) is not float:
+            if not is_number(other):
+                return NotImplemented
+            other = float(other)
+        return self if other == 0.0 else self.tape.node("add", self, other)
 
     __radd__ = __add__
 
@@ -87,14 +87,15 @@ class Traced:
     def __mul__(self, other: Scalar) -> Scalar:
         if type(other) is Traced:
             return self._times_node(other)
-        if not is_number(other):
-            return NotImplemented
-        other = float(other)
-        if other == 0:
+        if type(other) is not float:
+            if not is_number(other):
+                return NotImplemented
+            other = float(other)
+        if other == 0.0:
             return 0.0
-        if other == 1:
+        if other == 1.0:
             return self
-        if other < 0:
+        if other < 0.0:
             return -(self * -other)
         if self.op == "neg":
             return -(self.args[0] * other)
@@ -105,18 +106,19 @@ class Traced:
     __rmul__ = __mul__
 
     def _times_node(self, other: Traced) -> Scalar:
-        if self.op == "neg":
+        op, other_op = self.op, other.op
+        if op == "neg":
             return -(self.args[0] * other)
-        if other.op == "neg":
+        if other_op == "neg":
             return -(self * other.args[0])
-        for one, two in ((self, other), (other, self)):
-            if two.op == "inv" and two.args[0] is one:
-                return 1.0
-            if two.op == "mul":
-                for k in (0, 1):
-                    factor = two.args[k]
-                    if type(factor) is Traced and factor.op == "inv" and factor.args[0] is one:
-                        return two.args[1 - k]
+        if other_op == "inv" or other_op == "mul":
+            result = _cancelled(self, other)
+            if result is not None:
+                return result
+        if op == "inv" or op == "mul":
+            result = _cancelled(other, self)
+            if result is not None:
+                return result
         if self.index > other.index:
             return self.tape.node("mul", other, self)
         return self.tape.node("mul", self, other)
@@ -144,6 +146,19 @@ class Traced:
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.index}>"
+
+
+def _cancelled(x: Traced, other: Traced) -> Scalar | None:
+    """x times an inverse or a product that contains the inverse of x; None if it does not."""
+    a = other.args[0]
+    if other.op == "inv":
+        return 1.0 if a is x else None
+    b = other.args[1]
+    if type(a) is Traced and a.op == "inv" and a.args[0] is x:
+        return b
+    if type(b) is Traced and b.op == "inv" and b.args[0] is x:
+        return a
+    return None
 
 
 class Tape:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinode.atomic_files import write_text
-from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Model,
+    Trust,
+    XacroArguments,
+    XacroPackages,
+    load_model,
+    reporting_errors,
+)
 
 if TYPE_CHECKING:
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit
@@ -27,6 +36,9 @@ def circuit(
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole circuit as JSON.")] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """List the component circuit of a model.
@@ -44,7 +56,7 @@ def circuit(
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.circuit_listing.whole_circuit import circuit as derive
 
-    listing = derive(load_model(model, base), basis, "kinematic" if kinematic else "dynamic")
+    listing = derive(load_model(model, base, trust, argument, package), basis, "kinematic" if kinematic else "dynamic")
     shown = listing.scalar() if scalar else listing
     if latex is not None:
         write_text(latex, shown.latex(document=True))

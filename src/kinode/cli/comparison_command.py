@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from kinode.cli.options import Debug, find_end, reporting_errors, say
+from kinode.cli.options import Debug, Trust, find_end, reporting_errors, say
 
 if TYPE_CHECKING:
     from kinode.formats.differences.compared_rows import ComparedRow, ModelComparison
@@ -34,6 +34,7 @@ def diff(
     until: Annotated[str | None, typer.Option(metavar="TIME", help="End of both runs.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if anything differs.")] = False,
+    trust: Trust = False,
     debug: Debug = False,
 ) -> None:
     """Say what differs between two models, by what they mean.
@@ -55,7 +56,7 @@ def diff(
     if until is not None and not peaks:
         raise typer.BadParameter("is for --peaks", param_hint="--until")
     with ExitStack() as stack:
-        sides = _read_sides(stack, first, second, commit)
+        sides = _read_sides(stack, first, second, commit, trust)
         found = compare_sides(*sides)
         runs = _compare_peaks(sides, until) if peaks else None
     if as_json:
@@ -69,7 +70,9 @@ def diff(
         raise typer.Exit(1)
 
 
-def _read_sides(stack: ExitStack, first: Path, second: Path | None, commit: str) -> tuple[ModelSide, ModelSide]:
+def _read_sides(
+    stack: ExitStack, first: Path, second: Path | None, commit: str, trust: bool
+) -> tuple[ModelSide, ModelSide]:
     """Both models; of one alone the committed one is the first."""
     from kinode.formats.differences.committed_model import committed_model
     from kinode.formats.differences.model_side import ModelSide, read_side, side_of_text
@@ -79,12 +82,12 @@ def _read_sides(stack: ExitStack, first: Path, second: Path | None, commit: str)
         if path is not None and not path.exists():
             raise typer.BadParameter(f"there is no file {path}", param_hint="MODEL" if path is first else "OTHER")
     if second is not None:
-        return read_side(first), read_side(second)
-    now = read_side(first)
+        return read_side(first, trust=trust), read_side(second, trust=trust)
+    now = read_side(first, trust=trust)
     before = stack.enter_context(committed_model(first, commit))
     if first.suffix.lower() in YAML:
-        return side_of_text(before.text, before.place, before.label), now
-    return ModelSide(load(before.place), before.label), now
+        return side_of_text(before.text, before.place, before.label, trust=trust), now
+    return ModelSide(load(before.place, trust=trust), before.label), now
 
 
 def _compare_peaks(sides: tuple[ModelSide, ModelSide], until: str | None) -> RunComparison:

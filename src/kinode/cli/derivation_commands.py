@@ -51,6 +51,9 @@ def equations(
         bool, typer.Option("--values", help="Of vectors or an elimination: values at the start.")
     ] = False,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion of a model.
@@ -72,10 +75,11 @@ def equations(
     from kinode.symbolic.equations_of_motion import find_elimination
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
+    system = load_model(model, base, trust, argument, package)
     if frame is not None:
-        _print_balances(load_model(model, base), frame, formulation, shape, names, latex, {"python": python, "c": c})
+        _print_balances(system, frame, formulation, shape, names, latex, {"python": python, "c": c})
         return
-    derived = derive(load_model(model, base), formulation or ("newton_euler" if elimination else None), shape, names)
+    derived = derive(system, formulation or ("newton_euler" if elimination else None), shape, names)
     printed: Any = find_elimination(derived) if elimination else derived
     files = {latex: lambda: printed.latex(document=True), python: printed.python, c: printed.c}
     for path, write in files.items():
@@ -136,6 +140,9 @@ def explain(
         Path | None, typer.Option(metavar="FILE", help="Draw the flow chart: .svg, .png, .pdf, or .txt.")
     ] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Show step by step how the equations come about.
@@ -150,7 +157,7 @@ def explain(
     """
     from kinode.cli.terminal_tables import console
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     if scheme is not None:
         from kinode.views.mechanism.vector_scheme import draw_scheme
 

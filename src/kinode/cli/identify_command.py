@@ -13,6 +13,9 @@ from kinode.cli.options import (
     Method,
     Model,
     Step,
+    Trust,
+    XacroArguments,
+    XacroPackages,
     find_options,
     load_model,
     pairs,
@@ -48,6 +51,9 @@ def identify(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot records and residuals.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report.")] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:  # fmt: skip
     """Fit numbers of a model to measurements.
@@ -63,7 +69,7 @@ def identify(
     """
     from kinode.tasks.fits.identify import identify as fit_model
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     fit = fit_model(
         system, [str(path) for path in data], measure=pairs("--measure", measure),
         free=dict(_read_free(text) for text in free), inputs=pairs("--input", input_), free_start=free_start or (),

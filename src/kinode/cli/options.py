@@ -54,7 +54,8 @@ Step = Annotated[
 ]
 Base = Annotated[str, typer.Option("--base", help="How the root of a URDF or MJCF model stands: fixed or free.")]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Let a model name files outside its folder, and xacro run its expressions.")
+    bool,
+    typer.Option("--trust", help="Let a model name FMUs and files outside its folder, and xacro run code."),
 ]
 XacroArguments = Annotated[
     list[str] | None, typer.Option("--argument", metavar="NAME=VALUE", help="An argument of a xacro file.")

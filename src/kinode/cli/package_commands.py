@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from kinode.atomic_files import write_text
-from kinode.cli.options import Base, Debug, load_model, reporting_errors
+from kinode.cli.options import (
+    Base,
+    Debug,
+    Trust,
+    XacroArguments,
+    XacroPackages,
+    load_model,
+    reporting_errors,
+)
 
 
 @reporting_errors
@@ -67,6 +75,9 @@ def bench(
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model; else an arm of six joints.")] = None,
     seconds: Annotated[float, typer.Option(metavar="S", min=0.05, help="How long to measure each row.")] = 0.5,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Measure how fast kinode is on this machine.
@@ -80,5 +91,5 @@ def bench(
     from kinode.cli.bench import make_arm, measure_system
     from kinode.cli.terminal_tables import print_bench
 
-    system = make_arm() if model is None else load_model(model, base)
+    system = make_arm() if model is None else load_model(model, base, trust, argument, package)
     print_bench(system, measure_system(system, seconds))

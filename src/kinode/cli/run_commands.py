@@ -135,6 +135,9 @@ def verify(
         int | None, typer.Option(metavar="N", min=1, help="How many random states to compare at.")
     ] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:
     """Derive a model in independent ways and compare them.
@@ -150,7 +153,7 @@ def verify(
     from kinode.tasks.locking.locked_loops import describe_locks
     from kinode.tasks.verify import verify as compare
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     comparison = compare(system, states)
     print_verification(comparison)
     for words in describe_locks(system):
@@ -179,6 +182,9 @@ def reactions(
     samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:  # fmt: skip
     """Say what loads a joint, and who.
@@ -197,7 +203,7 @@ def reactions(
     from kinode.results.shafts.load_spectra import read_frequency
     from kinode.tasks.simulate import simulate
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     at = None if bearings is None else tuple(text.strip() for text in bearings.split(","))
     if at is not None and len(at) != 2:
         raise typer.BadParameter(f"two places are expected, Z1,Z2, not {bearings!r}", param_hint="--bearings")
@@ -228,6 +234,9 @@ def balance(
     samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:  # fmt: skip
     """Balance forces and moments about a moving frame, term by term.
@@ -244,7 +253,7 @@ def balance(
     from kinode.cli.terminal_tables import print_balance
     from kinode.tasks.simulate import simulate
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     frame = about or next(iter([*system.frames, *system.bodies]), "world")
     system.find_frame(frame)
     trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kinode.cli.options import Debug, reporting_errors
+from kinode.cli.options import Debug, Trust, reporting_errors
 
 
 @reporting_errors
@@ -22,6 +22,7 @@ def studio(
         bool, typer.Option("--no-verify", help="Compare derivations on request, not after each change.")
     ] = False,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open nothing.")] = False,
+    trust: Trust = False,
     debug: Debug = False,
 ) -> None:
     """Draw a mechanism or a circuit in the browser, run it and watch it.
@@ -40,5 +41,5 @@ def studio(
 
     serve_studio(
         model, read_only=read_only, port=port, plugins=plugins or (), verify=not no_verify, browser=not no_browser,
-        say=typer.echo,
+        trust=trust, say=typer.echo,
     )  # fmt: skip

@@ -13,6 +13,9 @@ from kinode.cli.options import (
     Method,
     Model,
     Step,
+    Trust,
+    XacroArguments,
+    XacroPackages,
     find_end,
     find_options,
     input_pairs,
@@ -53,6 +56,9 @@ def sweep(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot the results: .png, .svg or .pdf.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report.")] = None,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     debug: Debug = False,
 ) -> None:  # fmt: skip
@@ -72,7 +78,7 @@ def sweep(
     from kinode.tasks.studies.study_axes import read_axis_text
     from kinode.tasks.studies.sweep import sweep as make_study
 
-    system = load_model(model, base)
+    system = load_model(model, base, trust, argument, package)
     wanted = list(keep or ()) or [f"{joint}.{DEFAULT_KEEP}" for joint in system.joints]
     if not wanted:
         raise ArgumentError("keep: the model has no joints; say what is kept, as in --keep 'source.current|peak'")

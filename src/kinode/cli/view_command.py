@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +13,9 @@ from kinode.cli.options import (
     Base,
     Debug,
     Method,
+    Trust,
+    XacroArguments,
+    XacroPackages,
     find_end,
     find_options,
     load_model,
@@ -20,6 +25,7 @@ from kinode.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from kinode.model.system import System
     from kinode.results.trajectory import Trajectory
 
 RUN_FILES = (".nc",)
@@ -39,6 +45,9 @@ def view(
     live: Annotated[bool, typer.Option("--live", help="Change numbers on the page; the run follows.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Compare independent derivations too.")] = False,
     base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
     debug: Debug = False,
 ) -> None:  # fmt: skip
     """Show a run moving, with the loads in its joints, in the browser.
@@ -55,9 +64,11 @@ def view(
     kinode view four_bar.yaml --video four_bar.webm
     """
     if live:
-        _view_live(files, until, pairs("--set", set_), base)
+        reading = {"trust": trust, "arguments": pairs("--argument", argument), "packages": pairs("--package", package)}
+        _view_live(files, until, pairs("--set", set_), base, reading)
         return
-    runs = [_find_run(file, until, method, set_, start, rate, base, debug) for file in files]
+    read = partial(load_model, base=base, trust=trust, arguments=argument, packages=package)
+    runs = [_find_run(file, until, method, set_, start, rate, read, debug) for file in files]
     labels = [file.name for file in files] if len(files) > 1 else []
     from kinode.studio.view import view as show
 
@@ -73,7 +84,7 @@ def view(
 
 def _find_run(
     file: Path, until: str | None, method: Method, set_: list[str] | None, start: list[str] | None,
-    rate: float | None, base: Base, debug: bool,
+    rate: float | None, read: Callable[[Path], System], debug: bool,
 ) -> Trajectory:  # fmt: skip
     """The run of a file: stored, or simulated with as many times as there are pictures."""
     from kinode.errors import SimulationError
@@ -83,7 +94,7 @@ def _find_run(
 
     if file.suffix.lower() in RUN_FILES:
         return load_run(file)
-    system = load_model(file, base)
+    system = read(file)
     end = find_end(system, until)
     begin = float(system.run_defaults.get("t0", 0.0))
     options = find_options(system, method, None, None, None, count_pictures(end - begin, rate))
@@ -99,9 +110,11 @@ def _find_run(
         return run
 
 
-def _view_live(files: list[Path], until: str | None, values: dict[str, str], base: Base) -> None:
+def _view_live(
+    files: list[Path], until: str | None, values: dict[str, str], base: Base, reading: dict[str, Any]
+) -> None:
     if len(files) != 1 or files[0].suffix.lower() in RUN_FILES:
         raise typer.BadParameter("--live takes one model file")
     from kinode.studio.live_pages.live_view import serve_model
 
-    serve_model(files[0], until=until, values=values, base=base)
+    serve_model(files[0], until=until, values=values, base=base, reading=reading)

@@ -6,9 +6,11 @@ import weakref
 from collections.abc import Callable, Iterable
 
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.jit.compiler import prepare_interpreter
 from kinode.model.system import System
 
 MOST_KEPT = 16  # systems whose machine code is kept for the next task
+FEW_JOINTS = 8  # that move: the kernels of fewer are compiled sooner than the interpreter of bytecode
 _COMPILED: dict[tuple[int, str], tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
 
 
@@ -54,7 +56,14 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
         from kinode.model.live.live_numbers import make_live
 
         system = make_live(system, live)
+    _prepare(system)
     return _close(Dynamics(system, formulation))
+
+
+def _prepare(system: System) -> None:
+    """Begin with what the kernels of a large system run by at first."""
+    if isinstance(system, System) and sum(joint.n_u > 0 for joint in system.joints.values()) > FEW_JOINTS:
+        prepare_interpreter()
 
 
 def _close(dynamics: Dynamics) -> Dynamics:
@@ -72,6 +81,7 @@ def find_compiled(
     key = id(system), formulation
     owner, dynamics = _COMPILED.pop(key, (None, None))
     if owner is None or dynamics is None or owner() is not system or not dynamics.system.is_copy_of(system):
+        _prepare(system)
         dynamics, owner = Dynamics(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
         meanwhile(dynamics)
         _close(dynamics)

@@ -6,10 +6,11 @@ A name is ``word{.word}[@word{.word}]``: elbow.q, lower.velocity.y@lower.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from kinode.errors import LawError
 from kinode.late_patterns import LatePattern
+from kinode.named_tuples import NamedTuple
 
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WORD = r"[^\W\d]\w*"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ WHOLE = frozenset({"Integer", "Enumeration", *(f"{sign}Int{bits}" for sign in ("
 NUMBERS = REALS | WHOLE | {"Boolean"}
 INDEXED = re.compile(r"(.+)\[(\d+(?:\s*,\s*\d+)*)\]")
 VERSION = re.compile(r"""fmiVersion\s*=\s*["']([^"']*)["']""")
+DIRECTIONAL = re.compile(r"""<ModelExchange\b[^>]*\bprovidesDirectionalDerivatives\s*=\s*["'](true|1)["']""")  # of 3.0
 MOST_ENTRIES = 100_000  # of an array
 
 
@@ -36,6 +38,8 @@ class FmuVariable:
     """Of an array; empty for a scalar."""
     derivative_of: str | None
     """The state whose derivative it is."""
+    nominal: float = 1.0
+    """Its usual size."""
 
     @property
     def count(self) -> int:
@@ -86,6 +90,8 @@ class FmuDescription:
     rates: tuple[FmuEntry, ...]
     n_indicators: int
     log_categories: tuple[str, ...]
+    dependencies: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The variables that outputs and derivatives depend on, where the FMU says so."""
 
     def find_entry(self, name: str) -> FmuEntry | None:
         """A scalar variable, or an entry of an array such as x[2]; None if there is none."""
@@ -139,10 +145,12 @@ def read_description(folder: str, file: str) -> FmuDescription:
         raise ModelError(f"{file} names a derivative of no state", field="file")
     return FmuDescription(
         name=read.modelName or "", version=int(str(read.fmiVersion)[0]), token=str(read.guid), variables=variables,
-        co_simulation=_kind(read.coSimulation), model_exchange=_kind(read.modelExchange, str(read.fmiVersion)),
+        co_simulation=_kind(read.coSimulation),
+        model_exchange=_kind(read.modelExchange, str(read.fmiVersion), DIRECTIONAL.search(head) is not None),
         states=_entries(variables[state.name] for state in states),
         rates=_entries(variables[rate.name] for rate in rates),
         n_indicators=_count_indicators(read), log_categories=tuple(c.name for c in read.logCategories),
+        dependencies=_dependencies((*read.outputs, *read.derivatives)),
     )  # fmt: skip
 
 
@@ -158,13 +166,19 @@ def _entries(variables: Iterable[FmuVariable]) -> tuple[FmuEntry, ...]:
     return tuple(FmuEntry(v, k) for v in variables for k in range(v.count))
 
 
+def _dependencies(unknowns: Iterable[Any]) -> dict[str, frozenset[str]]:
+    """What is said of unknowns; of those of which nothing is said all matters."""
+    said = ((u.variable.name, u.dependencies) for u in unknowns if u.dependencies is not None)
+    return {name: frozenset(v.name for v in variables) for name, variables in said}
+
+
 def _count_indicators(read: Any) -> int:
     if str(read.fmiVersion).startswith("3"):
         return len(read.eventIndicators)
     return int(read.numberOfEventIndicators or 0)
 
 
-def _kind(read: Any, version: str = "") -> InterfaceKind | None:
+def _kind(read: Any, version: str = "", directional: bool = False) -> InterfaceKind | None:
     if read is None:
         return None
     not_needed = getattr(read, "completedIntegratorStepNotNeeded", True)
@@ -173,7 +187,7 @@ def _kind(read: Any, version: str = "") -> InterfaceKind | None:
         identifier=read.modelIdentifier,
         once=bool(read.canBeInstantiatedOnlyOncePerProcess),
         keeps_states=bool(read.canGetAndSetFMUstate),
-        directional=bool(read.providesDirectionalDerivative),
+        directional=bool(read.providesDirectionalDerivative) or directional,
         steps_matter=not not_needed if version == "2.0" else bool(getattr(read, "needsCompletedIntegratorStep", False)),
         variable_steps=bool(getattr(read, "canHandleVariableCommunicationStepSize", False)),
         fixed_step=None if step in (None, "") else float(step),
@@ -188,8 +202,16 @@ def _variable(read: Any, file: str) -> FmuVariable:
     derivative = read.derivative.name if read.derivative is not None else None
     return FmuVariable(
         read.name, read.type, int(read.valueReference), read.causality or "local", read.variability or "",
-        unit, sizes, derivative,
+        unit, sizes, derivative, _nominal(read),
     )  # fmt: skip
+
+
+def _nominal(read: Any) -> float:
+    try:
+        nominal = abs(float(read.nominal))
+    except (AttributeError, TypeError, ValueError):
+        return 1.0
+    return nominal if 0 < nominal < math.inf else 1.0
 
 
 def _size(dimension: Any, name: str, file: str) -> int:

@@ -12,12 +12,15 @@ import os
 import weakref
 from collections import OrderedDict
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinode.errors import LawError, ModelError
 from kinode.fmi.fmu_archive import FmuFolder, find_digest
 from kinode.fmi.fmu_description import FmuDescription, read_description
 from kinode.fmi.fmu_instance import FmuInstance
+
+if TYPE_CHECKING:
+    from kinode.fmi.fmu_solver import SolvedFmu
 
 MOST_INSTANCES = 32  # that wait for their run to go on; the oldest is freed for a new one
 _TICKETS = itertools.count(1)
@@ -45,6 +48,12 @@ class FmuPackage:
         from kinode.fmi.fmu_solver import SolvedFmu
 
         return SolvedFmu(self, owner, exchange)
+
+    def make(self, owner: str) -> SolvedFmu:
+        """A new instance for Model Exchange that no ticket names."""
+        from kinode.fmi.fmu_solver import SolvedFmu
+
+        return SolvedFmu(self, owner, True)
 
     def take(self, ticket: float, owner: str, t: float) -> FmuInstance:
         """The instance whose state a ticket names."""

@@ -85,6 +85,15 @@ class FmuInstance:
                 face.terminate()
             face.freeInstance()
 
+    def reset(self) -> bool:
+        """Set it back to where it was when it was made; False if it cannot be."""
+        self.messages.clear()
+        try:
+            self.face.reset()
+        except Exception:  # FMPy raises bare exceptions
+            return False
+        return True
+
     def _log_2(self, component: Any, name: bytes, status: int, category: bytes, message: bytes) -> None:
         self._log(status, message)
 

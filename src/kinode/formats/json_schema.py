@@ -198,7 +198,7 @@ def _shape(kind: str) -> Schema:
 
 def _mesh_shape() -> Schema:
     fields: Schema = {"file": {"type": "string"}} | {name: ref("number") for name in ("scale", "mass", "density")}
-    fields["at"] = ref("vector")
+    fields |= {"up": {"enum": list(AXES)}, "at": ref("vector")}
     return object_of(("mesh",), {"mesh": object_of(tuple(fields), fields, ["file"])}, ["mesh"])
 
 

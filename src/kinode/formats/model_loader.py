@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kinode.errors import ModelError
+from kinode.errors import TRUST, ModelError
 from kinode.formats.yaml_fields import (
     FIELDS,
     check_fields,
@@ -30,6 +30,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.meshes.mesh_solids import locate_mesh
+from kinode.model.base.meshes.visual_meshes import find_mesh_file, note_undrawn
 from kinode.model.base.parameters import Parameter, Signal
 from kinode.model.component_edit import change
 from kinode.model.drive_unit import add_drive
@@ -97,7 +98,7 @@ class ModelLoader:
             except (OSError, ValueError, RuntimeError) as error:
                 raise ModelError(f"{name!r} cannot be found: {error}", field=field) from None
             if Path(name).is_absolute() or not inside:
-                message = f"{name!r} is outside the folder of the model; the caller may allow it with trust=True"
+                message = f"{name!r} is outside the folder of the model; {TRUST}"
                 raise ModelError(message, field=field)
         return path
 
@@ -216,6 +217,11 @@ class ModelLoader:
             if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
                 raise ModelError("notes are a list of texts", field="notes")
             system.notes.extend(notes)
+        described = data.get("bodies")
+        names = described if isinstance(described, Map) else ()
+        drawn = {name: system.bodies[name].meshes for name in names if name in system.bodies}
+        if self.file is not None:  # a text has no folder with meshes
+            system.notes.extend(note for note in note_undrawn(drawn) if note not in system.notes)
         self.check(system)
         return system
 
@@ -309,7 +315,8 @@ class ModelLoader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        fields = locate_mesh({} if entry is None else read_mapping(entry, "a body"), self.find_file)
+        given = {} if entry is None else read_mapping(entry, "a body")
+        fields = locate_mesh(given, self.find_file, lambda file: find_mesh_file(file, self.file, {}))
         system.add_component(system.make_component("bodies", name, "", fields))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:
@@ -349,8 +356,7 @@ class ModelLoader:
         for name in names:
             if fields.get(name) is not None:
                 if not self.trust:
-                    message = "names a file that is code and would run; load the model with trust=True if you know it"
-                    raise ModelError(message, field=name)
+                    raise ModelError(f"names a file that is code and would run; {TRUST}", field=name)
                 fields = {**fields, name: self.find_file(fields[name], name)}
         return fields
 

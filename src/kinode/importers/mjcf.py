@@ -21,6 +21,7 @@ What has no counterpart (contacts, spatial tendons, muscles, the surrounding med
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ import numpy as np
 from kinode.errors import ModelError
 from kinode.importers import mjcf_files
 from kinode.importers.imported_bodies import add_body
-from kinode.importers.mjcf_drives import MjcfDrives
+from kinode.importers.mjcf_ball_springs import add_ball_spring
+from kinode.importers.mjcf_drives import MjcfDrives, join
 from kinode.importers.mjcf_equalities import MjcfEqualities
 from kinode.importers.mjcf_geometry import (
     axis_of,
@@ -44,7 +46,7 @@ from kinode.importers.mjcf_geometry import (
 from kinode.importers.mjcf_names import MjcfNames
 from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.frames import Frame
-from kinode.model.base.meshes.visual_meshes import find_mesh_file
+from kinode.model.base.meshes.visual_meshes import find_mesh_file, note_undrawn
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import coulomb
 from kinode.model.system import System
@@ -155,6 +157,7 @@ class _MjcfBuilder:
                 unknown[kind] = unknown.get(kind, 0) + 1
         for kind, count in unknown.items():
             self.notes.append(f"{count} {kind} geom{'s are' if count > 1 else ' is'} not drawn")
+        self.notes.extend(note_undrawn({self.names.bodies[body]: shown for body, shown in solids.items()}))
         return {body: tuple(shown) for body, shown in solids.items()}
 
     def _mesh_files(self) -> list[str]:
@@ -230,6 +233,7 @@ class _MjcfBuilder:
         """Start, limits, springs, damping, friction and laws of a joint."""
         model, off = self.model, self.mujoco.mjtDisableBit
         fields: dict[str, Any] = {}
+        spring: list[str] = []
         one, dof = N_U[kind] == 1, int(model.jnt_dofadr[joint])
         locked = self.equalities.locked.get(joint)
         if locked is None:
@@ -252,8 +256,10 @@ class _MjcfBuilder:
             if one:
                 neutral = tidy_number(model.qpos_spring[model.jnt_qposadr[joint]])
                 fields |= {"stiffness": stiffness, **({"neutral": neutral} if neutral else {})}
-            else:
+            elif JOINTS[kind] == "free" or model.jnt_stiffnesspoly[joint].any():
                 self.left_out.append(f"spring of {name}")
+            else:
+                spring = add_ball_spring(self.system, self.names, name, stiffness)
         loss = float(model.dof_frictionloss[dof])
         if loss and off.mjDSBL_FRICTIONLOSS not in self.disabled:
             if one and locked is None:
@@ -261,6 +267,7 @@ class _MjcfBuilder:
             else:
                 self.left_out.append(f"frictionloss of {name}")
         laws = [*self.drives.efforts(joint)] or [""]
+        laws = laws if not spring else [join(pair) for pair in zip_longest(laws, spring, fillvalue="")]
         if one:
             laws[0] = " + ".join(law for law in (laws[0], *self._polynomials(joint, dof)) if law)
         if any(laws):

@@ -233,7 +233,7 @@ class MjcfDrives:
         damping = 0.0 if no_damper else float(model.tendon_damping[k])
         extra = [word for word in ("frictionloss", "armature") if getattr(model, f"tendon_{word}")[k]]
         extra += ["limits"] if model.tendon_limited[k] else []
-        for word in ("stiffnesspoly", "dampingpoly"):
+        for word in ("stiffnesspoly", "dampingpoly") if path is None else ():
             extra += [word] if getattr(model, f"tendon_{word}")[k].any() else []
         if extra:
             self.left_out.append(f"tendon {given}: {' and '.join(extra)}")
@@ -244,18 +244,30 @@ class MjcfDrives:
             elif stiffness or damping:
                 self.springs.append(TendonSpring(self.names.fresh(given), *ends, stiffness, damping, low))
             return
-        terms = []
-        if stiffness:
-            low, high = plain(model.tendon_lengthspring[k])
-            rest = f"{low!r}" if low == high else f"clamp({path.length}, {low!r}, {high!r})"
-            terms.append(times(-stiffness, f"{path.length} - {rest}"))
-        if damping:
-            terms.append(times(-damping, path.velocity))
+        terms = [] if no_spring else self._tendon_spring(k, path)
+        terms += [] if no_damper else self._tendon_damper(k, path)
         if terms:
             signal = self.names.fresh(f"{given}_tension")
             self.system.signal(signal, join(terms))
             for place, arm in path.arms.items():
                 self.passive.setdefault(place, []).append(times(arm, signal))
+
+    def _tendon_spring(self, k: int, path: ActuatorPath) -> list[str]:
+        """The pull of a fixed tendon that is longer or shorter than at rest; between two lengths there is none."""
+        model = self.model
+        low, high = plain(model.tendon_lengthspring[k])
+        rest = f"{low!r}" if low == high else f"clamp({path.length}, {low!r}, {high!r})"
+        away = f"{path.length} - {rest}" if rest != "0.0" else path.length
+        linear, square, cube = (float(x) for x in (model.tendon_stiffness[k], *model.tendon_stiffnesspoly[k]))
+        terms = [times(-linear, away)] if linear else []
+        return [*terms, *(f"{-c!r}*({away})^{n}" for n, c in ((2, square), (3, cube)) if c)]
+
+    def _tendon_damper(self, k: int, path: ActuatorPath) -> list[str]:
+        model, rate = self.model, path.velocity
+        linear, square, cube = (float(x) for x in (model.tendon_damping[k], *model.tendon_dampingpoly[k]))
+        terms = [times(-linear, rate)] if linear else []
+        terms += [f"{-square!r}*({rate})*abs({rate})"] if square else []
+        return [*terms, *([f"{-cube!r}*({rate})^3"] if cube else [])]
 
     def _straight(self, k: int) -> tuple[int, int] | None:
         """The two sites between which a spatial tendon is straight; None if it has others, or wraps around geoms."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kinode.errors import ModelError, unreadable
+from kinode.errors import TRUST, ModelError, unreadable
 from kinode.importers import xml_reader
 from kinode.importers.xml_reader import XmlElement
 from kinode.optional_packages import need
@@ -121,7 +121,7 @@ def _read(file: Path, element: XmlElement, folder: Path, depth: int) -> tuple[Pa
 def _require_inside(folder: Path, path: Path, file: Path, element: XmlElement, name: str) -> None:
     inside = path.resolve().is_relative_to(folder)
     if not inside or Path(name).is_absolute():
-        message = f"{name!r} is outside the folder of the model; the caller may allow it with trust=True"
+        message = f"{name!r} is outside the folder of the model; {TRUST}"
         raise ModelError(message, component=element.attributes.get("name"), file=str(file), line=element.line)
 
 

@@ -54,8 +54,8 @@ def rotation_of(R: Array) -> Rotation | None:
     if np.array_equal(R, np.eye(3)):
         return None
     for k, letter in enumerate("xyz"):
-        if R[k, k] == 1.0:
-            i, j = (k + 1) % 3, (k + 2) % 3
+        i, j = (k + 1) % 3, (k + 2) % 3
+        if R[k, k] == 1.0 and not (R[i, k] or R[j, k] or R[k, i] or R[k, j]):
             return "turns", ((letter, math.atan2(R[j, i], R[i, i])),)
     if np.isin(R, (-1.0, 0.0, 1.0)).all():
         return "matrix", tuple(tuple(float(x) + 0.0 for x in row) for row in R)

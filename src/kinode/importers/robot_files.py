@@ -44,4 +44,4 @@ def load(
         return urdf.read(text, base, mimic=mimic, name=name, file=str(file), packages=packages)
     if arguments:
         raise ModelError("arguments are for xacro; this is plain URDF", file=str(file))
-    return urdf.read(data, base, mimic=mimic, name=name, file=str(file), packages=packages)
+    return urdf.read(root, base, mimic=mimic, name=name, file=str(file), packages=packages)

@@ -23,9 +23,9 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from kinode.errors import ModelError, unreadable
+from kinode.errors import ModelError
 from kinode.importers import xml_reader
 from kinode.importers.imported_bodies import add_body
 from kinode.importers.urdf_names import UrdfNames, choose_names
@@ -33,9 +33,10 @@ from kinode.importers.urdf_values import Source, rotate_inertia
 from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.meshes.visual_meshes import find_mesh_file
+from kinode.model.base.meshes.visual_meshes import find_mesh_file, note_undrawn
 from kinode.model.base.visuals import Visual
 from kinode.model.system import System
+from kinode.named_tuples import NamedTuple
 
 KINDS = {
     "fixed": "fixed", "continuous": "revolute", "revolute": "revolute", "prismatic": "prismatic",
@@ -69,25 +70,16 @@ class UrdfJoint(NamedTuple):
     element: XmlElement
 
 
-def load(path: str | os.PathLike[str], base: str = "fixed", *, mimic: bool = True, name: str | None = None) -> System:
-    """The system in a URDF file (see ``kn.load``)."""
-    file = Path(path)
-    try:
-        data = file.read_bytes()
-    except (OSError, ValueError) as error:
-        raise unreadable(file, error) from None
-    return read(data, base, mimic=mimic, name=name, file=str(file))
-
-
 def read(
-    data: bytes | str, base: str = "fixed", *, mimic: bool = True, name: str | None = None, file: str | None = None,
-    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    data: bytes | str | XmlElement, base: str = "fixed", *, mimic: bool = True, name: str | None = None,
+    file: str | None = None, packages: Mapping[str, str | os.PathLike[str]] | None = None,
 ) -> System:  # fmt: skip
-    """The system in the text of a URDF file; ``file`` is its name, ``packages`` are folders that have its meshes."""
+    """The system in the text or root of a URDF document; ``file`` is its name, ``packages`` folders with its meshes."""
     if base not in ("fixed", "free"):
         raise ModelError(f'base is "fixed" or "free", not {base!r}')
     folders = {package: Path(folder) for package, folder in (packages or {}).items()}
-    return _Builder(Source(file), xml_reader.parse(data, file), base, mimic, name, folders).build()
+    robot = data if isinstance(data, XmlElement) else xml_reader.parse(data, file)
+    return _Builder(Source(file), robot, base, mimic, name, folders).build()
 
 
 class _Builder:
@@ -118,6 +110,7 @@ class _Builder:
         if self.mimic:
             self._add_gears()
         self._note_unknown()
+        self.notes.extend(note_undrawn({name: body.meshes for name, body in self.system.bodies.items()}))
         return self.system
 
     # -- links and joints of the document ----------------------------------------------------------
@@ -159,9 +152,8 @@ class _Builder:
                 self.notes.append("the root link 'world' is the world itself; its mass and visuals are left out")
             return
         fields = self._inertial(link)
-        visuals = tuple(self._visual(link, part) for part in link.element.find_all("visual", "collision"))
-        visuals = tuple(visual for visual in visuals if visual is not None)
-        if visuals:
+        parts = link.element.find_all("visual", "collision")
+        if visuals := tuple(visual for part in parts if (visual := self._visual(link, part)) is not None):
             fields["meshes"] = visuals
         try:
             add_body(self.system, name, fields)
@@ -194,13 +186,12 @@ class _Builder:
 
     def _visual(self, link: UrdfLink, part: XmlElement) -> Visual | None:
         """The visual of a <visual> or <collision> element; None if it has no geometry that is known."""
-        source, field = self.source, part.tag
+        source, field, file = self.source, part.tag, None
         geometry = part.find("geometry")
         if geometry is None or not geometry.children:
             return None
         shape = geometry.children[0]
         sizes: tuple[float, ...]
-        file = None
         if shape.tag == "mesh":
             file = shape.attributes.get("filename", "")
             sizes = source.numbers(shape, "scale", 3, link.name, f"{field}.mesh", (1.0, 1.0, 1.0))
@@ -213,6 +204,7 @@ class _Builder:
         elif shape.tag == "sphere":
             sizes = (source.number(shape, "radius", link.name, f"{field}.sphere"),)
         else:
+            self.notes.append(f"{self.names.links[link.name]}: <{shape.tag}> of a {field} is not known and not drawn")
             return None
         position, rotation = source.origin(part, link.name, f"{field}.origin")
         path = None if file is None else find_mesh_file(file, source.file, self.packages)

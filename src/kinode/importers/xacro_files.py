@@ -14,12 +14,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kinode.errors import ModelError
+from kinode.errors import TRUST, ModelError
 from kinode.importers.xml_reader import XmlElement
-from kinode.optional_packages import need
 
 ENDING = ".xacro"
-REFUSED = "is xacro, whose macros run Python expressions; the caller may allow it with trust=True (--trust)"
+REFUSED = f"is xacro, whose macros run Python expressions; {TRUST}"
 _EXPANDING = Lock()  # the package keeps its state in global variables
 
 
@@ -40,6 +39,8 @@ def expand(
     file: Path, trust: bool, arguments: Mapping[str, Any], packages: Mapping[str, str | os.PathLike[str]]
 ) -> str:
     """The URDF of a xacro file; ``arguments`` are its xacro:arg, ``packages`` the folders that $(find name) means."""
+    from kinode.optional_packages import need
+
     if not trust:
         raise ModelError(REFUSED, file=str(file))
     xacro = need("xacro", "xacro", "a file with macros")

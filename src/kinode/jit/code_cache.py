@@ -14,7 +14,6 @@ import re
 import stat
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
@@ -24,7 +23,6 @@ try:  # hashlib's own, without the libraries that it loads for other digests
 except ImportError:
     from hashlib import blake2b
 
-from kinode.atomic_files import remove_leftovers, replacing
 from kinode.version import __version__
 
 MAGIC = b"kinode kernel 2\n"
@@ -56,14 +54,16 @@ def directory() -> Path | None:
     return None
 
 
-def _find_sources(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """The files of a folder and of those in it, in the order of their names."""
+def _list_sources(folder: str, within: str, lines: list[str]) -> None:
+    """Add a line for each file of a folder and of those in it: its path ``within``, size and time of change."""
     with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.name.endswith(".py"):
-                yield entry.path, entry.stat()
-            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
-                yield from _find_sources(entry.path)
+        for entry in entries:
+            name = entry.name
+            if name.endswith(".py"):
+                status = entry.stat()
+                lines.append(f"{within}/{name} {status.st_size} {status.st_mtime_ns}")
+            elif "." not in name and name != "__pycache__" and entry.is_dir():
+                _list_sources(entry.path, f"{within}/{name}", lines)
 
 
 @remember
@@ -73,17 +73,15 @@ def source_digest(*packages: str) -> str:
     It uses the size and the time of change of each file, as Python does for its byte code: reading the files takes
     longer than loading a kernel.
     """
-    root = Path(__file__).resolve().parents[1]
-    hasher = blake2b(__version__.encode(), digest_size=16)
-    has_source = False
+    root, lines = Path(__file__).resolve().parents[1], list[str]()
     try:
         for package in packages or SOURCES:
-            for path, status in _find_sources(str(root / package)):
-                hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
-                has_source = True
+            _list_sources(str(root / package), package, lines)
     except OSError:
         return ""
-    return hasher.hexdigest() if has_source else ""
+    if not lines:
+        return ""
+    return blake2b("\n".join([__version__, *sorted(lines)]).encode(), digest_size=16).hexdigest()
 
 
 def digest(*parts: str) -> str | None:
@@ -117,6 +115,8 @@ def load(name: str) -> bytes | None:
 
 def save(name: str, payload: bytes) -> None:
     """Keep a payload under a name, as far as the disk allows."""
+    from kinode.atomic_files import replacing
+
     place = directory()
     if place is None or not NAME.match(name):
         return
@@ -191,6 +191,8 @@ def prune(place: Path, limit: int = LARGEST_CACHE) -> None:
 
     What is no entry by its name and its first bytes stays, whoever put it there.
     """
+    from kinode.atomic_files import remove_leftovers
+
     remove_leftovers(place)
     entries = []
     with os.scandir(place) as files:

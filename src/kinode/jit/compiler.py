@@ -1,7 +1,8 @@
 """Kernels from the cache on disk, or compiled.
 
 ``build`` looks into the cache before it makes the program, so nothing is traced if the code is there, and what writes
-and compiles text is not imported.
+and compiles text is not imported.  New straight-line kernels run as bytecode at once (``bytecode``), which takes two or
+three times as long as compiled code, while another process writes their text and compiles it.
 """
 
 from __future__ import annotations
@@ -10,21 +11,29 @@ import os
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 from kinode.jit import code_cache
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.loading.kernel_symbols import ARGUMENTS, INTERPRETER
 from kinode.jit.loading.loaded_kernel import Machine, load_kernel, provide_shared
-from kinode.jit.loading.object_code import find_entry
+from kinode.jit.loading.object_code import find_entry, is_kept
 from kinode.jit.tiers.pending_code import PendingCode
 from kinode.jit.tiers.waiting_words import waiting_words
+from kinode.named_tuples import NamedTuple
 from kinode.paused_collection import paused_collection
 
 if TYPE_CHECKING:
+    from kinode.jit.bytecode.operation_list import OperationList
     from kinode.jit.program import Program
+    from kinode.jit.tiers.better_code import Request
 
-TWO_TIER_LINES = 1_000  # lines of LLVM text: from here on level 0 at once, and a higher one in the background
+TWO_TIER_LINES = 500  # lines of LLVM text: from here on level 0 at once, and a higher one in the background
 MOST_LINES = 250_000  # for which the higher level is tried
+FEW_OPERATIONS = (
+    2_000  # compiled at low effort they are there before the interpreter of bytecode, if the cache lacks it
+)
+_PREPARED = Event()  # this process makes the interpreter
 
 
 class BuildRequest(NamedTuple):
@@ -48,11 +57,26 @@ class BuildRequest(NamedTuple):
         return find_entry(None if self.key is None else f"{first}kernel {self.lanes} {self.key}")
 
 
-class _Draft(NamedTuple):
-    """LLVM text of a kernel, what is known about it, and its object code as soon as that is there."""
+class KernelText(NamedTuple):
+    """LLVM text of a kernel, and what is known about it."""
 
     about: dict[str, Any]
     text: str
+
+    @property
+    def lines(self) -> int:
+        """The length of the text."""
+        return self.text.count("\n")
+
+    def entry_of(self, code: bytes) -> bytes:
+        """What the cache keeps of its object code."""
+        return repr(self.about).encode() + b"\n" + code
+
+
+class _Draft(NamedTuple):
+    """A kernel as text, and its object code as soon as that is there."""
+
+    written: KernelText
     tiered: bool
     code: PendingCode[bytes]
 
@@ -72,7 +96,7 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     """
     entries = [request.entry for request in requests]
     known = [None if entry is None else code_cache.load(entry) for entry in entries]
-    drafts: list[_Draft | None] = []
+    drafts: list[_Draft | OperationList | None] = []
     if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
         PendingCode(lambda: _provide_usual(requests[0].lanes), at_once=False)
     with paused_collection():
@@ -83,42 +107,115 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     for request, entry, found, draft in zip(requests, entries, known, drafts, strict=True):
         if draft is None:
             assert found is not None
-            head, _, code = found.partition(b"\n")
-            machines.append(load_kernel(literal_eval(head.decode()), code, request.lanes, request.data))
-        else:
+            machines.append(_load(found, request))
+        elif isinstance(draft, _Draft):
             machines.append(_finish(request, entry, draft))
+        else:
+            machines.append(_interpret(request, entry, draft))
     return machines
+
+
+def prepare_interpreter() -> None:
+    """Begin to make what new kernels run by, beside what comes before the first of them, if the cache lacks it."""
+    if not _has_interpreter() and _is_improved():
+        _PREPARED.set()
+        PendingCode(lambda: _provide_usual(1), at_once=False)
+
+
+def _has_interpreter() -> bool:
+    """Whether the interpreter of bytecode is in the cache, or is being made."""
+    return _PREPARED.is_set() or is_kept(INTERPRETER)
+
+
+def _load(kept: bytes, request: BuildRequest) -> Machine:
+    """The kernel of an entry of the cache."""
+    head, _, code = kept.partition(b"\n")
+    return load_kernel(literal_eval(head.decode()), code, request.lanes, request.data)
 
 
 def _provide_usual(lanes: int) -> None:
     """Compile or load what most kernels call."""
     from kinode.jit.llvm_code import choose_lanes
 
+    if lanes == 1 and _is_improved() and _has_interpreter():
+        from kinode.jit.bytecode.bytecode_kernel import find_interpreter
+        from kinode.jit.tiers.exchanged_code import find_jumps
+
+        find_interpreter()
+        find_jumps()
+        return
     provide_shared("batch", lanes)
     if lanes == 1 and choose_lanes() > 1:
         provide_shared("sincos", 2 * choose_lanes())
+    if lanes == 1 and _is_improved():
+        from kinode.jit.tiers.exchanged_code import find_jumps
+
+        find_jumps()
 
 
-def _draft(request: BuildRequest, at_once: bool) -> _Draft:
-    """The text of a kernel; its code is made at once, or while the caller goes on."""
+def _draft(request: BuildRequest, at_once: bool) -> _Draft | OperationList:
+    """A kernel as bytecode, or as text; its code is made at once, or while the caller goes on."""
+    from kinode.jit.llvm_code import choose_level, compile_text
+
+    program = request.make_program()
+    if request.lanes == 1 and _is_improved() and (listed := _list_operations(program)) is not None:
+        return listed
+    written = write_kernel(program, request.lanes, bool(request.data))
+    text, long = written.text, TWO_TIER_LINES < written.lines < MOST_LINES
+    tiered = long and not program.rare and _is_improved()
+    level = 0 if tiered or (long and is_first_tier_alone()) else choose_level(text, program.rare)
+    return _Draft(written, tiered, PendingCode(lambda: compile_text(text, level), at_once))
+
+
+def _list_operations(program: Program) -> OperationList | None:
+    """The operations of a program for which bytecode serves, else None."""
+    from kinode.jit.bytecode.bytecode_kernel import LEAST, MOST
+    from kinode.jit.bytecode.operation_list import list_operations
+    from kinode.jit.llvm_code import host
+
+    least = LEAST if _has_interpreter() else FEW_OPERATIONS
+    if len(program.blocks) == 1 and _count_nodes(program) < least:
+        return None
+    listed = list_operations(program, host().fma)
+    return listed if listed is not None and least <= len(listed.codes) <= MOST else None
+
+
+def _count_nodes(program: Program) -> int:
+    """At the most so many operations has a program of one block: nodes are numbered as they are traced."""
+    values = [value for case in program.blocks[0].cases for _, _, value in case]
+    return 1 + max((getattr(value, "index", -1) for value in values), default=-1)
+
+
+def write_kernel(program: Program, lanes: int, has_data: bool = False) -> KernelText:
+    """The text of a program; ``has_data``: whether numbers of tables are filled in."""
     from kinode.jit import program_ir
-    from kinode.jit.llvm_code import choose_lanes, choose_level, compile_text, host
+    from kinode.jit.llvm_code import choose_lanes, host
     from kinode.jit.program import find_entries, find_named
     from kinode.jit.shared_routines import find_used
 
-    program = request.make_program()
     sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-    routine = None if program.finish is None else program.finish.name
-    text = program_ir.write(replace(program, sizes=sizes), request.lanes, choose_lanes(), host().fma)
-    shared = find_used(text, {request.lanes, choose_lanes(), 2 * choose_lanes()})
+    text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes(), host().fma)
     about = {
-        "name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z"),
-        "data": find_named(program) if request.data else [], "routine": routine, "shared": shared,
+        "name": program.name, "sizes": sizes,
+        "reads_z": find_entries(program, "z"), "reads_p": find_entries(program, "p"),
+        "data": find_named(program) if has_data else [],
+        "routine": None if program.finish is None else program.finish.name,
+        "shared": find_used(text, {lanes, choose_lanes(), 2 * choose_lanes()}),
     }  # fmt: skip
-    long = TWO_TIER_LINES < text.count("\n") < MOST_LINES
-    tiered = long and not program.rare and _is_improved()
-    level = 0 if tiered or (long and is_first_tier_alone()) else choose_level(text, program.rare)
-    return _Draft(about, text, tiered, PendingCode(lambda: compile_text(text, level), at_once))
+    return KernelText(about, text)
+
+
+def compile_operations(packed: bytes) -> bytes:
+    """What the cache keeps of a kernel whose operations were packed: of high effort, unless it is called rarely."""
+    from kinode.jit.bytecode.operation_list import unpack
+    from kinode.jit.llvm_code import choose_level, compile_text
+
+    program = unpack(packed)
+    written = write_kernel(program, 1)
+    level = choose_level(written.text, program.rare)
+    if TWO_TIER_LINES < written.lines < MOST_LINES and not program.rare:
+        level = 1
+    return written.entry_of(compile_text(written.text, level))
 
 
 def is_first_tier_alone() -> bool:
@@ -134,34 +231,42 @@ def _is_improved() -> bool:
 
 
 def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:
-    """The kernel of a draft, in memory and in the cache."""
+    """The kernel of a text, in memory and in the cache."""
+    from kinode.jit.tiers.better_code import Request
+
     with waiting_words(request.words):
         code = draft.code.wait()
-    machine = load_kernel(draft.about, code, request.lanes, request.data)
-    head = repr(draft.about)
+    written = draft.written
+    machine = load_kernel(written.about, code, request.lanes, request.data)
     if draft.tiered:
-        return _improve(machine, draft.text, entry, head, request.data)
+        content = written.text.encode()
+        return _improve(machine, request, lambda use: Request(content, entry, use, 1, repr(written.about)))
     if entry is not None:
-        code_cache.save(entry, head.encode() + b"\n" + code)
+        code_cache.save(entry, written.entry_of(code))
     return machine
 
 
-def _improve(
-    first: Machine, text: str, entry: str | None, head: str, data: Mapping[str, Sequence[float]] | None
-) -> Machine:
+def _interpret(request: BuildRequest, entry: str | None, listed: OperationList) -> Machine:
+    """The kernel of a list of operations."""
+    from kinode.jit.bytecode.bytecode_kernel import load_bytecode
+    from kinode.jit.tiers.better_code import Request
+
+    return _improve(load_bytecode(listed), request, lambda use: Request(listed.pack(), entry, use))
+
+
+def _improve(first: Machine, request: BuildRequest, ask: Callable[[Callable[[bytes], None]], Request]) -> Machine:
     """The kernel with code that is exchanged for better one when that is there."""
     from kinode.jit.tiers import better_code
     from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode
 
     exchanged = ExchangedCode(Addresses(first.address, first.batch_address), first.engine)
 
-    def use(code: bytes) -> None:
-        if not code:
-            return
-        better = load_kernel(literal_eval(head), code, first.lanes, data)
-        exchanged.exchange(Addresses(better.address, better.batch_address), better.engine)
+    def use(kept: bytes) -> None:
+        if kept:
+            better = _load(kept, request)
+            exchanged.exchange(Addresses(better.address, better.batch_address), better.engine)
 
-    better_code.improve(better_code.Request(text, 1, entry, head, use))
+    better_code.improve(ask(use))
     kernel, batch = exchanged.addresses
     return replace(first, address=kernel, batch_address=batch, engine=exchanged)
 

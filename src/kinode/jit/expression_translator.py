@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 from kinode.jit import pointers
 from kinode.jit.ir_text import number
 from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, Value, find_kind
+from kinode.jit.loop_syntax import LoopSyntax
 from kinode.jit.pointers import field_types
 
 INTEGER_OPERATIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
@@ -31,11 +31,7 @@ LIBRARY |= {math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: 
 LIBRARY |= {math.tanh: "tanh", math.exp: "exp", math.log: "log"}
 
 
-class TranslationError(Exception):
-    """A loop contains something that cannot be compiled."""
-
-
-class ExpressionTranslator(ABC):
+class ExpressionTranslator(LoopSyntax[Value]):
     """Translates the expressions of one function.
 
     Variables are kept in memory, and LLVM moves them into registers. ``assigned`` are the variables that are set on
@@ -43,17 +39,10 @@ class ExpressionTranslator(ABC):
     """
 
     def __init__(self, function: FunctionType, node: ast.FunctionDef) -> None:
-        self.function, self.node = function, node
-        self.constants = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        super().__init__(function, node)
         self.text: list[str] = []
         self.block, self.count, self.reachable = "entry", 0, True
-        self.kinds: dict[str, Kind] = {}
         self.assigned: set[str] = set()
-
-    def refuse(self, node: ast.AST, why: str) -> NoReturn:
-        """Raise an error that says what cannot be compiled, and where."""
-        line = getattr(node, "lineno", self.node.lineno)
-        raise TranslationError(f"{self.function.__code__.co_filename}:{line}: in '{self.node.name}': {why}")
 
     # Text
 
@@ -84,51 +73,6 @@ class ExpressionTranslator(ABC):
 
     # Values
 
-    def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
-        match node:
-            case ast.Constant():
-                return self.constant(node, node.value)
-            case ast.Name(id=name) if name in self.kinds or name in self.function.__code__.co_varnames:
-                return self.variable(node)
-            case ast.Attribute() if self.is_field(node):
-                kind, address = self.field(node)
-                return Value(kind, address) if kind.record else self.load(kind, address)
-            case ast.Name() | ast.Attribute():
-                return self.constant(node, self.static(node))
-            case ast.Subscript():
-                return self.load(*self.entry(node))
-            case ast.UnaryOp():
-                return self.unary(node)
-            case ast.BinOp():
-                return self.operation(node, node.op, self.value(node.left), self.value(node.right))
-            case ast.BoolOp():
-                parts: list[Callable[[], Value]] = [lambda part=part: self.logical(part) for part in node.values]  # type: ignore[misc]
-                return self.short_circuit(parts, isinstance(node.op, ast.Or))
-            case ast.Compare():
-                return self.comparison(node)
-            case ast.IfExp():
-                return self.conditional(node)
-            case ast.Call(keywords=[]):
-                return self.call(node)
-        self.refuse(node, f"'{ast.unparse(node)}' is not part of the loop language")
-
-    def static(self, node: ast.expr) -> Any:
-        """The object that a name outside the function, or an attribute of a module, refers to."""
-        match node:
-            case ast.Name(id=name):
-                if name in self.constants:
-                    return self.constants[name].cell_contents
-                scope = self.function.__globals__
-                if name in scope or hasattr(builtins, name):
-                    return scope.get(name, getattr(builtins, name, None))
-                self.refuse(node, f"'{name}' is not known")
-            case ast.Attribute(value=ast.Name() as owner, attr=attribute):
-                owned = self.static(owner)
-                if hasattr(owned, attribute):
-                    return getattr(owned, attribute)
-        self.refuse(node, f"'{ast.unparse(node)}' is not known")
-
     def constant(self, node: ast.expr, value: Any) -> Value:
         """A Python number as an operand."""
         if isinstance(value, bool):
@@ -145,6 +89,24 @@ class ExpressionTranslator(ABC):
         kind = self.kinds[node.id]
         return Value(kind, self.put(f"load {kind.llvm}, ptr %{node.id}.at"))
 
+    def read_field(self, node: ast.Attribute) -> Value:
+        """The value of a field; a record within another is its address."""
+        kind, address = self.field(node)
+        return Value(kind, address) if kind.record else self.load(kind, address)
+
+    def read_entry(self, node: ast.Subscript) -> Value:
+        """The value of an entry of an array."""
+        return self.load(*self.entry(node))
+
+    def binary(self, node: ast.BinOp) -> Value:
+        """An operation of two values, the left one first."""
+        return self.operation(node, node.op, self.value(node.left), self.value(node.right))
+
+    def all_or_any(self, node: ast.BoolOp) -> Value:
+        """``and``, ``or``: what decides ends the evaluation."""
+        parts: list[Callable[[], Value]] = [lambda part=part: self.logical(part) for part in node.values]  # type: ignore[misc]
+        return self.short_circuit(parts, isinstance(node.op, ast.Or))
+
     def load(self, kind: Kind, address: str) -> Value:
         """The value stored at an address."""
         return Value(kind, self.put(f"load {kind.llvm}, ptr {address}, align 8"))
@@ -156,15 +118,6 @@ class ExpressionTranslator(ABC):
             self.refuse(node, f"'{ast.unparse(node.value)}' is {array.kind.words} and has no entries")
         return array.kind.entry, self.put(
             f"getelementptr inbounds {array.kind.entry.llvm}, ptr {array.text}, i64 {index.text}"
-        )
-
-    def is_field(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is a field of a record (it begins with a variable), and not of a module."""
-        owner = node.value
-        while isinstance(owner, ast.Attribute):
-            owner = owner.value
-        return isinstance(owner, ast.Name) and (
-            owner.id in self.kinds or owner.id in self.function.__code__.co_varnames
         )
 
     def field(self, node: ast.Attribute) -> tuple[Kind, str]:
@@ -306,7 +259,7 @@ class ExpressionTranslator(ABC):
         self.begin(after)
         return Value(TRUTH, self.put(f"phi i1 {', '.join(incoming)}"))
 
-    def conditional(self, node: ast.IfExp) -> Value:
+    def choice(self, node: ast.IfExp) -> Value:
         """``a if condition else b``."""
         yes, no, after = self.label(), self.label(), self.label()
         self.branch(self.truth(node.test), yes, no)

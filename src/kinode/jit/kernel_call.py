@@ -10,20 +10,23 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.loading.loaded_kernel import Machine
-from kinode.jit.thread_team import processors, thread_pool
 
 LEAST_SHARED_TIME = 4e-5  # s of remaining work; less is not shared with other threads
 PIECE_TIME = 2e-5  # s of work that a thread takes at a time
 TIMED_PIECE = 8  # rows for each lane that the caller computes first, to learn how long a row takes
 
+GIVEN = frozenset(ARGUMENTS) - {"work", "out"}
+"""The arguments that a caller gives."""
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _POINTERS, _STRIDES = ctypes.c_void_p * len(ARGUMENTS), ctypes.c_int64 * len(ARGUMENTS)
@@ -31,22 +34,65 @@ _kernel_at = lru_cache(maxsize=256)(_KERNEL)
 _driver_at = lru_cache(maxsize=64)(_BATCH)  # to make a function of an address takes longer than a small batch
 
 
+class _CallMemory:
+    """The arguments of one call in one block of memory: their addresses are found once."""
+
+    __slots__ = ("addresses", "given", "out")
+
+    def __init__(self, machine: Machine) -> None:
+        sizes = [machine.sizes[name] * machine.lanes for name in ARGUMENTS]
+        starts = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
+        block = np.zeros(starts[-1] + 1)
+        parts = [block[start:end] for start, end in pairwise(starts)]
+        self.addresses = [_address(block) + 8 * start for start in starts[:-1]]
+        self.given = [(name, part, part.size) for name, part in zip(ARGUMENTS, parts, strict=True) if name in GIVEN]
+        self.out = parts[-1]
+
+
+def run_at(machine: Machine, values: Sequence[Any]) -> np.ndarray:
+    """The same with one time and vectors of float64, in the order of the first arguments; ``x`` is zero."""
+    idle: list[_CallMemory] = machine.idle
+    try:
+        memory = idle.pop()
+    except IndexError:
+        memory = _CallMemory(machine)
+    memory.given[-1][1][:] = 0.0
+    for (name, part, size), value in zip(memory.given, values, strict=False):
+        if size:
+            if name != "t" and value.size != size:
+                raise ValueError(f"{machine.name!r} needs {size} numbers as {name!r}, not {value.size}")
+            part[:] = value
+    _kernel_at(machine.address)(*memory.addresses)
+    out: np.ndarray = memory.out.copy()
+    idle.append(memory)
+    return out
+
+
 def run(machine: Machine, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     """Call a kernel once and return ``out``; with several lanes, arrays are lane-interleaved.
 
-    Arguments that are not given are zero.
+    Arguments that are not given are zero.  The memory of a call serves the next one: to copy a few numbers takes less
+    time than to find an address.
     """
-    lanes = machine.lanes
-    buffers = []
-    for name in ARGUMENTS:
-        size = machine.sizes[name] * lanes
-        given = arrays.get(name)
-        array = np.zeros(size) if given is None else np.ascontiguousarray(given, dtype=float)
+    idle: list[_CallMemory] = machine.idle
+    try:
+        memory = idle.pop()
+    except IndexError:  # the first call, or another thread is within one
+        memory = _CallMemory(machine)
+    for name, part, size in memory.given:
+        value = arrays.get(name)
+        if value is None:
+            part[:] = 0.0
+            continue
+        array = np.asarray(value, dtype=float)
         if array.size != size:
             raise ValueError(f"{machine.name!r} needs {size} numbers as {name!r}, not {array.size}")
-        buffers.append(array)
-    _kernel_at(machine.address)(*[EMPTY_ADDRESS if array.size == 0 else _address(array) for array in buffers])
-    return buffers[-1]
+        if size:
+            part[:] = array if array.ndim == 1 else array.ravel()
+    _kernel_at(machine.address)(*memory.addresses)
+    out: np.ndarray = memory.out.copy()
+    idle.append(memory)
+    return out
 
 
 class _Alone(threading.local):
@@ -78,6 +124,8 @@ def run_batch(
     all calls.  Arguments that are not given are zero.  At most ``threads`` share the work, all
     processors by default.
     """
+    from kinode.jit.thread_team import processors, thread_pool
+
     out = provide_results(rows, machine.sizes["out"])
     arrays, addresses, strides = [], [], []  # ``arrays`` keeps the memory of those that were copied
     array: np.ndarray

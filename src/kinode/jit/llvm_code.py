@@ -7,9 +7,10 @@ nothing.  LLVM is loaded when the first text is compiled.
 from __future__ import annotations
 
 from functools import cache as remember
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kinode.jit.tiers.pending_code import once
+from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.jit.llvm_doors.binding_door import BindingDoor

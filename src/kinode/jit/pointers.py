@@ -95,6 +95,14 @@ def bits(values: Floats) -> Ints:
     return cast(Ints, ctypes.cast(cast(Any, values), _INTEGER))
 
 
+def apart(*limits: int) -> range:
+    """A range over entries of arrays of which no two overlap, unless they are the same; it is not checked.
+
+    For the loop that it is written in this saves a comparison of all addresses: short loops take half the time.
+    """
+    return range(*limits)
+
+
 def floats_of(array: npt.NDArray[np.float64]) -> Floats:
     """The data of a NumPy array, which the record it is assigned to keeps alive; a read-only array is copied."""
     return cast(Floats, _point_to(array, _FLOAT64, ctypes.c_double, _REAL))

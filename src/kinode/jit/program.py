@@ -102,7 +102,8 @@ def find_entries(program: Program, argument: str) -> list[int] | None:
 def find_named(program: Program) -> list[str]:
     """The names of the data that a program reads from where they are filled in."""
     nodes = needed(value for block in program.blocks for case in block.cases for _, _, value in case)
-    return sorted({node.args[0].name for node in nodes if node.op in TABLES and isinstance(node.args[0], NamedData)})
+    tables = {node.args[0].name for node in nodes if node.op in TABLES and isinstance(node.args[0], NamedData)}
+    return sorted(tables | {node.args[0].function.door.name for node in nodes if node.op == "external"})
 
 
 def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:

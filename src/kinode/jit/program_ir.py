@@ -78,6 +78,7 @@ class _Writer:
         self.table_names: dict[Any, str] = {}
         self.named: dict[NamedData, str] = {}
         self.label, self.n_blocks = "%entry", 0
+        self.buffers: list[str] = []  # arrays on the stack, for calls of external functions
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
         self.written |= set() if program.finish is None else {"work", "out"}
 
@@ -96,7 +97,7 @@ class _Writer:
         if self.program.finish is not None:
             self.finish(self.program.finish)
         arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
-        body = "\n".join(self.line.text)
+        body = "\n".join([*self.buffers, *self.line.text])
         return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
 
     def finish(self, finish: Finish) -> None:

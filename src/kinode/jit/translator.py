@@ -9,8 +9,8 @@ The loop language, a subset of Python:
 
 - functions of ``int`` (64 bits), ``float``, ``bool``, `Floats`, `Ints` and records (`Struct`), annotated, that may call
   each other;
-- assignments, also of several values and in place, ``if``, ``while``, ``for`` over ``range``, ``break``, ``continue``,
-  ``return``; a variable keeps its type and is set before it is read, on every path;
+- assignments, also of several values and in place, ``if``, ``while``, ``for`` over ``range`` or
+  `apart`, ``break``, ``continue``, ``return``; a variable keeps its type and is set before it is read, on every path;
 - arithmetic, comparisons, ``and``, ``or``, ``not``, ``a if c else b``; ``min max abs int float``, functions of `math`
   and of kinode.jit.pointers; numbers of the module and of enclosing functions, as constants; functions of either;
 - ``if enabled:`` and ``if enabled and x:`` with a truth value of an enclosing function: a branch that it rules out is
@@ -24,15 +24,18 @@ from __future__ import annotations
 
 import ast
 import linecache
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache as remember
 from types import FunctionType
 from typing import Any
 
-from kinode.jit.expression_translator import LIBRARY, ExpressionTranslator, TranslationError
+from kinode.jit.expression_translator import LIBRARY, ExpressionTranslator
 from kinode.jit.loop_kinds import INT, NOTHING, TRUTH, Kind, Value, find_kind
+from kinode.jit.loop_syntax import TranslationError
 from kinode.jit.vectorizer import vectorize
 
+_READING = threading.Lock()  # one counter of depth for the syntax trees of all threads: SystemError in Python 3.11
 LONGEST_INLINED = 20  # instructions of a function that is compiled into its callers
 DECLARATIONS = """\
 declare double @pow(double, double) nounwind
@@ -48,7 +51,8 @@ def _tree(file: str) -> ast.Module:
     lines = linecache.getlines(file)
     if not lines:
         raise TranslationError(f"{file}: the source of this file cannot be read; it is needed to compile its loops")
-    return ast.parse("".join(lines), file)
+    with _READING:
+        return ast.parse("".join(lines), file)
 
 
 def find_definition(function: FunctionType) -> ast.FunctionDef:
@@ -166,33 +170,13 @@ class _Function(ExpressionTranslator):
             if self.reachable:
                 self.statement(node)
 
-    def statement(self, node: ast.stmt) -> None:
-        match node:
-            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
-                pass
-            case ast.Expr(value=ast.Call() as call):
-                self.value(call)
-            case ast.Assign(targets=[target]):
-                self.assign(target, node.value)
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as source):
-                kind = self.annotation(node, node.annotation)
-                self.store(node, name, self.convert(node, self.value(source), kind, f"'{name}'"))
-            case ast.AugAssign():
-                self.update(node)
-            case ast.If():
-                self.choose(node)
-            case ast.While(orelse=[]):
-                self.repeat(node)
-            case ast.For(orelse=[], target=ast.Name()):
-                self.for_range(node)
-            case ast.Break() | ast.Continue():
-                label = self.loops[-1][isinstance(node, ast.Break)]
-                self.jump_targets.add(label)
-                self.end(f"br label %{label}")
-            case ast.Return():
-                self.write_return(node)
-            case _:
-                self.refuse(node, f"'{ast.unparse(node).splitlines()[0]}' is not part of the loop language")
+    def evaluate(self, node: ast.Call) -> None:
+        self.value(node)
+
+    def leave_loop(self, node: ast.Break | ast.Continue) -> None:
+        label = self.loops[-1][isinstance(node, ast.Break)]
+        self.jump_targets.add(label)
+        self.end(f"br label %{label}")
 
     def assign(self, target: ast.expr, source: ast.expr) -> None:
         """Assign to a variable, an entry or a field; to several after all values are computed."""
@@ -301,7 +285,10 @@ class _Function(ExpressionTranslator):
     def for_range(self, node: ast.For) -> None:
         """Write a loop over a range; the counter is separate from the variable, to which the body may assign."""
         match node.iter, node.target:
-            case ast.Call(func=ast.Name(id="range"), args=[*bounds], keywords=[]), ast.Name(id=name) if bounds:
+            case (
+                ast.Call(func=ast.Name(id=("range" | "apart") as kind), args=[*bounds], keywords=[]),
+                ast.Name(id=name),
+            ) if bounds:
                 pass
             case _:
                 self.refuse(node, "a loop goes over a range")
@@ -309,7 +296,7 @@ class _Function(ExpressionTranslator):
         start, stop = (Value(INT, "0"), limits[0]) if len(limits) == 1 else (limits[0], limits[1])
         step = 1 if len(limits) < 3 else self.constant_step(bounds[2])
         if step == 1:
-            start = vectorize(self, node, name, start, stop)
+            start = vectorize(self, node, name, start, stop, kind == "apart")
         head, body, again, after = self.label(), self.label(), self.label(), self.label()
         source, counter, following = self.block, f"%{head}.i", f"%{head}.next"
         self.end(f"br label %{head}")

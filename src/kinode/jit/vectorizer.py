@@ -2,7 +2,7 @@
 
 Four entries are computed at a time.  Each is computed by the same operations as in the scalar loop, so the results are
 the same to the last bit.  The scalar loop computes the remaining entries (fewer than four), and all of them if arrays
-overlap, which is checked when the loop is reached.
+overlap, which is checked when the loop is reached, unless the loop goes over `apart`.
 
 Why our own: LLVM's vectorizer finds these loops too, but it takes as long as everything else that is done to a loop of
 the integrators, and llvmlite offers it only together with the rest of its pipeline.
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 VECTOR = "<4 x double>"
 
 
-def vectorize(own: ExpressionTranslator, node: ast.For, counter: str, start: Value, stop: Value) -> Value:
+def vectorize(
+    own: ExpressionTranslator, node: ast.For, counter: str, start: Value, stop: Value, apart: bool = False
+) -> Value:
     """Write the vector loop if the body allows it; returns the index at which the scalar loop begins."""
     loop = _VectorLoop(own, counter)
     if not all(loop.can_vectorize(statement) for statement in node.body):
         return start
-    return loop.write(node.body, start, stop)
+    return loop.write(node.body, start, stop, apart)
 
 
 class _VectorLoop:
@@ -47,6 +49,11 @@ class _VectorLoop:
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=array)) as target], value=value):
                 self.written.add(array)
                 return self.can_vectorize(target) and self.can_vectorize(value)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                return all(isinstance(target, ast.Subscript) for target in targets) and all(
+                    self.can_vectorize(ast.Assign([target], value))
+                    for target, value in zip(targets, values, strict=False)
+                )
             case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=array)) as target, op=op, value=value):
                 self.written.add(array)
                 return type(op) in REAL_OPERATIONS and self.can_vectorize(target) and self.can_vectorize(value)
@@ -65,14 +72,15 @@ class _VectorLoop:
                 return True
         return False
 
-    def write(self, body: list[ast.stmt], start: Value, stop: Value) -> Value:
+    def write(self, body: list[ast.stmt], start: Value, stop: Value, apart: bool) -> Value:
         """Write the vector loop; returns the index after its last entry."""
         own = self.own
         for array in self.arrays:
             self.arrays[array] = own.variable(ast.Name(array)).text
         count = own.put(f"sub i64 {stop.text}, {start.text}")
         vectorized = own.put(f"and i64 {count}, -4")
-        vectorized = own.put(f"select i1 {self.no_overlap()}, i64 {vectorized}, i64 0")
+        if not apart:
+            vectorized = own.put(f"select i1 {self.no_overlap()}, i64 {vectorized}, i64 0")
         end = own.put(f"add i64 {start.text}, {vectorized}")
         head, inner, after = own.label(), own.label(), own.label()
         source, self.index, following = own.block, f"%{head}.i", f"%{head}.next"
@@ -101,13 +109,23 @@ class _VectorLoop:
         return fine
 
     def statement(self, node: Any) -> None:
-        """Write an assignment."""
+        """Write an assignment, of several values after all of them are computed."""
         target: Any = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if isinstance(target, ast.Tuple):
+            values = [self.value(value) for value in node.value.elts]
+            parts: list[Any] = target.elts
+            for part, value in zip(parts, values, strict=True):
+                self.store(part.value.id, value)
+            return
         value = self.value(node.value)
-        address = self.address(target.value.id)
         if isinstance(node, ast.AugAssign):
-            value = self.operation(node.op, self.own.put(f"load {VECTOR}, ptr {address}, align 8"), value)
-        self.own.text.append(f"  store {VECTOR} {value}, ptr {address}, align 8")
+            before = self.own.put(f"load {VECTOR}, ptr {self.address(target.value.id)}, align 8")
+            value = self.operation(node.op, before, value)
+        self.store(target.value.id, value)
+
+    def store(self, array: str, value: str) -> None:
+        """Store four entries of an array."""
+        self.own.text.append(f"  store {VECTOR} {value}, ptr {self.address(array)}, align 8")
 
     def address(self, array: str) -> str:
         """The address of the array's entry at the loop's index."""

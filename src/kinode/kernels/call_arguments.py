@@ -17,17 +17,13 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.observers.following_frames import needs_jerk
 from kinode.model.base.parameters import is_plain, read_input
-from kinode.model.network.part import Part
-from kinode.model.network.part_checks import check_numbers
-from kinode.model.quantity_names import find_quantity
-from kinode.ode.runs.input_table import VaryingInputs
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.model.live.live_numbers import LiveNumber
+    from kinode.model.network.part import Part
 
 MOST_CHECKED_SAMPLES = 16  # of a batch of parameters; of a larger batch only the extremes are checked
 
@@ -42,6 +38,7 @@ class Arguments:
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.parameters.flags.writeable = self.inputs.flags.writeable = False  # compiled functions and runs share them
         self._known_values: tuple[bytes, dict[str, float]] | None = None  # all parameters, of the last vector
+        self._known_changes: tuple[dict[str, float], frozenset[str]] | None = None  # those that are not the model's
         self.derived: dict[str, Any] = {}  # what follows from the model and is found once
         self._checked = b""  # the parameters with which components were last checked
         self._settled = self.parameters  # the last vector of ``settle_parameters``
@@ -95,6 +92,8 @@ class Arguments:
 
     def read_inputs(self, inputs: Any, t: Any = None) -> Array:
         """Inputs; given like parameters.  Those that change with time are evaluated at the time, or times, t."""
+        from kinode.ode.runs.input_table import VaryingInputs
+
         if isinstance(inputs, VaryingInputs):
             return inputs.at(t)
         return self.inputs if inputs is None else self._read_vector("inputs", inputs)
@@ -162,6 +161,8 @@ class Arguments:
 
         Those that depend on no parameter with another value were checked with the model.
         """
+        from kinode.model.network.part_checks import check_numbers
+
         if not self._parametric_components or p.tobytes() == self._checked:
             return
         samples = np.atleast_2d(p)
@@ -185,8 +186,11 @@ class Arguments:
 
     def find_changed(self, p: Array) -> frozenset[str]:
         """The parameters, those calculated from others among them, whose values are not the model's."""
-        full, own = self.values_by_name(p), self.system.parameter_values()
-        return frozenset(name for name, value in full.items() if value != own[name])
+        full, known = self.values_by_name(p), self._known_changes
+        if known is None or known[0] is not full:
+            own = self.system.parameter_values()
+            known = self._known_changes = full, frozenset(name for name, value in full.items() if value != own[name])
+        return known[1]
 
     def values_by_name(self, p: Array) -> dict[str, float]:
         """All parameters by name, those calculated from others too; of the last vector they are kept."""
@@ -198,6 +202,8 @@ class Arguments:
 
     def read_number(self, name: str, value: Any) -> float:
         """A value for a quantity, in SI."""
+        from kinode.model.quantity_names import find_quantity
+
         if is_plain(value):
             return float(value)
         reader = self.system.reader(name)
@@ -216,6 +222,8 @@ class Arguments:
 
     def placed_frame_name(self, of: Any) -> str:
         """The same of a frame whose pose follows from positions alone."""
+        from kinode.model.base.observers.following_frames import needs_jerk
+
         name = self.frame_name(of)
         if needs_jerk(self.system, self.system.find_frame(name)):
             message = f"{name} follows a velocity, and has no pose by positions alone"

@@ -72,9 +72,10 @@ class Kernels:
 
     @cached_property
     def _exchangeable_data(self) -> dict[str, NamedData]:
-        """The numbers of tables that are no part of the machine code."""
-        tables = self.topology.system.tables.values()
-        return {name: data for table in tables for name, data in table.exchangeable_data.items()}
+        """The numbers that are no part of the machine code: those of tables, and addresses of external functions."""
+        system = self.topology.system
+        tables = {name: data for table in system.tables.values() for name, data in table.exchangeable_data.items()}
+        return {name: door for element in system.elements.values() for name, door in element.doors.items()} | tables
 
     @property
     def lanes(self) -> int:
@@ -177,6 +178,11 @@ class Kernels:
         array
             The result of the kernel; for a batch, one row for each point.
         """
+        if x is None and point.is_plain:
+            result = kernel_call.run_at(
+                self.machine(kernel), (point.t, point.q, point.u, point.z, point.p, point.inputs)
+            )
+            return self._checked(kernel, point, result)
         given = {
             "t": _as_column(point.t),
             "q": np.asarray(point.q, dtype=float),
@@ -194,10 +200,13 @@ class Kernels:
         count = rows.pop() if rows else None
         lanes = self.lanes if count is not None and count >= LANES_FROM and find_row(kernel).lanes else 1
         code = self.machine(kernel, lanes)
-        given.setdefault("x", np.zeros(code.sizes["x"]))
         if count is not None:
+            given.setdefault("x", np.zeros(code.sizes["x"]))
             return kernel_call.run_batch(code, count, {k: (v, v.ndim == 2) for k, v in given.items()})
-        result = kernel_call.run(code, given)
+        return self._checked(kernel, point, kernel_call.run(code, given))
+
+    def _checked(self, kernel: Kernel, point: EvaluationPoint, result: Array) -> Array:
+        """The result of one evaluation; rows of constraints that are not defined there are named in an error."""
         if kernel == CLOSURE and not np.isfinite(result).all():
             from kinode.kernels.undefined_rows import check_rows
 

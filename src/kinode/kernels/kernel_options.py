@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 
 if TYPE_CHECKING:

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy
-from kinode.expressions.parser import parse
+from kinode.algebra.scalars import Array, Scalar, tidy, where
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
-from kinode.model.quantity_names import find_quantity
 from kinode.model.system import joint_frame
-from kinode.multibody import power
-from kinode.multibody.restraints import loop_constraints
+from kinode.model.system_checks import find_asking
 from kinode.multibody.snapshot import Snapshot
 
 Outputs = Sequence[Any] | Array
@@ -32,6 +29,15 @@ def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
     return np.concatenate([snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
 
 
+def completed_step(snapshot: Snapshot, options: Any) -> Outputs:
+    """What parts answer to a completed step: 0, or 4 k + a for the first that cannot go on, part k with answer a."""
+    code: Scalar = 0.0
+    for k, part in reversed(list(enumerate(find_asking(snapshot.system)))):
+        answer = part.step_result(snapshot)
+        code = where(answer, answer + 4.0 * k, code)
+    return [code]
+
+
 def energy(snapshot: Snapshot, options: Any) -> Outputs:
     """Kinetic energy, and all other energy: potential, electric, thermal."""
     kinetic, *others = snapshot.energies.values()
@@ -40,6 +46,8 @@ def energy(snapshot: Snapshot, options: Any) -> Outputs:
 
 def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:
     """Rate of the state vector, and the powers of everything that changes the energy."""
+    from kinode.multibody import power
+
     return [*rate(snapshot), *power.powers(snapshot)]
 
 
@@ -52,12 +60,16 @@ def pose(snapshot: Snapshot, options: Names) -> Outputs:
 # -- by name ---------------------------------------------------------------------------------------
 def evaluate(snapshot: Snapshot, options: Names) -> Outputs:
     """Quantities by name."""
+    from kinode.model.quantity_names import find_quantity
+
     names = [find_quantity(snapshot.system, name) for name in options]
     return [x for name in names for x in flat(snapshot.quantity(name))]
 
 
 def law(snapshot: Snapshot, options: Names) -> Outputs:
     """The value of an expression given as text."""
+    from kinode.expressions.parser import parse
+
     return [snapshot.resolve(parse(options[0], snapshot.system.call_counts()))]
 
 
@@ -114,6 +126,8 @@ def holding(snapshot: Snapshot, options: LoadOptions) -> Outputs:
 
 def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
     """The wrench on a body for each unit multiplier of a constraint; the option names a quantity of the constraint."""
+    from kinode.model.quantity_names import find_quantity
+
     return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
 
 
@@ -175,6 +189,8 @@ def segments(snapshot: Snapshot, options: Names) -> Outputs:
 # -- loops -----------------------------------------------------------------------------------------
 def closure(snapshot: Snapshot, options: Any) -> Outputs:
     """Residuals and rates of all constraint rows, and the entries of their Jacobian that are not structurally zero."""
+    from kinode.multibody.restraints import loop_constraints
+
     constraints = snapshot.constraints
     residuals_and_rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
     return [*residuals_and_rates, *(x for row in constraints.all_rows for x in row.values())]

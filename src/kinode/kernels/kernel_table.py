@@ -136,8 +136,10 @@ _ROWS = (
     # loops
     KernelRow("closure", modes=Modes.UNUSED, rare=True),
     KernelRow("pose_errors", x_name="cut_q", modes=Modes.UNUSED, rare=True),
+    KernelRow("loop_rates", x_name="rates", modes=Modes.UNUSED, rare=True, own_tape=True),
     KernelRow("advanced_position", modes=Modes.UNUSED, rare=True),
     KernelRow("projection"),
+    KernelRow("completed_step"),
     # derivatives
     KernelRow("jacobian", modes=Modes.UNUSED),
     KernelRow("derivatives", n_x=_n_u, x_name="effort", **_EFFORTS),

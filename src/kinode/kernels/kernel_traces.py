@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.trace import Tape
-from kinode.kernels import bound_outputs, picture_outputs, start_outputs
+from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.derivatives import column_outputs, derivative_outputs, directed_outputs
-from kinode.kernels.derivatives.derived_values import find_values
-from kinode.kernels.derivatives.recursion_scope import has_recursion, has_tangents
 from kinode.kernels.kernel_options import ColumnOptions, Kernel, PictureOptions, ReactionOptions, SharingOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.kernels.kernel_table import find_row
@@ -23,6 +20,27 @@ from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinat
 from kinode.multibody.snapshot import Snapshot
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
+
+
+class _LaterModule:
+    """The functions of a module of this package that is imported when one is called: most processes call none."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"kinode.kernels.{name}"
+
+    def __getattr__(self, function: str) -> Any:
+        return lambda *arguments: getattr(import_module(self._name), function)(*arguments)
+
+
+bound_outputs = _LaterModule("bound_outputs")
+picture_outputs = _LaterModule("picture_outputs")
+start_outputs = _LaterModule("start_outputs")
+column_outputs = _LaterModule("derivatives.column_outputs")
+derivative_outputs = _LaterModule("derivatives.derivative_outputs")
+directed_outputs = _LaterModule("derivatives.directed_outputs")
+find_values = _LaterModule("derivatives.derived_values").find_values
+has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
+has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,23 @@ class KernelTrace:
 
 def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
     return np.concatenate(pose_errors(snapshot, x))
+
+
+def _loop_rates(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -> Iterable[Scalar]:
+    """The rates of the pose errors and, if the options name them, of the closure, along those of all coordinates."""
+    from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
+
+    n = n_cut_coordinates(snapshot.topology)
+    values = [value for part in pose_errors(snapshot, x[:n]) for value in part]
+    values += outputs.closure(snapshot, ()) if options else ()
+    moving = [*tape.inputs("q", snapshot.topology.n_q), *x[:n]]
+    seeds = {node.index: rate for node, rate in zip(moving, x[n:], strict=True)}
+    rates = sweep_forward(needed(values), seeds, NO_VALUES)
+    return [rates.get(value.index, 0.0) if type(value) is Traced else 0.0 for value in values]
+
+
+def _n_loop_rates(topology: Topology, options: Any) -> int:
+    return 2 * n_cut_coordinates(topology) + topology.n_q
 
 
 def _advanced(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
@@ -64,11 +99,12 @@ def _columns(snapshot: Snapshot, tape: Tape, x: Array, options: ColumnOptions) -
             outputs_of(options.of, at) if own.trace is None else list(own.trace(at, tape, x[:n], options.of.options))
         )
 
-    return column_outputs.with_columns(snapshot, tape, x[n:], options, results)
+    columns: Iterable[Scalar] = column_outputs.with_columns(snapshot, tape, x[n:], options, results)
+    return columns
 
 
 def _n_column_arguments(topology: Topology, options: ColumnOptions) -> int:
-    return count_x(topology, options.of) + column_outputs.count_rates(topology, options)
+    return count_x(topology, options.of) + int(column_outputs.count_rates(topology, options))
 
 
 def _always(topology: Topology, options: Any) -> bool:
@@ -123,8 +159,10 @@ TRACES: Mapping[str, KernelTrace] = {
     # loops
     "closure": KernelTrace(outputs.closure, rolled=_always),
     "pose_errors": KernelTrace(trace=_pose_errors, n_x=lambda topology, _: n_cut_coordinates(topology), rolled=_always),
+    "loop_rates": KernelTrace(trace=_loop_rates, n_x=_n_loop_rates),
     "advanced_position": KernelTrace(trace=_advanced, n_x=_n_cut_step),
     "projection": KernelTrace(outputs.projection, rolled=_always),
+    "completed_step": KernelTrace(outputs.completed_step),
     # derivatives
     "jacobian": KernelTrace(outputs.jacobian, rolled=_on_body),
     "derivatives": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "u_dot")),

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from kinode.model.base.element import Element
 from kinode.model.base.parameters import Input, Parameter, TableRecord
 from kinode.structure.topology import Topology
 
@@ -21,6 +22,7 @@ def find_fingerprint(topology: Topology) -> str:
         elif component.specs():
             given = component.given(aside=False)
             parts.append((component.name, component.section, component.kind, given))
+            parts += [component.foreign_code] if isinstance(component, Element) and component.foreign_code else []
             parts.append(getattr(component, "declaration", None))  # of a type that a file or a call declares
             axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
             # The choice of the helper axis depends on the values.

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
-from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import CONSTANTS, FUNCTIONS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
@@ -24,6 +23,7 @@ from kinode.model.network.nodes import Node, article
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
+    from kinode.expressions.lookup_tables import Table
     from kinode.model.changes.name_changes import NameUse
     from kinode.model.system import System
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.function_table import CONSTANTS
@@ -20,11 +20,12 @@ from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import find_transmissions
-from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.joints.joint import DERIVED, Joint, coordinate_names
 from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
 from kinode.model.network.domains.domain import domain_of_coordinate
 from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.part import Part
+from kinode.named_tuples import NamedTuple
 from kinode.other_words import translate
 
 if TYPE_CHECKING:
@@ -379,8 +380,3 @@ def _parts(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _units(kinds: tuple[str, ...], default: str) -> str | tuple[str, ...]:
     return kinds if len(kinds) > 1 else kinds[0] if kinds else default
-
-
-def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names and units of the entries of a joint's q."""
-    return tuple(name for name, _ in joint.coordinate_names), tuple(kind for _, kind in joint.coordinate_names)

@@ -1584,7 +1584,7 @@ class Shortcuts:
         self,
         name: str,
         file: FileLike,
-        period: TimeLike,
+        period: TimeLike | None = None,
         *,
         phase: TimeLike = ...,
         delay: int = 0,
@@ -1595,7 +1595,7 @@ class Shortcuts:
         parameters: NamedNumbersLike = (),
         interface: Literal["co_simulation", "model_exchange"] | None = None,
     ) -> SampledFmu:
-        """An FMU, which goes on at each tick of a clock; its outputs are constant in between.
+        """An FMU: sampled at each tick of a clock, or, for Model Exchange without a period, with states of the system.
 
         Parameters
         ----------
@@ -1603,8 +1603,8 @@ class Shortcuts:
             Its name in the system.
         file : path
             The FMU, a path; it is code, and runs.
-        period : time or rate
-            Time between samples, 1 ms, or their rate, 1 kHz.
+        period : time or rate, optional
+            Time between samples, 1 ms, or their rate, 1 kHz; without it its states are states of the system.
         phase : time, default 0
             Time of the first sample; 0 if left out.
         delay : int, default 0
@@ -1620,7 +1620,7 @@ class Shortcuts:
         parameters : mapping of numbers, default ()
             {its parameter: value}, set before it is initialized.
         interface : {'co_simulation', 'model_exchange'}, optional
-            Which of its kinds; that with its own solver if it has one.
+            Which of its kinds; with a period that with its own solver if it has one.
 
         Returns
         -------

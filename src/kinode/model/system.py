@@ -12,10 +12,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError, UnitError, find_close, suggest
-from kinode.expressions.lookup_tables import Table
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.table_files import read_table_source
-from kinode.expressions.units import Dimension
 from kinode.hooks import hook
 from kinode.model import frame_lookup
 from kinode.model.base.bodies import Body
@@ -42,11 +39,12 @@ from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.domains.heat_ports import variant_of
 from kinode.model.network.nodes import Node, find_nodes, find_parts
-from kinode.model.network.part import Part
 from kinode.model.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
+    from kinode.expressions.units import Dimension
     from kinode.model.live.live_numbers import LiveNumbers
+    from kinode.model.network.part import Part
 
 __all__ = ["System", "joint_frame"]
 joint_frame = frame_lookup.joint_frame
@@ -177,6 +175,9 @@ class System(Declarations, Shortcuts):
         ``outside`` is "error", "hold", "extrapolate" or "repeat", one word for all axes or one for each.  With
         ``exchangeable`` and ``outside="extrapolate"`` other numbers, as many, need no new compilation.
         """
+        from kinode.expressions.lookup_tables import Table
+        from kinode.expressions.table_files import read_table_source
+
         self.check_quantity_name(name)
         try:
             axes, values = read_table_source(axes, values, file, column=column, sheet=sheet, over=over)

@@ -7,7 +7,6 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kinode.errors import LawError, ModelError
-from kinode.expressions.parser import locate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
@@ -16,16 +15,13 @@ from kinode.model.base.frames import Resolve
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Signal
 from kinode.model.constraints.constraint import Constraint
-from kinode.model.joints.coulomb_friction import check_numbers as check_friction
-from kinode.model.joints.end_stops import read_ends
 from kinode.model.joints.joint import Joint
 from kinode.model.network.joint_sources import locate_source
 from kinode.model.network.node_checks import find_network_errors
 from kinode.model.network.part import Part
-from kinode.model.network.part_checks import check_numbers
-from kinode.model.quantity_names import QuantityName, find_quantity
 
 if TYPE_CHECKING:
+    from kinode.model.quantity_names import QuantityName
     from kinode.model.system import System
 
 C = TypeVar("C", bound=Component)
@@ -94,6 +90,9 @@ def check_joint(joint: Joint, system: System, resolve: Resolve, names: Collectio
     friction, ends = joint.friction, joint.ends
     if (friction is None and ends is None) or not _depends(system, joint, names):
         return
+    from kinode.model.joints.coulomb_friction import check_numbers as check_friction
+    from kinode.model.joints.end_stops import read_ends
+
     reader = system.reader(joint.name)
     if friction is not None and any(True for _ in find_expressions(friction.given())):
         known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
@@ -132,6 +131,8 @@ def check_parameters(
 
     Without ``parts`` those of networks are left out, where they were checked before.
     """
+    from kinode.model.network.part_checks import check_numbers
+
     check_bodies(system, resolve, names)
     check_joints(system, resolve, names)
     check_elements(system, resolve, names)
@@ -197,7 +198,7 @@ def _reach(near: Mapping[str, list[str]], start: str) -> set[str]:
 def find_law_errors(system: System) -> Iterator[ModelError]:
     """The errors about laws: names that nothing has or that may not be used there, and laws that need themselves."""
     needs: dict[str, list[str]] = {}
-    fields: dict[str, str] = {}
+    fields: dict[str, tuple[str, str]] = {}
     wrong: set[str] = set()
     for component in system.components.values():
         for field, expression in laws_of(component):
@@ -207,9 +208,9 @@ def find_law_errors(system: System) -> Iterator[ModelError]:
                 wrong.add(component.name)
                 yield error
                 continue
-            if owners:
-                needs.setdefault(component.name, []).extend(owners)
-                fields[component.name] = field
+            for node in _nodes_of(component, expression) if owners else ():
+                needs.setdefault(node, []).extend(owners)
+                fields[node] = (component.name, field)
     try:
         _check_circles(needs, fields)
     except ModelError as error:
@@ -236,8 +237,23 @@ def _check_law(system: System, component: Component, field: str, expression: Exp
     for name in sorted(expression.names() - component.local.get(field, frozenset())):
         quantity = _check_name(system, component.name, field, expression, name, timely, late)
         if _is_law(system, quantity) and not timely and not late:
-            owners.append(quantity.owner)
+            owners.append(_node_of(system, quantity))
     return owners
+
+
+def _nodes_of(component: Component, law: Expression) -> list[str]:
+    """What follows a law of a component at once: the component, or some of its quantities."""
+    direct = component.feedthrough if isinstance(component, Element) else None
+    if direct is None:
+        return [component.name]
+    return [f"{component.name}.{name}" for name, laws in direct.items() if law in laws]
+
+
+def _node_of(system: System, quantity: QuantityName) -> str:
+    """What stands for a quantity in the search for circles."""
+    owner = system.elements.get(quantity.owner) if quantity.sort == "element" else None
+    apart = owner is not None and owner.feedthrough is not None
+    return f"{quantity.owner}.{quantity.quantity}" if apart else quantity.owner
 
 
 def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
@@ -247,8 +263,15 @@ def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     return component.expressions() if isinstance(component, Joint | Element | Observer | Constraint) else []
 
 
+def find_asking(system: System) -> list[Element]:
+    """The elements that want to know of every completed step of a run."""
+    return [element for element in system.elements.values() if element.asks_at_steps]
+
+
 def find_steering(system: System) -> tuple[str, ...]:
     """The sampled parts whose outputs are used by laws: their sampled values act between ticks."""
+    from kinode.model.quantity_names import find_quantity
+
     sampled = {name for name, component in system.components.items() if component.clocks}
     used = {
         find_quantity(system, name).owner
@@ -271,6 +294,9 @@ def _is_law(system: System, quantity: QuantityName) -> bool:
 def _check_name(
     system: System, component: str, field: str, expression: Expression, name: str, timely: bool, late: bool
 ) -> QuantityName:
+    from kinode.expressions.parser import locate
+    from kinode.model.quantity_names import find_quantity
+
     text = expression.text()
     try:
         quantity = find_quantity(system, name)
@@ -294,6 +320,8 @@ def _check_name(
 
 def _check_timely(system: System, component: str, field: str, expression: Expression) -> None:
     """The signals that a prescribed motion uses, and those that they use, depend on time alone."""
+    from kinode.model.quantity_names import find_quantity
+
     signals = system.signals
     stack, seen = [name for name in expression.names() if name in signals], set()
     while stack:
@@ -310,7 +338,7 @@ def _check_timely(system: System, component: str, field: str, expression: Expres
                 raise LawError(message, component=component, field=field)
 
 
-def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]) -> None:
+def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, tuple[str, str]]) -> None:
     """Refuse laws that depend on themselves, by a depth-first search; the message names the whole circle."""
     done: set[str] = set()
     for start in needs:
@@ -323,7 +351,8 @@ def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]
             elif name in path:
                 names = list(path)
                 circle = " -> ".join((*names[names.index(name) :], name))
-                raise LawError(f"depends on itself: {circle}", component=name, field=fields[name])
+                component, field = fields[name]
+                raise LawError(f"depends on itself: {circle}", component=component, field=field)
             elif name not in done:
                 path[name] = None
                 stack += [None, *needs.get(name, ())]

@@ -49,6 +49,9 @@ class Kinematics:
         self.lookup, self.timely = laws.lookup, laws.timely
         self._joint_states: dict[str, JointState] = dict(given.joint_states)
         self._poses: dict[Frame, Pose] = {}
+        self._velocities: dict[Frame, tuple[Array, Array]] = {}
+        self._places: dict[Frame, tuple[int, Pose]] = {}
+        self._cut_poses: dict[str, tuple[Pose, Pose, Pose]] = {}
 
     def serves(self, given: Given) -> bool:
         """Whether an instant at the same point with other ``given`` values can share this kinematics."""
@@ -169,7 +172,10 @@ class Kinematics:
     # -- frames ------------------------------------------------------------------------------------
     def locate_frame(self, frame: Frame) -> tuple[int, Pose]:
         """The node that carries a frame and its pose in the link."""
-        return find_node_frame(self.tree, self.geometry, frame, self.resolve)
+        place = self._places.get(frame)
+        if place is None:
+            place = self._places[frame] = find_node_frame(self.tree, self.geometry, frame, self.resolve)
+        return place
 
     def pose(self, frame: Frame, /) -> Pose:
         """X_WF."""
@@ -189,11 +195,16 @@ class Kinematics:
 
     def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
         """Angular velocity and velocity of a frame's origin, in world axes."""
-        observer = self.system.frames.get(frame.body)
-        if observer is None:
-            return self.body_velocity(frame)
-        w, v = observer.velocity(self)
-        return w, v + cross(w, self.pose(frame).p - observer.pose(self).p)
+        velocity = self._velocities.get(frame)
+        if velocity is None:
+            observer = self.system.frames.get(frame.body)
+            if observer is None:
+                velocity = self.body_velocity(frame)
+            else:
+                w, v = observer.velocity(self)
+                velocity = w, v + cross(w, self.pose(frame).p - observer.pose(self).p)
+            self._velocities[frame] = velocity
+        return velocity
 
     def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
         """The same of a frame on a body."""
@@ -214,10 +225,13 @@ class Kinematics:
     # -- cut joints --------------------------------------------------------------------------------
     def cut_pose(self, name: str) -> tuple[Pose, Pose, Pose]:
         """X_WF, X_WM and X_FM of a joint, from the poses of its frames, in canonical axes."""
-        joint = self.system.joints[name]
-        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
-        F, M = (self.pose(joint_frame(joint, side)) @ C for side in SIDES)
-        return F, M, F.inverse() @ M
+        poses = self._cut_poses.get(name)
+        if poses is None:
+            joint = self.system.joints[name]
+            C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
+            F, M = (self.pose(joint_frame(joint, side)) @ C for side in SIDES)
+            poses = self._cut_poses[name] = F, M, F.inverse() @ M
+        return poses
 
     def cut_state(self, name: str) -> tuple[Array, Array]:
         """q and u of a cut joint, from the poses and velocities of its frames; angles within a turn."""

@@ -119,7 +119,7 @@ def _improve(loops: Mapping[str, CompiledLoop], text: str, entry: str | None) ->
         for name, address in _place(code, tuple(loops)).items() if code else ():
             loops[name].lead_to(address)
 
-    better_code.improve(better_code.Request(text, 2, entry, None, use, optimize=True))
+    better_code.improve(better_code.Request(text.encode(), entry, use, 2, optimize=True))
 
 
 def _place(code: bytes, names: tuple[str, ...]) -> dict[str, int]:

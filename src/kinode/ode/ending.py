@@ -37,6 +37,8 @@ class EndKind(Enum):
     """A constraint that was taken for redundant is violated, or drives break a loop."""
     IMPOSSIBLE_VALUE = "impossible value"
     """An expression gave a component a value that it cannot have."""
+    PART_STOPS = "part stops"
+    """A part cannot go on after a completed step; ``entry`` is its code."""
     FAILED = "failed"
     """Another failure, or a failure from a file without details."""
 

@@ -32,7 +32,7 @@ from kinode.ode.ode_arguments import (
     without_discrete,
 )
 from kinode.ode.runs.input_table import CourseTable
-from kinode.ode.runs.loop_run import LoopRun, OnLong
+from kinode.ode.runs.loop_run import LoopRun, OnLong, OnNear
 from kinode.ode.runs.stiff_takeover import StiffTakeover, set_method
 from kinode.ode.solution import OdeSolution
 from kinode.ode.tableaus import Tableau
@@ -90,6 +90,7 @@ def integrate(
     on_long: tuple[int, OnLong] | None = None,
     chunk: int | None = None,
     stiff_kernel: Callable[[], KernelSpec] | None = None,
+    on_near: OnNear | None = None,
 ) -> OdeSolution:
     """Integrate from t0 to t1, which may lie before t0.
 
@@ -102,7 +103,8 @@ def integrate(
     it is called again, or None.
     ``breaks`` are times, in order, at which the rate jumps or has a corner: steps end there. ``margin`` is their
     accuracy in s; the rate is never evaluated nearer to them. ``stiff_kernel`` gives the model with its derivatives: a
-    method that names one for stiff problems then changes to it where stability bounds its steps.
+    method that names one for stiff problems then changes to it where stability bounds its steps. ``on_near(t, y)`` is
+    called where a thousand steps in a row are near a singular position of loops; the run ends when it returns False.
 
     A run that cannot continue does not raise: ``ending`` says why, and the solution holds the states so far.
     """
@@ -112,6 +114,7 @@ def integrate(
         first_step=first_step, first_tick=first_tick, max_steps=max_steps,
     )  # fmt: skip
     allow_takeover(run, method, stiff_kernel)
+    run.on_near = on_near
     return run.complete(on_progress, chunk, on_long)
 
 

@@ -79,6 +79,8 @@ class KernelSpec:
     """Size of the work array for each lane."""
     projection: int = 0
     """Address of the kernel that projects a state onto its constraints; 0 for none. ``n_work`` is enough for it."""
+    completed: int = 0
+    """Address of the kernel that tells parts of a completed step, and gives 0, or the code of one that cannot go on."""
     bounds: BoundSpec | None = None
     """Bounds of the model's laws and event functions; ``n_work`` is enough for their kernel."""
     jacobian: JacobianSpec | None = None

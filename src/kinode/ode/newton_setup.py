@@ -18,7 +18,8 @@ from kinode.ode.tableaus import Tableau
 
 INDICES = (
     "eliminated", "row_starts", "part", "parents", "kept", "place", "block_of", "block_starts", "block_entries",
-    "below_starts", "below_ends", "colors", "is_sparse", "order", "rank", "degree", "fill_starts", "across_starts",
+    "below_starts", "below_ends", "below_many", "colors", "is_sparse", "order", "rank", "degree", "fill_starts",
+    "across_starts",
 )  # fmt: skip
 """Arrays of indices, of the size of the state."""
 FILL = ("fill_rows", "across_columns", "across_entries")

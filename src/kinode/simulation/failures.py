@@ -19,7 +19,7 @@ from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.nodes import find_parts
 from kinode.model.quantity_expressions import unit_of
-from kinode.model.system_checks import laws_of
+from kinode.model.system_checks import find_asking, laws_of
 from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.ending import Ending, EndKind
@@ -49,6 +49,8 @@ def explain_failure(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
 def _explain(dynamics: Dynamics, motion: StateHistory) -> Ending:
     """The ending with a message that names the component and the cause."""
     ending = motion.ending
+    if ending.kind is EndKind.PART_STOPS:
+        return _explain_part(dynamics, motion)
     t, y = np.append(motion.t, motion.t_end), np.vstack([motion.y, motion.y_end])
     singular = find_singular(dynamics, t, y, motion.p, motion.inputs)
     singular = singular or find_abrupt(dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs)
@@ -87,6 +89,21 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
     elif ending.kind is EndKind.SOLVER_FAILED:
         hint = ""
     return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
+
+
+def _explain_part(dynamics: Dynamics, motion: StateHistory) -> Ending:
+    """The ending of a run that a part stopped after a step: its words, or what it fails with."""
+    ending, snapshot = motion.ending, _snapshot(dynamics, motion.t_end, motion.y_end, motion)
+    code = ending.entry or 0
+    for k, part in enumerate(find_asking(dynamics.system)):
+        try:
+            flag = code - 4 * k if code else float(part.step_result(snapshot))
+        except Error as error:
+            return replace(ending, message=f"at t = {ending.time:.9g} s {error}", component=part.name, entry=None)
+        if flag in (1, 2):
+            message = f"at t = {ending.time:.9g} s {part.name} stops the run: {part.step_words(int(flag))}"
+            return replace(ending, message=message, component=part.name, entry=None)
+    return replace(ending, entry=None)
 
 
 def _in_words(dynamics: Dynamics, coordinate: Coordinate) -> str:
@@ -189,10 +206,12 @@ def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: StateHistory) -> S
 
 
 def _find_failing_element(dynamics: Dynamics, snapshot: Snapshot) -> str | None:
-    """The error of a force element that has no defined force, such as a spring whose ends meet."""
+    """The error of an element that has no defined force or rate, such as a spring whose ends meet, or an FMU."""
     for element in dynamics.system.elements.values():
         try:
             element.wrenches(snapshot)
+            if element.doors:
+                element.state_rates(snapshot)
         except (Error, ArithmeticError) as error:
             return str(error)
     return None

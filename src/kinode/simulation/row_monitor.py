@@ -27,12 +27,24 @@ class RowMonitor:
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Inputs) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
         self.all_in_use = len(dynamics.topology.row_units) == len(dynamics.closure.rows)
+        self.patient = self.all_in_use
+        """Whether a run goes on where the rows lose their rank."""
+        self.lost = False
+        """Whether a run was ended since they did."""
 
     def _jacobians(self, t: Array, y: Array) -> Array:
         """The finite constraint Jacobians at some states, shape (states, rows, n_u)."""
         G = self.dynamics.loops.evaluate(self.dynamics.point_of(t, y, self.p, self.inputs))[1]
         finite: Array = G[np.isfinite(G).all(axis=(1, 2))]
         return finite
+
+    def keep_rank(self, t: float, y: Array) -> bool:
+        """Whether the rows in use stand for all at a state; a run that lingers where they do not is ended."""
+        if not self.patient:
+            G = self._jacobians(np.array([t]), y[None])
+            rows = self.dynamics.closure.rows
+            self.lost = bool((_smallest_of(G, rows) <= LOST_RANK * _smallest_of_all(G, len(rows))).any())
+        return not self.lost
 
     def find_open_loop(self, solution: OdeSolution) -> tuple[str, float] | None:
         """The joint or constraint violated at the end of a run, and its closure error as a share of the size."""

@@ -92,11 +92,11 @@ class StateHistory:
     @property
     def stiffness(self) -> dict[str, str]:
         """What is to be said of a stiff system: which method took over, or which one would do with fewer steps."""
+        if self.taken_over is None and self.bound_from is None:
+            return {}
         other = find_stiff_method()
         if self.taken_over is not None:
             return {"stiff": f"from t = {self.taken_over:.6g} s on by the method {other}"}
-        if self.bound_from is None:
-            return {}
         since = f"from t = {self.bound_from:.6g} s on stability bounds the steps"
         return {"stiff": f'{since}: method="{other}" may do with fewer'}
 
@@ -151,7 +151,7 @@ def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> N
     if not dynamics.topology.constrained:
         return
     point = dynamics.point(start, p, inputs)
-    error, extra = dynamics.loops.judge(point, dynamics.closure)
+    error, extra = dynamics.start.judge(point)
     if error > CLOSED_TOLERANCE:
         raise AssemblyError(f"the loops are not closed at the start: {error:.1e} of the mechanism's size are missing")
     if extra:
@@ -233,7 +233,9 @@ class Solver:
         """
         limits = {"max_steps": max_steps, "first_step": first_step, "first_tick": first_tick}
         limits = {name: value for name, value in limits.items() if value is not None}
-        for _ in range(MAX_ROW_CHOICES):
+        for attempt in range(MAX_ROW_CHOICES):
+            if self.rows is not None and attempt == MAX_ROW_CHOICES - 1:
+                self.rows.patient = True
             prepared = self.find_prepared(t0, t1, times) if repeated and self.columns is None else None
             solution = self._integrate(
                 join_row(y, self.columns), t0, t1, times, {**limits, "on_progress": on_progress}, prepared
@@ -244,6 +246,9 @@ class Solver:
             if self.rows is None or (ended_well and open_loop is None):
                 return solution
             better = self.rows.find_better(solution)
+            if better is None and self.rows.lost:  # no other rows serve: the whole run with these
+                self.rows.patient, self.rows.lost = True, False
+                continue
             if better is None:
                 break
             self._use(Dynamics(self.dynamics.system, self.dynamics.formulation, rows=better))
@@ -270,6 +275,7 @@ class Solver:
                     model=(self.kernel, self.p, row), courses=courses,
                 )  # fmt: skip
             more |= {"stiff_kernel": self._stiff_kernel()}
+            more |= {} if self.rows is None else {"on_near": self.rows.keep_rank}
             if prepared is not None:
                 return prepared.solve(y, self.p, row, **more)
             return integrate(

@@ -6,7 +6,7 @@ Entries may be floats, traced scalars, dual numbers or symbols.  Floats may also
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.records import dataclass
 
 EMPTY = np.empty(0)
+FLOAT = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,12 @@ class EvaluationPoint:
         return np.concatenate([self.q, self.u, self.z], axis=-1)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is one point of float64, of a time that is a number."""
+        arrays = (self.q, self.u, self.z, self.p, self.inputs)
+        return isinstance(self.t, float) and all(x.ndim == 1 and x.dtype == FLOAT for x in arrays)
+
+    @property
     def n_rows(self) -> int | None:
         """The number of points in a batch; None for a single point."""
         counts = [np.size(self.t)] if np.ndim(self.t) else []
@@ -51,4 +58,5 @@ class EvaluationPoint:
 
     def replaced(self, **changes: Any) -> EvaluationPoint:
         """The point with some of its arrays replaced."""
-        return replace(self, **changes)
+        given = {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs, **changes}
+        return EvaluationPoint(**given)

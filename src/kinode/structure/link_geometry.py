@@ -194,10 +194,8 @@ def clean(X: Pose) -> Pose:
     if R.dtype == object and all(is_number(x) for x in R.flat):
         R = R.astype(float)
     if R.dtype != object:
-        R = R.copy()
-        R[abs(R) < ROTATION_ROUNDING] = 0.0
-        for sign in (1.0, -1.0):
-            R[abs(R - sign) < ROTATION_ROUNDING] = sign
+        whole = np.rint(R) + 0.0  # 0, 1 or -1, and no -0.0
+        R = np.where(abs(R - whole) < ROTATION_ROUNDING, whole, R)
     p = X.p.astype(float) if X.p.dtype == object and all(is_number(x) for x in X.p) else X.p
     return Pose(R, p)
 

@@ -7,15 +7,14 @@ outside of the tree are cut joints: each closes a loop.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
 import numpy as np
 
 from kinode.errors import ModelError
 from kinode.model.base.fields import is_plain_tuple
-from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
+from kinode.named_tuples import NamedTuple
 
 FREE = 6  # freedoms of a joint without constraints
 
@@ -97,6 +96,15 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
     return steps, cuts
 
 
+def _geared_joints(system: System) -> set[str]:
+    """The joints that gears connect."""
+    from kinode.model.constraints.gear_coupling import CoordinateCoupling
+
+    return {
+        name for c in system.constraints.values() if isinstance(c, CoordinateCoupling) for name in c.joints().values()
+    }
+
+
 def _preferred_joints(system: System) -> set[str]:
     """Joints that the tree keeps as far as they form no loop: drives, what cannot be cut, light bodies, laws."""
     group = {name: name for name in ("world", *system.bodies)}
@@ -107,9 +115,7 @@ def _preferred_joints(system: System) -> set[str]:
         return body
 
     kept = set()
-    geared = {
-        name for c in system.constraints.values() if isinstance(c, CoordinateCoupling) for name in c.joints().values()
-    }
+    geared = _geared_joints(system) if system.constraints else set()
     geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # a network acts on them
 
     light = _light_bodies(system)

@@ -13,14 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.trace import Tape
-from kinode.model.joints.joint import Joint
-from kinode.model.quantity_names import coordinate_names
+from kinode.model.joints.joint import Joint, coordinate_names
 from kinode.model.system import System
 from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:
+    from kinode.algebra.trace import Tape
     from kinode.structure.network_blocks import Network
 
 NamedUnits = tuple[tuple[str, str], ...]  # name and unit of each state of a component

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,11 @@ from kinode.model.base.events import EventTable, find_events
 from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
 from kinode.model.constraints.constraint import Constraint, Relation
-from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.constraints.tooth_mesh import ToothMesh, find_sides
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_node
 from kinode.model.system import System
+from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
 from kinode.structure.massless_freedoms import find_massless_freedom
@@ -32,6 +31,7 @@ from kinode.structure.spanning_tree import Cut, span, turns
 from kinode.structure.state_layout import Coordinate, StateLayout, lay_out_state
 
 if TYPE_CHECKING:
+    from kinode.model.constraints.tooth_mesh import ToothMesh
     from kinode.structure.network_blocks import Network
 
 
@@ -138,7 +138,7 @@ class Topology:
         return geometry
 
     # -- constraints -------------------------------------------------------------------------------
-    @property
+    @cached_property
     def constrained(self) -> bool:
         """Whether the system has constraint rows."""
         return bool(self.cuts or self.constraints)
@@ -173,6 +173,8 @@ class Topology:
     @cached_property
     def meshes(self) -> dict[str, ToothMesh]:
         """The gears whose teeth are known, by the names of their constraints."""
+        from kinode.model.constraints.gear_coupling import CoordinateCoupling
+
         gears = [c for c in self.system.constraints.values() if isinstance(c, CoordinateCoupling)]
         followers = {coupling.constraint: name for name, coupling in self.couplings.items()}
         meshes = ((gear.name, gear.mesh(self.system, followers.get(gear.name))) for gear in gears)
@@ -185,6 +187,8 @@ class Topology:
         They are the two joints and fixed ones between their carriers; without a common carrier, all joints between the
         four bodies.  Of a network's gear, whose shafts may be nodes, the joints at its shafts.
         """
+        from kinode.model.constraints.tooth_mesh import find_sides
+
         joints, loaded = self.system.joints, set[str]()
         for geared in self._joints_of_gears():
             loaded |= set(geared)
@@ -198,6 +202,8 @@ class Topology:
 
     def _joints_of_gears(self) -> Iterator[list[str]]:
         """The joints of each gear whose teeth are not given: two of a constraint, up to two of a network's part."""
+        from kinode.model.constraints.gear_coupling import CoordinateCoupling
+
         for gear in self.system.constraints.values():
             if isinstance(gear, CoordinateCoupling) and gear.pressure_angle is None:
                 yield list(gear.joints().values())

@@ -10,12 +10,13 @@ from kinode.errors import Error
 from kinode.model.base.fields import unknown
 
 PACKAGE = Path(__file__).resolve().parent.parent
+ENDINGS = (".yaml", ".xml", ".py")
 
 
 def find_examples() -> list[Path]:
     """The files of all examples, models first."""
     for folder in (PACKAGE / "examples", PACKAGE.parent.parent / "examples"):
-        files = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*.py"))]
+        files = [path for ending in ENDINGS for path in sorted(folder.glob(f"*{ending}"))]
         if files:
             return files
     raise Error("the examples were not installed with this copy of kinode")
@@ -38,7 +39,7 @@ def list_examples() -> list[tuple[str, str]]:
 def first_words(path: Path) -> str:
     """The first sentence of an example."""
     first = path.read_text(encoding="utf-8").lstrip().splitlines()[0]
-    return first.strip('#" ').strip()
+    return first.removeprefix("<!--").strip('#" ').strip()
 
 
 def copy_examples(folder: Path, name: str | None = None) -> list[Path]:
@@ -58,7 +59,7 @@ def _with_parts(path: Path) -> list[Path]:
     """An example and the examples that it names, such as the file of a subsystem."""
     known = {other.name: other for other in find_examples()}
     files = [path]
-    for name in re.findall(r"[\w-]+\.(?:yaml|py|urdf|csv)", path.read_text(encoding="utf-8")):
+    for name in re.findall(r"[\w-]+\.(?:yaml|py|urdf|xml|csv)", path.read_text(encoding="utf-8")):
         if name in known and known[name] not in files:
             files.append(known[name])
     return files

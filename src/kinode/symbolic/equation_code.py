@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, ModelError
 from kinode.model.base.fields import short
 from kinode.symbolic.escaped_text import comment, docstring
 from kinode.symbolic.notation import RESERVED_WORDS
@@ -180,6 +180,10 @@ class _Tables:
     def __init__(self, printed: Printed) -> None:
         import sympy
 
+        for element in printed.system.elements.values():
+            if element.doors:
+                message = "it is an FMU, code of others, which source code of formulas cannot hold"
+                raise ModelError(message, component=element.name)
         self.names: dict[Any, str] = {}
         for expr in _formulas(printed):
             looked_up = (call.args[0] for call in expr.atoms(sympy.core.function.AppliedUndef))

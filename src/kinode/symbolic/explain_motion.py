@@ -14,7 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, moved_motion
-from kinode.model.quantity_names import coordinate_names
+from kinode.model.joints.joint import coordinate_names
 from kinode.model.system import System
 from kinode.multibody.given import JointState
 from kinode.multibody.links import link_steps

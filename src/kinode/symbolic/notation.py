@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from kinode.algebra.named_data import ExternalResult
 from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction, spend, taking_roots
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
@@ -222,7 +223,7 @@ class Namer:
 
         if type(arg) is Traced:
             return self._written[arg.index]
-        if isinstance(arg, tuple):
+        if isinstance(arg, tuple | ExternalResult):
             return arg
         return _plain_number(as_fraction(arg), sympy) if math.isfinite(arg) else sympy.sympify(float(arg))
 
@@ -287,7 +288,7 @@ class SymbolWriter:
         if not atom.function:
             return sympy.Symbol(atom.text)
         if atom.text not in self._atoms:
-            args: list[Any] = [arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args]
+            args: list[Any] = [arg if isinstance(arg, tuple | ExternalResult) else self.write(arg) for arg in atom.args]
             if atom.function in ("inv", OVER, "number"):
                 self._atoms[atom.text] = args[0] if atom.function == "number" else 1 / args[0]
             else:

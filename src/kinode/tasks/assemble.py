@@ -21,7 +21,7 @@ from kinode.dynamics.initialization.initial_values import InitialValues, read_in
 from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
 from kinode.model.base.fields import short, unknown
-from kinode.model.quantity_names import coordinate_names
+from kinode.model.joints.joint import coordinate_names
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 

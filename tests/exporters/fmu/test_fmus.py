@@ -1,4 +1,4 @@
-"""FMUs of all examples in FMPy beside ``kn.simulate``; what is in them, what they refuse, saved states."""
+"""FMUs: what is in them, what they do, what they refuse, saved states."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 from compiled_examples import compiled_example
-from example_counts import is_fixed
+from fmu_pairs import start_instance
 
 import kinode as kn
 from kinode.errors import ArgumentError, ExportWarning, LawError, ModelError
@@ -21,34 +21,13 @@ fmpy = pytest.importorskip("fmpy")
 pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
 
 KINDS = ("ModelExchange", "CoSimulation")
-LIMITS = {"ModelExchange": 1e-6, "CoSimulation": 1e-7}
-"""Largest difference from ``kn.simulate``, as a share of the range of an output."""
 QUICK = {"platforms": "host", "optimization": "-O0"}
-LONG = ("leg", "ship_gimbal", "stewart_platform", "ur5", "walker")
-"""Examples whose C takes long to compile; at night they are compared too."""
 
 
 def made(folder, name, version="2.0", **options):
     """An FMU of an example, unpacked, with its description, which FMPy validates."""
     file = kn.export(compiled_example(name).system, "fmu", folder / f"{name}.fmu", version=version, **QUICK, **options)
     return folder / "unpacked", fmu_runs.unpack(file, folder / "unpacked")
-
-
-def cases():
-    """The examples, in every run one version each; at night both, and the long ones."""
-    names = sorted(path.stem for path in fmu_runs.EXAMPLES.glob("*.yaml"))
-    names = [name for name in names if not (is_fixed() and name in LONG)]
-    for k, name in enumerate(names):
-        yield from ((name, version) for version in (("2.0", "3.0") if not is_fixed() else (("2.0", "3.0")[k % 2],)))
-
-
-@pytest.mark.parametrize(("name", "version"), list(cases()))
-def test_example_agrees_with_simulate(name, version, tmp_path):
-    folder, description = made(tmp_path, name, version)
-    dynamics = compiled_example(name)
-    compared = fmu_runs.compare_all(dynamics, folder, description, fmu_runs.find_span(name, dynamics.system))
-    for kind in KINDS:
-        assert compared[kind].error <= LIMITS[kind], (kind, compared[kind])
 
 
 @pytest.fixture(scope="module")
@@ -145,21 +124,8 @@ def test_tunable_parameters_and_inputs_act(slide):
         assert result["rail.q"][-1] == pytest.approx(run["rail.q"][-1], abs=1e-8)
 
 
-def instance(made_fmu, kind):
-    """An instance that is initialized."""
-    folder, description = made_fmu
-    fmu = fmpy.instantiate_fmu(str(folder), description, kind)
-    if description.fmiVersion == "2.0":
-        fmu.setupExperiment(startTime=0.0)
-        fmu.enterInitializationMode()
-    else:
-        fmu.enterInitializationMode(startTime=0.0)
-    fmu.exitInitializationMode()
-    return fmu
-
-
 def test_restored_states_repeat_bit_for_bit(axis):
-    fmu = instance(axis, "CoSimulation")
+    fmu = start_instance(axis, "CoSimulation")
     references = [x.valueReference for x in axis[1].modelVariables]
 
     def go(first):
@@ -176,7 +142,7 @@ def test_restored_states_repeat_bit_for_bit(axis):
     other = fmu.deserializeFMUState(data)
     fmu.setFMUState(other)
     assert go(20) == after
-    second = instance(axis, "CoSimulation")
+    second = start_instance(axis, "CoSimulation")
     second.setFMUState(second.deserializeFMUState(data))
     fmu, first = second, fmu
     assert go(20) == after
@@ -185,7 +151,7 @@ def test_restored_states_repeat_bit_for_bit(axis):
 
 
 def test_reset_begins_anew(axis):
-    fmu = instance(axis, "CoSimulation")
+    fmu = start_instance(axis, "CoSimulation")
     q = next(x.valueReference for x in axis[1].modelVariables if x.name == "elbow.q")
     fmu.doStep(0.0, 0.3)
     there = fmu.getReal([q])
@@ -197,22 +163,8 @@ def test_reset_begins_anew(axis):
     assert fmu.getReal([q]) == there
 
 
-def test_events_of_model_exchange_are_where_they_are(axis):
-    run = kn.simulate(compiled_example("backlash_axis"), 0.3, rtol=1e-10, atol=1e-12)
-    expected = sorted({event.time for event in run.events if event.kind != "guess"})
-    result = fmpy.simulate_fmu(
-        str(axis[0]), fmi_type="ModelExchange", stop_time=0.3, output_interval=0.1, output=["gear.mode"],
-        relative_tolerance=1e-10, record_events=True,
-    )  # fmt: skip
-    modes, times = result["gear.mode"], result["time"]
-    changed = times[1:][np.diff(modes) != 0.0]
-    assert changed.size
-    for t in changed:
-        assert min(abs(t - other) for other in expected) < 1e-6
-
-
 def test_directional_derivatives_are_those_of_differences(slide):
-    fmu = instance(slide, "ModelExchange")
+    fmu = start_instance(slide, "ModelExchange")
     names = {x.name: x.valueReference for x in slide[1].modelVariables}
     known = [names["rail.q"], names["rail.u"], names["push"]]
     unknown = [names["der(rail.q)"], names["der(rail.u)"], names["rail.effort"]]
@@ -262,7 +214,7 @@ def test_windows_library_runs_under_wine(tmp_path):
         pytest.skip("ziglang is not installed")
     host = fmu_runs.run_under_wine(compiled_example("backlash_axis").system, tmp_path, steps=20, length=0.0137)
     folder, description = made(tmp_path / "here", "backlash_axis")
-    fmu = instance((folder, description), "CoSimulation")
+    fmu = start_instance((folder, description), "CoSimulation")
     for k in range(20):
         fmu.doStep(k * 0.0137, 0.0137)
     here = fmu.getReal(list(range(1, 1 + host.shape[1])))

@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("ending", ["stl", "obj", "dae", "glb"])
 def test_mass_properties_are_those_of_the_box(folder, ending):
-    body = kn.System("s").body("b", shape=kn.mesh(folder / f"block.{ending}", scale="1 mm", density=2700))
+    body = kn.System("s").body("b", shape=kn.mesh(folder / f"block.{ending}", scale="1 mm", up="z", density=2700))
     same = kn.System("s").body("b", shape=kn.box(0.3, 0.04, 0.02, density=2700, at=(0.15, 0, 0)))
     assert body.mass == pytest.approx(same.mass, rel=1e-6)  # STL and GLB have single precision
     np.testing.assert_allclose(body.center_of_mass, same.center_of_mass, atol=1e-9)
@@ -73,6 +73,7 @@ def test_stated_numbers_are_compared_with_those_of_the_mesh(folder):
         ({"file": "model.step"}, "is no mesh that is read: .stl, .obj, .dae, .glb are"),
         ({"file": "wrong.glb"}, "is no GLB file that can be read"),
         ({"file": "block.stl", "scale": 0}, "b.shape.scale: a positive number is expected"),
+        ({"file": "block.stl", "up": "w"}, "b.shape.up: must be x, y or z, not 'w'"),
         ({"file": "block.stl", "mass": 1, "density": 1}, "give mass or density, not both"),
         ({"file": "block.stl", "size": 1}, "a mesh has no 'size'"),
         ({}, "a mesh needs the name of its file"),
@@ -114,6 +115,19 @@ def test_model_files_name_meshes_in_their_folder(folder):
     assert figure.axes
 
 
+def test_numbers_of_a_mesh_can_be_live(folder):
+    system = kn.System("s")
+    body = system.body("b", shape=kn.mesh(folder / "block.stl", scale="1 mm", density=2700, at=(0, 0, 0.1)))
+    system.revolute("j", system.world, body, axis="y", effort=1.0)
+    dynamics = kn.compile(system, live=True)
+    state = (0.0, [0.3], [0.0])
+    twice = dynamics.acceleration(*state, p={"b.shape.density": 5400.0})
+    system.change("b", shape=kn.mesh(folder / "block.stl", scale="1 mm", density=5400, at=(0, 0, 0.1)))
+    assert twice == pytest.approx(kn.compile(system).acceleration(*state), rel=1e-12)
+    with pytest.raises(kn.Error, match="scale"):
+        dynamics.acceleration(*state, p={"b.shape.scale": 0.002})
+
+
 def test_materials_and_textures_are_not_opened(folder, monkeypatch):
     text = (folder / "block.obj").read_text()
     (folder / "with.obj").write_text(f"mtllib /etc/passwd\nusemtl x\n{text}")
@@ -121,7 +135,7 @@ def test_materials_and_textures_are_not_opened(folder, monkeypatch):
 
 
 def test_fine_meshes_are_shown_with_fewer_triangles(folder):
-    mesh = mesh_solids.read_mesh(folder / "ball.stl", 1.0)
+    mesh, _ = mesh_solids.read_mesh(folder / "ball.stl")
     shown = _mesh(mesh, np.zeros(3), np.eye(3))
     assert len(mesh.faces) == 20480 and 500 < len(shown["triangles"]) / 3 <= MOST_TRIANGLES
     assert "of 20,480 triangles are shown" in shown["note"]

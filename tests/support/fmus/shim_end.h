@@ -1,4 +1,9 @@
 /* The FMI functions over the functions of a model: model_start, model_check, model_evaluate, model_step ... */
+#ifndef MODEL_ASKS /* of a completed step: whether it asks for an event, or for the end; of derivatives: whether it fails */
+#define MODEL_ASKS(m) ((void)(m), 0)
+#define MODEL_ENDS(m) ((void)(m), 0)
+#define MODEL_FAILS(m) ((void)(m), 0)
+#endif
 enum { OK, WARNING, DISCARD, ERROR };
 
 static int get_values(Model *m, const unsigned *references, size_t count, double *values) {
@@ -120,10 +125,12 @@ F(NewDiscreteStates)(void *m, EventInfo *info) {
   return OK;
 }
 F(EnterContinuousTimeMode)(void *m) { return (void)m, OK; }
-F(CompletedIntegratorStep)(void *m, Bool prior, Bool *event, Bool *ends) { return (void)m, (void)prior, *event = 0, *ends = 0, OK; }
+F(CompletedIntegratorStep)(void *m, Bool prior, Bool *event, Bool *ends) {
+  return (void)prior, *event = MODEL_ASKS((Model *)m), *ends = MODEL_ENDS((Model *)m), OK;
+}
 F(SetTime)(void *m, double t) { return ((Model *)m)->time = t, OK; }
 F(SetContinuousStates)(void *m, const double *x, size_t n) { return (void)n, copy_states(m, 0, x, 0); }
-F(GetDerivatives)(void *m, double *x, size_t n) { return (void)n, copy_states(m, x, 0, 1); }
+F(GetDerivatives)(void *m, double *x, size_t n) { return (void)n, MODEL_FAILS((Model *)m) ? ERROR : copy_states(m, x, 0, 1); }
 F(GetEventIndicators)(void *m, double *z, size_t n) { return (void)n, model_indicators(m, z), OK; }
 F(GetContinuousStates)(void *m, double *x, size_t n) { return (void)n, copy_states(m, x, 0, 0); }
 F(GetNominalsOfContinuousStates)(void *m, double *x, size_t n) {
@@ -211,10 +218,12 @@ F(UpdateDiscreteStates)(void *m, Bool *again, Bool *ends, Bool *nominals, Bool *
   return OK;
 }
 F(EnterContinuousTimeMode)(void *m) { return (void)m, OK; }
-F(CompletedIntegratorStep)(void *m, Bool prior, Bool *event, Bool *ends) { return (void)m, (void)prior, *event = 0, *ends = 0, OK; }
+F(CompletedIntegratorStep)(void *m, Bool prior, Bool *event, Bool *ends) {
+  return (void)prior, *event = MODEL_ASKS((Model *)m), *ends = MODEL_ENDS((Model *)m), OK;
+}
 F(SetTime)(void *m, double t) { return ((Model *)m)->time = t, OK; }
 F(SetContinuousStates)(void *m, const double *x, size_t n) { return (void)n, copy_states(m, 0, x, 0); }
-F(GetContinuousStateDerivatives)(void *m, double *x, size_t n) { return (void)n, copy_states(m, x, 0, 1); }
+F(GetContinuousStateDerivatives)(void *m, double *x, size_t n) { return (void)n, MODEL_FAILS((Model *)m) ? ERROR : copy_states(m, x, 0, 1); }
 F(GetEventIndicators)(void *m, double *z, size_t n) { return (void)n, model_indicators(m, z), OK; }
 F(GetContinuousStates)(void *m, double *x, size_t n) { return (void)n, copy_states(m, x, 0, 0); }
 F(DoStep)(void *m, double t, double h, Bool prior, Bool *event, Bool *ends, Bool *early, double *last) {

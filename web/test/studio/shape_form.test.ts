@@ -4,7 +4,7 @@ import { bodyFields, typedPlace } from "../../src/studio/stage/join_tools";
 import { typedGesture } from "../../src/studio/stage/place_fields_bar";
 import type { PlaceData, PlaceEntry } from "../../src/studio/stage/place_types";
 
-const shape: ShapeData = { name: "arm", solid: "box", fields: [{ name: "x", text: "1 m", words: "" }, { name: "mass", text: "2 kg", words: "" }, { name: "density", text: null, words: "" }], kinds: {}, properties: [] };
+const shape: ShapeData = { name: "arm", solid: "box", fields: [{ name: "x", text: "1 m", words: "" }, { name: "mass", text: "2 kg", words: "" }, { name: "density", text: null, words: "" }], kinds: {}, missing: {}, properties: [], columns: [], differs: [] };
 
 describe("shapes", () => {
   it("writes a size, and takes one out", () => {

@@ -25,7 +25,8 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
 from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
-from kinode.dynamics.initialization.position_guess import PositionGuess
+from kinode.dynamics.initialization.positions.position_curvature import find_curvature
+from kinode.dynamics.initialization.positions.position_guess import PositionGuess
 from kinode.dynamics.initialization.warm_starts.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
@@ -355,28 +356,17 @@ class Assembler:
         return None
 
     def _curvature(self, here: Offset, group: LoopGroup, weights: Array) -> Array | None:
-        """Second derivatives of the offsets along the constraints, by differences; None of many freedoms.
+        """Second derivatives of the offsets along the constraints; None of many freedoms.
 
         They are those of the Lagrange function: what the constraints' curvature adds goes with their multipliers.
         """
-        n = here.tangent.shape[1]
-        if n > CURVED:
+        if here.tangent.shape[1] > CURVED:
             return None
-
-        def parts(x: Array) -> tuple[Array, Array]:
-            d, D = self.problem.offsets(x)
-            return D.T @ (weights / weights.max() * d), self.problem.equations(x)[1][group.rows]
-
-        slope, A = parts(here.x)
+        d, D = self.problem.offsets(here.x)
+        shares = weights / weights.max()
+        slope, A = D.T @ (shares * d), self.problem.equations(here.x)[1][group.rows]
         lam = np.linalg.lstsq(A[:, group.free].T, -slope[group.free], rcond=RANK)[0]
-        second = np.zeros((n, n))
-        for k in range(n):
-            ends = []
-            for side in (1e-5, -1e-5):
-                slope, A = parts(self.problem.advance(here.x, side * here.tangent[:, k]))
-                ends.append(slope + A.T @ lam)
-            second[:, k] = here.tangent.T @ (ends[0] - ends[1]) / 2e-5
-        return 0.5 * (second + second.T)
+        return find_curvature(self.problem, here.x, here.tangent, group.rows, shares, lam)
 
 
 def _newton_step(A: Array, r: Array) -> Array:

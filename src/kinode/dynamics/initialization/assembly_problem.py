@@ -160,6 +160,10 @@ class AssemblyProblem:
             r, A = np.concatenate([r, d[self.given_followers]]), np.vstack([A, D[self.given_followers]])
         return r, A
 
+    def rates_along(self, x: Array, step: Array) -> Array:
+        """The rates along a step of what the equations and their Jacobian are made of (``LoopPoses.rates_along``)."""
+        return self.poses.rates_along(x, self.poses.layout.rates(x, step), bool(self.element_rows.any()))
+
     def _elements(self, x: Array) -> tuple[Array, Array, Array]:
         """Residuals, Jacobian and rates of the loop equations at rest."""
         assert self.loops is not None

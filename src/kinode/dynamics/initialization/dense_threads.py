@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+
+from kinode.named_tuples import NamedTuple
 
 USERS = ("numpy.linalg", "scipy.linalg")  # modules that call a BLAS of their package's own
 

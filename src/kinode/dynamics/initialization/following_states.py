@@ -7,8 +7,6 @@ consistent values; it keeps those of the last iteration.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
 from kinode.dynamics.initialization.start_quantities import StartQuantities
@@ -17,28 +15,26 @@ from kinode.structure.evaluation_point import EvaluationPoint
 ITERATIONS = 50  # at most: the longest chain of following states
 
 
-def make_consistent(quantities: StartQuantities, point: EvaluationPoint, given: Collection[str]) -> EvaluationPoint:
+def make_consistent(quantities: StartQuantities, point: EvaluationPoint, given: frozenset[str]) -> EvaluationPoint:
     """The point with consistent initial values of following states; those in ``given`` are kept."""
     for _ in range(ITERATIONS if quantities.has_followers else 0):
-        z = point.z.copy()
-        for name, value in quantities.following(point).items():
-            if name in quantities.index_of and name not in given:
-                z[quantities.index_of[name]] = value
-        if np.array_equal(z, point.z):
+        z, values = point.z.copy(), quantities.following(point)
+        for k, place in quantities.places(given):
+            z[place] = values[k]
+        if z.tobytes() == point.z.tobytes():
             break
         point = point.replaced(z=z)
     return point
 
 
 def make_all_consistent(
-    quantities: StartQuantities, point: EvaluationPoint, given: Collection[str]
+    quantities: StartQuantities, point: EvaluationPoint, given: frozenset[str]
 ) -> EvaluationPoint:  # fmt: skip
     """The same of a batch of points, of which each comes out as it does alone."""
     if not quantities.has_followers:
         return point
-    names = quantities.find_following(point.row(0))
-    places = [(k, quantities.index_of[name]) for k, name in enumerate(names) if name in quantities.index_of]
-    following = [(k, place) for k, place in places if names[k] not in given]
+    quantities.find_following(point.row(0))
+    following = quantities.places(given)
     for _ in range(ITERATIONS):
         values, z = quantities.evaluate_all(point), point.z.copy()
         for k, place in following:

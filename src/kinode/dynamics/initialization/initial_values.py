@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.rotation_vectors import inverse_right_jacobians, rotation_vector_between
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import rotation_from_quaternion
 from kinode.errors import ArgumentError
-from kinode.kernels.call_arguments import Arguments
 from kinode.model.base.fields import unknown
-from kinode.model.joints.joint import Joint
-from kinode.model.quantity_names import coordinate_names
+from kinode.model.joints.joint import Joint, coordinate_names
 from kinode.records import dataclass
+
+if TYPE_CHECKING:
+    from kinode.kernels.call_arguments import Arguments
 
 GUESS_WEIGHT = 1.0  # of a joint with a guess
 LATER_FIELDS = frozenset({"a", "b", "motion", "speed", "effort", "damping", "stiffness", "friction", "compliance"})
@@ -78,7 +78,7 @@ def read_initial_values(
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:
             joint_values[name] = constant_value_of(arguments, joint) or initial_value_of(joint, resolve)
-    other_states = {c.name: c for c in topology.coordinates if c.role == "z"}
+    other_states = {c.name: c for c in topology.coordinates if c.role == "z"} if values else {}
     for text, value in values.items():
         owner, _, rest = text.partition(".")
         while owner not in arguments.system.joints and "." in rest:  # joints of subsystems have names with points
@@ -201,6 +201,8 @@ def _check_quaternion(joint: Joint, requested: JointInitialValue) -> None:
 # -- offsets ----------------------------------------------------------------------------------------------------------
 def find_offset(joint: Joint, q: Array, requested: Array) -> tuple[Array, Array]:
     """Offset of a joint from its requested coordinates, along its speeds, and its change for unit speeds."""
+    from kinode.algebra.rotation_vectors import inverse_right_jacobians, rotation_vector_between
+
     n, head = joint.n_u, joint.quaternion
     if head is None:
         return q - requested, np.eye(n)

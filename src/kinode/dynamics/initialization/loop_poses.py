@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.algebra.rotation_vectors import inverse_right_jacobians, rotation_vectors
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import Pose
 from kinode.algebra.trace import Tape
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_outputs import closure
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import Resolve
 from kinode.model.joints.joint import Joint
@@ -29,7 +30,7 @@ from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
 LOOP_KERNELS = (POSE_ERRORS, Kernel("closure"))  # loops are closed by the first, and judged by the second
-UNCOMPILED_CALLS = {True: 3, False: 8}  # in plain numbers; compiling straight-line code takes as long as some fifteen
+UNCOMPILED_CALLS = {True: 1, False: 8}  # in plain numbers; to make a straight-line kernel takes as long as some
 MANY_CUTS = 4  # from here on what is not closed by the first calls needs many more
 
 
@@ -133,6 +134,15 @@ class PoseLayout:
                 there[where] = self.topology.system.joints[name].advance(x[where], part)
         return there
 
+    def rates(self, x: Array, step: Array) -> Array:
+        """The rates of all coordinates while the speeds are those of a step."""
+        rates, (q, u) = np.zeros(self.n_q), self._plain
+        rates[q] = step[u]
+        for name in self._others:
+            where, joint = self.q_of[name], self.topology.system.joints[name]
+            rates[where] = np.asarray(joint.rate_map(x[where], step[self.u_of[name]]), dtype=float)
+        return rates
+
     def wraps(self, name: str, resolve: Resolve) -> Array:
         """Which coordinates of a joint come to the same pose after a full turn."""
         joint = self.topology.system.joints[name]
@@ -172,6 +182,7 @@ class LoopPoses:
         self.cuts, self.followers = layout.cuts, layout.followers
         self.q_of, self.u_of, self.n_q, self.n_u = layout.q_of, layout.u_of, layout.n_q, layout.n_u
         self.plan, self.leading, self.advance = layout.plan, layout.leading, layout.advance
+        self._last: tuple[bytes | None, Array] = None, np.empty(0)  # where the kernel was evaluated, and its result
 
     def position_of(self, q: Array) -> Array:
         """The position of coordinates of the state: those of cut joints follow from the poses of their frames."""
@@ -185,7 +196,13 @@ class LoopPoses:
         return x
 
     def evaluate(self, x: Array, u: Array | None = None) -> Array:
-        """The kernel's result at a position."""
+        """The kernel's result at a position; not to be changed, since the next call at the same one gives it again."""
+        key = x.tobytes() if u is None else x.tobytes() + u.tobytes()
+        if self._last[0] != key:
+            self._last = key, self._evaluate(x, u)
+        return self._last[1]
+
+    def _evaluate(self, x: Array, u: Array | None) -> Array:
         q, cut_q = x[: self.topology.n_q], x[self.topology.n_q :]
         there = self.point.replaced(q=q) if u is None else self.point.replaced(q=q, u=u)
         self.layout.calls += 1
@@ -194,6 +211,23 @@ class LoopPoses:
         if self.topology.constrained:
             self.kernels.prepare(LOOP_KERNELS)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
+
+    def rates_along(self, x: Array, rates: Array, with_closure: bool) -> Array:
+        """The rates of the kernel's result, and of that of the closure behind it, along rates of all coordinates.
+
+        Those of large systems are computed with dual numbers, since their derivatives have no loop code.
+        """
+        n = self.topology.n_q
+
+        def values(x: Array) -> Array:
+            there = Snapshot(self.topology, self.point.replaced(q=x[:n]))
+            rows = closure(there, ()) if with_closure else ()
+            return np.concatenate([np.empty(0), *pose_errors(there, x[n:]), np.array([*rows], dtype=object)])
+
+        if is_large(self.topology):
+            return rate(values, x, rates)
+        kernel = Kernel("loop_rates", ("closure",) if with_closure else ())
+        return self.kernels.call(kernel, self.point.replaced(q=x[:n]), np.concatenate([x[n:], rates]))
 
     def compile(self) -> None:
         """Compile the kernel now; without, the first calls are made in plain numbers."""

@@ -25,6 +25,7 @@ from kinode.structure.network_records import single_order
 
 NEWTON_STEPS = 10  # at most; one is enough where quantities are linear in the states
 VALUE_TOLERANCE = 1e-9  # relative error of an initial value that holds
+RANK_TOLERANCE = 1e-10  # singular values below this share of the largest count as zero
 
 
 def start_network(
@@ -39,26 +40,40 @@ def start_network(
     if network is None or not (network.starts or start_quantities.n_zero):
         return point
     which, free = start_quantities.plan(requested.given_states)
-    starts = [network.starts[k] for k in which]
-    wanted = np.array([float(resolve(start.value)) for start in starts])
     quantities = _NetworkQuantities(start_quantities, point, which)
-    z, r = point.z.copy(), quantities(point.z) - wanted
+    z = _solve_values(quantities, [network.starts[k] for k in which], free, resolve) if which else point.z
+    n_given, n_zero = start_quantities.n_given, start_quantities.n_zero
+    if not (n_zero and free):
+        return point.replaced(z=z)
+    defaults = _NetworkQuantities(start_quantities, point, range(n_given, n_given + n_zero))
+    r = defaults(z)
+    if r.any():
+        z = z.copy()
+        _, sizes, V = np.linalg.svd(quantities.slopes(z, free))
+        rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+        N = V[rank:].T  # steps that do not change the initial values
+        z[free] += N @ np.linalg.lstsq(defaults.slopes(z, free) @ N, -r, rcond=RANK_TOLERANCE)[0]
+    return point.replaced(z=z)
+
+
+def _solve_values(
+    quantities: _NetworkQuantities, starts: Sequence[PartInitialValue], free: Sequence[int], resolve: Resolve
+) -> Array:
+    """z with the smallest change of its free entries with which initial values hold; else an error names one."""
+    wanted = np.array([float(resolve(start.value)) for start in starts])
+    z = quantities.point.z.copy()
+    r = quantities(z) - wanted
     for _ in range(NEWTON_STEPS):
         if _holds(r, wanted).all() or not free:
             break
-        z[free] += np.linalg.lstsq(quantities.slopes(z, free), -r, rcond=1e-10)[0]
+        z[free] += np.linalg.lstsq(quantities.slopes(z, free), -r, rcond=RANK_TOLERANCE)[0]
         r = quantities(z) - wanted
     wrong = np.flatnonzero(~_holds(r, wanted))
     if len(wrong):
-        k = int(wrong[0])
+        k, network = int(wrong[0]), quantities.quantities.topology.network
+        assert network is not None
         raise _conflict(network, starts[k], wanted[k], wanted[k] + r[k])
-    n_given, n_zero = start_quantities.n_given, start_quantities.n_zero
-    defaults = _NetworkQuantities(start_quantities, point, range(n_given, n_given + n_zero))
-    if n_zero and free and (r := defaults(z)).any():
-        _, sizes, V = np.linalg.svd(quantities.slopes(z, free))
-        N = V[int((sizes > 1e-10 * sizes.max(initial=0.0)).sum()) :].T  # steps that do not change the initial values
-        z[free] += N @ np.linalg.lstsq(defaults.slopes(z, free) @ N, -r, rcond=1e-10)[0]
-    return point.replaced(z=z)
+    return z
 
 
 class _NetworkQuantities:
@@ -70,7 +85,8 @@ class _NetworkQuantities:
     def __call__(self, z: Array) -> Array:
         if not self.which:
             return np.zeros(0)
-        return self.quantities.network(self.point.replaced(z=z))[self.which]
+        there = self.point if z is self.point.z else self.point.replaced(z=z)
+        return self.quantities.network(there)[self.which]
 
     def _values(self, z: Array) -> Array:
         """The quantities, in the kind of number that z has."""

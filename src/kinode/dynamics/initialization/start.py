@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.dense_threads import one_thread
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
-from kinode.dynamics.initialization.start_dependence import find_start_parameters
 from kinode.errors import AssemblyError, ModelError, OtherRowsError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
@@ -66,6 +64,8 @@ class Start:
         self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
         self._free_joints: tuple[Mapping[str, slice], Sequence[str]] | None = None  # where nothing is to be solved
         self._quantities: StartQuantities | None = None
+        self._counting: Array | None = None  # parameters that a start depends on, once that is known for good
+        self._judged: tuple[Any, tuple[float, int]] | None = None  # the last start, and what was found
         self.lock = RLock()  # threads find starts one after the other
 
     @property
@@ -105,11 +105,25 @@ class Start:
     @cached_property
     def parameters_that_count(self) -> Array:
         """Indices of the parameters that a start can depend on."""
+        from kinode.dynamics.initialization.start_dependence import find_start_parameters
+
         return find_start_parameters(self.open_topology)
+
+    @property
+    def counting(self) -> Array:
+        """The same, and fewer once the quantities of a start are compiled, so that it is known what they read."""
+        from kinode.dynamics.initialization.start_dependence import find_start_parameters, needs_quantities
+
+        if self._counting is None:
+            if not needs_quantities(self.open_topology):
+                self._counting = self.parameters_that_count
+            elif self._quantities is not None and self._quantities.is_compiled:
+                self._counting = find_start_parameters(self.open_topology, self._quantities.machine.reads_p)
+        return self.parameters_that_count if self._counting is None else self._counting
 
     def is_own(self, p: Any) -> bool:
         """Whether a start with these parameters is that with the model's own: those that count have its values."""
-        own, which = self.arguments.parameters, self.parameters_that_count
+        own, which = self.arguments.parameters, self.counting
         if p is None or p is own:
             return True
         return isinstance(p, np.ndarray) and p.shape == own.shape and bool((p[which] == own[which]).all())
@@ -125,6 +139,8 @@ class Start:
     @property
     def closure(self) -> Closure:
         """Rank and independent rows of the constraints; an AssemblyError where no closed position is known."""
+        from kinode.dynamics.initialization.dense_threads import one_thread
+
         if self._closure is None:
             with one_thread():
                 return self._find_closure(self.initial, None, None)
@@ -179,6 +195,18 @@ class Start:
                 check_unique(Snapshot(self.open_topology, point), self.loops.self_stresses(point))
             self._closure = closure
         return self._closure
+
+    def judge(self, point: EvaluationPoint) -> tuple[float, int]:
+        """The largest closure error of a start, and its freedoms beyond those of the closure; once for each start.
+
+        Parameters that no start depends on, such as masses, have no part in it.
+        """
+        which, rows = self.counting, self.closure.rows
+        state = (float(point.t), point.q.tobytes(), point.u.tobytes(), point.z.tobytes())
+        key = (*state, point.p[which].tobytes(), point.inputs.tobytes(), rows)
+        if self._judged is None or self._judged[0] != key:
+            self._judged = key, self.loops.judge(point, self.closure)
+        return self._judged[1]
 
     def _check_rows(self, point: EvaluationPoint) -> None:
         """Choose other rows where those in use do not stand for all rows at a closed position, or say that none do."""
@@ -295,6 +323,8 @@ class Start:
         return q, np.concatenate([EMPTY, *(joints[name].u(q[q_of[name]]) for name in names)])
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        from kinode.dynamics.initialization.dense_threads import one_thread
+
         if not self.open_topology.constrained:
             return self._solve_state(values, t, p, inputs)
         with one_thread():

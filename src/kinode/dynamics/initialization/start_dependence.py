@@ -1,14 +1,15 @@
 """The parameters that the start of a run can depend on; with others changed, the start stays the same.
 
 Masses, forces and efforts act on accelerations, and a start has none.  Left out are therefore the mass properties of
-bodies, all fields of elements without states, and the laws of efforts along joints.  Every parameter counts where the
-start follows from more: in a network, with a filter that starts at its input, or where a placement, a prescribed motion
-or an initial value names a quantity.
+bodies, all fields of elements without states, and the laws of efforts along joints; without loops all fields of bodies.
+Every parameter counts where the start follows from more: where a placement, a prescribed motion or an initial value
+names a quantity, and in a network or with a filter that starts at its input, until the function that computes these
+values is compiled: then those that it reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,13 +25,26 @@ MASS_FIELDS = frozenset({"mass", "com", "inertia", "shape"})
 EFFORT_FIELDS = frozenset({"effort", "damping", "stiffness", "friction", "compliance", "limits"})
 
 
-def find_start_parameters(topology: Topology) -> Array:
-    """Indices of the parameters that a start can depend on."""
+def needs_quantities(topology: Topology) -> bool:
+    """Whether a start follows from quantities: of a network, or what following states start at."""
+    return topology.network is not None or _has_followers(topology)
+
+
+def find_start_parameters(topology: Topology, read: Sequence[int] | None = None) -> Array:
+    """Indices of the parameters that a start can depend on.
+
+    ``read`` are those that the quantities of a start depend on, where they are known.
+    """
     names = topology.parameters
-    if topology.network is not None or _has_followers(topology):
+    if needs_quantities(topology) and read is None:
         return np.arange(len(names))
-    reached = set[str]()
-    waiting = {name for law in _laws_of_the_start(topology) for name in law.names()}
+    reached = {names[k] for k in read or ()}
+    waiting = {name for law in _laws_of_the_start(topology, read is None) for name in law.names()}
+    if read is not None:  # laws of elements act through quantities; initial values of their states name parameters
+        system = topology.system
+        owners = {*topology.z_of, *topology.layout.discrete_of, *system.parts} & system.elements.keys()
+        states = (law.names() for name in owners for _, law in system.elements[name].expressions())
+        waiting |= frozenset().union(*states) & system.parameters.keys()
     while waiting:
         name = waiting.pop()
         reached.add(name)
@@ -50,12 +64,13 @@ def _has_followers(topology: Topology) -> bool:
     )
 
 
-def _laws_of_the_start(topology: Topology) -> Iterator[Expression]:
+def _laws_of_the_start(topology: Topology, with_elements: bool) -> Iterator[Expression]:
     """The expressions that a start can depend on, but for signals and parameters, which act where others name them."""
     system = topology.system
-    stateful = {*topology.z_of, *topology.layout.discrete_of, *system.constraints}
+    stateful = {*topology.z_of, *topology.layout.discrete_of} if with_elements else set[str]()
+    stateful |= system.constraints.keys()
     for component in system.components.values():
-        if isinstance(component, Parameter | Signal):
+        if isinstance(component, Parameter | Signal) or (isinstance(component, Body) and not topology.constrained):
             continue
         if component.name in system.elements and component.name not in stateful:
             continue

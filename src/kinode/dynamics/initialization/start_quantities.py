@@ -5,12 +5,14 @@ The first starts of a system evaluate it in Python, which needs no compilation. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.jit.loading.loaded_kernel import Machine
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.start_outputs import consistent_values, find_followers, find_zeros, network_values
@@ -42,6 +44,7 @@ class StartQuantities:
         self._starts = 0
         self._following: list[str] | None = None  # names, known from the first evaluation
         self._plans: dict[frozenset[str], NetworkPlan] = {}
+        self._places: dict[frozenset[str], Sequence[tuple[int, int]]] = {}
         self._last: tuple[EvaluationPoint, Array] | None = None
 
     @cached_property
@@ -73,8 +76,14 @@ class StartQuantities:
         self._starts = IN_PYTHON
 
     @property
-    def _is_compiled(self) -> bool:
+    def is_compiled(self) -> bool:
+        """Whether they are evaluated in machine code."""
         return self._starts > IN_PYTHON
+
+    @property
+    def machine(self) -> Machine:
+        """The machine code."""
+        return self.kernels.machine(START_QUANTITIES)
 
     def plan(self, given: frozenset[str]) -> NetworkPlan:
         """Which initial values of the network count where some states are given by name."""
@@ -91,15 +100,22 @@ class StartQuantities:
         free = [s for s in network.states if (s.variable, s.order) not in direct | given]
         return NetworkPlan(which, [self.index_of[f"{s.owner}.{s.name}"] for s in free])
 
-    def following(self, point: EvaluationPoint) -> dict[str, float]:
-        """The values that following states take, by name."""
-        if self._following is None or not self._is_compiled:
+    def following(self, point: EvaluationPoint) -> Sequence[float]:
+        """The values that following states take, in the order of their names; others may follow them."""
+        if self._following is None or not self.is_compiled:
             known = {name: float(x) for name, x in consistent_values(self._snapshot(point)).items()}
             self._following = list(known)
-        if not self._is_compiled:
-            return known
-        values = self._evaluate(point)
-        return dict(zip(self._following, values.tolist(), strict=False))
+        if not self.is_compiled:
+            return list(known.values())
+        values: list[float] = self._evaluate(point).tolist()
+        return values
+
+    def places(self, given: frozenset[str]) -> Sequence[tuple[int, int]]:
+        """For each following state that is not given: its place among all of them, and in z."""
+        if given not in self._places:
+            names, index_of = enumerate(self._following or ()), self.index_of
+            self._places[given] = [(k, index_of[name]) for k, name in names if name in index_of and name not in given]
+        return self._places[given]
 
     def find_following(self, point: EvaluationPoint) -> list[str]:
         """The names of the following states, in the order of the results of the compiled function."""
@@ -113,7 +129,7 @@ class StartQuantities:
 
     def network(self, point: EvaluationPoint) -> Array:
         """The quantities of the network with initial values, then those that are zero by default."""
-        if self._is_compiled:
+        if self.is_compiled:
             values = self._evaluate(point)
             return values[len(values) - self.n_given - self.n_zero :]
         return np.array([float(x) for x in network_values(self._snapshot(point))])
@@ -134,4 +150,4 @@ class StartQuantities:
 def _is_same(one: EvaluationPoint, two: EvaluationPoint) -> bool:
     """Whether two points of one start are the same; only z differs among them."""
     same = one.q is two.q and one.u is two.u and one.p is two.p and one.inputs is two.inputs and one.t == two.t
-    return same and one.z.tobytes() == two.z.tobytes()
+    return same and (one.z is two.z or one.z.tobytes() == two.z.tobytes())

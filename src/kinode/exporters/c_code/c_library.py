@@ -33,7 +33,10 @@ def write_library(system: System, options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def refuse_functions(dynamics: Dynamics) -> None:
-    """Refuse components that call functions in Python."""
+    """Refuse components that call functions in Python, or code of others."""
+    for element in dynamics.system.elements.values():
+        if element.doors:
+            raise ModelError("it is an FMU, code of others, which C cannot hold", component=element.name)
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:
@@ -180,7 +183,7 @@ target_link_libraries({name}_example {name})
         parts = [
             f"# {self.system.name} as C99",
             f"Written by kinode. `{name}.h` and `{name}.c` are the model with its integrator and its events.\n"
-            "They need `math.h` and the block functions of `string.h`; they take no heap and have no global variables.",
+            "They need `math.h` alone; they take no heap and have no global variables.",
             f"""```sh
 cc -std=c99 -O2 -I. {name}.c main.c -lm -o {name} && ./{name}
 cmake -B build && cmake --build build

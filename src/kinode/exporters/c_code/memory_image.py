@@ -7,7 +7,7 @@ of that layout is written twice.  Addresses of kernels become their numbers.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,12 +67,35 @@ class MemoryImage:
     def assignments(self, prefix: str, record: str) -> str:
         """Statements that set all numbers and fill all arrays of a model ``m`` that is zero."""
         lines = [f"    {record}.{path} = {text};" for path, text in self.numbers]
-        lines += [f"    memcpy(m->{x.member}, {prefix}_{x.member}, sizeof {prefix}_{x.member});" for x in self.filled()]
+        for x in self.filled():
+            copy, table = f"{prefix}_copy{'_whole' if x.is_whole else ''}", f"{prefix}_{x.member}"
+            lines.append(f"    {copy}(m->{x.member}, {table}, {len(x.values)});")
         return "\n".join(lines)
 
     def bindings(self, record: str) -> str:
         """Statements that let all pointers of a model ``m`` point to its own arrays."""
         return "\n".join(f"    {record}.{x.path} = m->{x.member};" for x in self.arrays)
+
+
+COPY = """static void {name}({kind} *to, const {kind} *from, int n)
+{{
+    for (int k = 0; k < n; k++) to[k] = from[k];
+}}"""
+COMPARE = """static int {name}(const double *a, const double *b, int n)
+{{
+    for (int k = 0; k < n; k++)
+        if (a[k] != b[k]) return 1;
+    return 0;
+}}
+"""
+
+
+def write_copies(prefix: str, images: Sequence[MemoryImage]) -> str:
+    """Functions that copy and compare arrays: the library takes none from ``string.h``."""
+    parts = [COPY.format(name=f"{prefix}_copy", kind="double")]
+    if any(x.is_whole for image in images for x in image.filled()):
+        parts.append(COPY.format(name=f"{prefix}_copy_whole", kind=f"{prefix}_loop_int"))
+    return "\n".join([*parts, COMPARE.format(name=f"{prefix}_differ")])
 
 
 def take_image(

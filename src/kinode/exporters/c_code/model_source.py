@@ -15,14 +15,15 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError
 from kinode.exporters.c_code import break_search, start_loop
 from kinode.exporters.c_code.break_plan import find_break_plan
-from kinode.exporters.c_code.memory_image import MemoryImage, take_image
+from kinode.exporters.c_code.memory_image import MemoryImage, take_image, write_copies
+from kinode.exporters.c_code.method_choice import choose_options
 from kinode.exporters.c_code.model_header import comment, declare_functions
 from kinode.exporters.c_code.model_parameters import ParameterRecord, find_parameters
 from kinode.exporters.c_code.start_plan import StartPlan, find_start_plan
 from kinode.exporters.c_code.start_text import (
+    NETWORK_FAILED,
     START_FAILED,
     bind_start,
     change_start,
@@ -41,11 +42,10 @@ from kinode.ode.compiled_loops import find_source
 from kinode.ode.integrate import begin_run
 from kinode.ode.loops import event_handling, event_triggers, loop_primitives
 from kinode.ode.loops.run_codes import Outcome, Pending
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method
-from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.ode.method_table import METHODS
 from kinode.ode.runs.loop_run import LoopRun
 from kinode.records import dataclass
-from kinode.simulation.solver import Options, Solver, check_options
+from kinode.simulation.solver import Options, Solver
 from kinode.simulation.time_events import find_law_times
 from kinode.tasks.start_argument import find_start
 
@@ -62,6 +62,7 @@ STATUS_TEXTS = {
     Outcome.CHATTER: "events follow each other without end",
     Outcome.STALLED: "the simulation stalls: very many steps hardly advance it",
     Outcome.STIFF: "stability bounds the steps; export with the method for stiff systems",
+    NETWORK_FAILED: "with these parameters the initial values of the network contradict each other",
     START_FAILED: "with these parameters the loops do not close near the start of the model",
 }
 LOOPS = {
@@ -111,7 +112,7 @@ def write_model(
     start : StartPlan, optional
         How the start follows the parameters, where it is known already.
     """
-    text = _ModelText(dynamics, tuple(outputs), jacobian, _read_options(dynamics, method, step, rtol, atol))
+    text = _ModelText(dynamics, tuple(outputs), jacobian, choose_options(dynamics, method, step, rtol, atol))
     text.names, text.start_plan = names, start or find_start_plan(dynamics)
     return text.write()
 
@@ -126,9 +127,8 @@ class _ModelText:
         self.options = options
         self.dynamics, self.names = dynamics, ""
         self.start_plan: StartPlan | None = None
-        self.start: Array = find_start(
-            dynamics, None, self.t0, dynamics.arguments.parameters, dynamics.arguments.inputs
-        ).y
+        own = dynamics.arguments
+        self.start: Array = find_start(dynamics, None, self.t0, own.parameters, own.inputs).y
         self.run = self._lay_out()
         self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
         self.plan = find_break_plan(self.dynamics)
@@ -167,7 +167,9 @@ class _ModelText:
         if memory.events.present:
             memory.events.room = 48 + 2 * n_events
         memory.method.max_steps = BUDGET
-        numbers = {}
+        for rows_of in (self.run.out_t, self.run.out_y):
+            rows_of[...] = 0.0  # they hold what was there before; the same model gives the same text
+        numbers = dict[int, int]()
         for address in _addresses(memory):
             kernel = self.dynamics.kernels.kernel_at(address)
             assert kernel is not None, "a kernel of the run is not known"
@@ -214,8 +216,9 @@ class _ModelText:
         runtime = files("kinode.exporters.c_code").joinpath("c", "model_runtime.c").read_text(encoding="utf-8")
         cases = "\n".join(f'    case {int(code)}: return "{text}";' for code, text in STATUS_TEXTS.items())
         parts = [
-            f"/* {comment(self.system.name)}: written by kinode. */", f'#include "{name}.h"', "#include <stddef.h>",
-            "#include <string.h>", macros, helpers, *bodies, _caller(name, names), *loops.texts,
+            f"/* {comment(self.system.name)}: written by kinode. */", f'#include "{name}.h"', macros,
+            write_copies(name, [image, *([self.start_plan.image] if self.start_plan is not None else [])]), helpers,
+            *bodies, _caller(name, names), *loops.texts,
             image.tables(name, f"{name}_loop_int"), self._tables(), *write_start_tables(name, self.start_plan),
             self._own_functions(image),
             runtime.replace("/* STATUS CASES */", f'    case 0: return "all is well";\n{cases}'),
@@ -223,8 +226,7 @@ class _ModelText:
         ]  # fmt: skip
         return CModel(
             name, header, "\n".join(parts) + "\n", find_parameters(self.dynamics, self.plan, self.start_plan),
-            self.n_events,
-            self.has_jacobian,
+            self.n_events, self.has_jacobian,
         )  # fmt: skip
 
     def _along(self) -> Kernel:
@@ -239,8 +241,7 @@ class _ModelText:
         if self.plan is not None:
             wanted["KN_NEXT_BREAK"] = break_search.next_break
         if self.start_plan is not None:
-            closed = self.start_plan.has_loops
-            wanted["KN_FIND_START"] = start_loop.find_closed_start if closed else start_loop.find_open_start
+            wanted["KN_FIND_START"] = start_loop.STARTS[self.start_plan.has_loops][self.start_plan.has_network]
         return {macro: loops.name_of(function) for macro, function in wanted.items()}
 
     def _macros(
@@ -255,7 +256,8 @@ class _ModelText:
             "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS, "KN_BUDGET": "INT64_C(1099511627776)",
             "KN_FIXED_STEP": real(self.options.step or 0.0), "KN_FIXED": int(METHODS[self.options.method].fixed),
             "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
-            "KN_ALONG": along, "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
+            "KN_ALONG": along, "KN_SIZE(array)": "(int)(sizeof(array) / sizeof(array)[0])",
+            "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
             **{f"KN_{code.name}": int(code) for code in (
                 Outcome.DONE, Outcome.PAUSED, Outcome.NOT_FINITE, Outcome.NEAR_SINGULAR, Outcome.EVENTS_FULL
             )},
@@ -347,26 +349,11 @@ class _ModelText:
             "    m->run.model.inputs = m->inputs;", "    m->run.model.work = m->work;", *pointers,
             *bind_start(self.start_plan), "}\n",
             f"static int {name}_find_start({name}_model *m)", "{",
-            *([f"    memcpy(m->run.state.y, {name}_start, {size} * sizeof(double));"] if size else []),
-            f"    if (memcmp(m->p, {name}_default_p, sizeof m->p) || memcmp(m->inputs, {name}_default_inputs, "
-            f"sizeof m->inputs) || m->run.step.origin != {real(self.t0)}) {{",
+            *([f"    {name}_copy(m->run.state.y, {name}_start, {size});"] if size else []),
+            f"    if ({name}_differ(m->p, {name}_default_p, KN_SIZE(m->p)) || {name}_differ(m->inputs, "
+            f"{name}_default_inputs, KN_SIZE(m->inputs)) || m->run.step.origin != {real(self.t0)}) {{",
             *change_start(self.start_plan), "    }", "    return 0;", "}\n",
         ])  # fmt: skip
-
-
-def _read_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any, atol: Any) -> Options:
-    """The options of the integration; what is left out comes from the model's run section."""
-    defaults = dynamics.system.run_defaults
-    chosen = method or defaults.get("method") or DEFAULT_METHOD
-    if chosen in METHODS and METHODS[chosen].tableau is None:
-        if method is not None:
-            raise ArgumentError(f"method: {method!r} is a library of its own; use {find_stiff_method()!r}")
-        chosen = find_stiff_method()
-    if step is None and chosen in METHODS and METHODS[chosen].fixed:
-        step = defaults.get("step")
-    rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
-    atol = atol if atol is not None else defaults.get("atol") or ATOL
-    return check_options(chosen, step, rtol, atol, None)
 
 
 def _one_lane(kernel: Any) -> Any:

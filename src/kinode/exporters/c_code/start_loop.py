@@ -2,7 +2,8 @@
 
 The requested initial values are evaluated with these parameters.  Loops are closed by Newton's method from the model's
 own start (``warm_starts/newton_loop.py``).  Where that leads too far, parameters are changed in several pieces, from
-one start to the next.  Following states then take their values.
+one start to the next.  Following states then take their values, and initial values of networks theirs
+(``network_loop.py``).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from kinode.dynamics.initialization.warm_starts.newton_loop import (
     follow_position,
     solve_speeds_there,
 )
+from kinode.exporters.c_code.network_loop import NetworkMemory, start_network_there
 from kinode.jit.pointers import Floats, Ints, Struct, call, struct, tail
 
+CONTRADICTION = 2  # initial values of the network do not hold
 NEWTON_STEPS = 8  # from one closed position to the next
 MOST_PIECES = 64
 ITERATIONS = 50  # of following states, at most: the longest chain of them
@@ -28,8 +31,9 @@ class StartMemory(Struct):
     """What the start needs; the state is written to ``y``."""
 
     warm: WarmMemory
+    net: NetworkMemory
     requested: int
-    """Number of the kernel of requested values: of the position, of the speeds, of other states."""
+    """Number of the kernel of requested values: of position, speeds, other states, and quantities of the network."""
     following: int
     """Number of the kernel of following states; 0 for none."""
     n_q: int
@@ -56,8 +60,8 @@ class StartMemory(Struct):
     y: Floats
 
 
-def start_by(with_loops: bool) -> Callable[[StartMemory], int]:
-    """The function that finds the start of a model with loops, or of one without."""
+def start_by(with_loops: bool, with_network: bool) -> Callable[[StartMemory], int]:
+    """The function that finds the start of a model with loops, or of one without; with initial values of a network."""
 
     def find_start(start: StartMemory) -> int:
         """The state at the start; not solved where the loops cannot be closed."""
@@ -79,6 +83,8 @@ def start_by(with_loops: bool) -> Callable[[StartMemory], int]:
             y[start.n_q + start.n_u + i] = request[start.n_x + start.n_all_u + i]
         if start.following != 0:
             _follow_states(start)
+        if with_network and not _start_network(start):
+            return CONTRADICTION
         return SOLVED
 
     return find_start
@@ -148,5 +154,14 @@ def _follow_states(start: StartMemory) -> None:
             return
 
 
-find_closed_start = start_by(True)
-find_open_start = start_by(False)
+def _start_network(start: StartMemory) -> bool:
+    """Initial values of the network, with the coordinates and speeds that were found."""
+    warm, y, first = start.warm, start.y, start.n_x + start.n_all_u + start.n_z
+    for i in range(start.net.n_given):
+        start.net.wanted[i] = start.request[first + i]
+    u, z = tail(y, start.n_q), tail(y, start.n_q + start.n_u)
+    return start_network_there(start.net, warm.time, y, u, z, warm.p, warm.inputs, warm.work)
+
+
+STARTS = {loops: {network: start_by(loops, network) for network in (False, True)} for loops in (False, True)}
+"""The functions by whether there are loops, and initial values of a network."""

@@ -16,12 +16,14 @@ from kinode.dynamics.initialization.loop_poses import POSE_ERRORS
 from kinode.dynamics.initialization.start_quantities import START_QUANTITIES
 from kinode.dynamics.initialization.warm_starts.warm_start import ADVANCED, NEAR, WarmStart
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image
+from kinode.exporters.c_code.network_plan import NetworkStartPlan, find_network_plan
 from kinode.exporters.c_code.start_loop import StartMemory
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.jit.program import Block, Program
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.start_outputs import consistent_values, find_zeros
+from kinode.kernels.tree_size import is_large
 from kinode.model.joints.joint import Joint
 from kinode.multibody.snapshot import Snapshot
 from kinode.records import dataclass
@@ -40,26 +42,31 @@ class StartPlan:
     """By the field of the memory, with a point between records, that has the number of the program."""
     frozen: frozenset[str]
     has_loops: bool
+    has_network: bool
 
 
 def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
     """The plan; None where the start depends on no parameter, or C does not compute it."""
     start, topology = dynamics.start, dynamics.topology
-    network = topology.network
     if not len(start.parameters_that_count) or topology.n_u + topology.n_z == 0:
         return None
-    if network is not None and (network.starts or find_zeros(topology)):
+    with_network = topology.network is not None and bool(topology.network.starts or find_zeros(topology))
+    if with_network and is_large(topology):
         return None
     start.settle()
     warm = start.warm_start if topology.constrained else None
     if topology.constrained and (warm is None or warm.problem.followers):
         return None
-    requests = _Requests(dynamics, warm)
+    network = find_network_plan(dynamics) if with_network else None
+    requests = _Requests(dynamics, warm, network)
     programs = {"requested": requests.program()}
     if warm is not None:
         used = {name: kernel for name, kernel in WARM_KERNELS.items() if getattr(warm.memory, name)}
         programs |= {f"warm.{name}": start.open_kernels.program(kernel) for name, kernel in used.items()}
     memory = _lay_out(dynamics, warm, requests)
+    if network is not None:
+        programs["net.kernel"] = network.program
+        network.lay_out(memory.net)
     places = _follower_places(dynamics)
     if places:
         programs["following"] = dynamics.kernels.program(Kernel(START_QUANTITIES.name))
@@ -67,7 +74,9 @@ def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
         memory.values = floats_of(np.zeros(int(programs["following"].sizes["out"])))
     image = take_image(memory, {}, {}, BOUND.__contains__)
     numbers = tuple(entry for entry in image.numbers if entry[0] not in programs)
-    return StartPlan(replace(image, numbers=numbers), programs, frozenset(requests.frozen), warm is not None)
+    return StartPlan(
+        replace(image, numbers=numbers), programs, frozenset(requests.frozen), warm is not None, with_network
+    )
 
 
 def find_frozen(dynamics: Dynamics, plan: StartPlan | None) -> frozenset[str]:
@@ -89,7 +98,7 @@ def _follower_places(dynamics: Dynamics) -> list[int]:
 class _Requests:
     """The requested initial values as functions of the parameters, on a tape."""
 
-    def __init__(self, dynamics: Dynamics, warm: WarmStart | None) -> None:
+    def __init__(self, dynamics: Dynamics, warm: WarmStart | None, network: NetworkStartPlan | None) -> None:
         self.dynamics, self.tape = dynamics, Tape()
         self.topology, self.frozen = dynamics.topology, set[str]()
         self.own = dynamics.start.initial_values
@@ -105,6 +114,7 @@ class _Requests:
         for name, where in self.q_of.items():
             self._request(name, where)
         self.z = self._states()
+        self.wanted = [self._resolve(value) for value in network.wanted] if network is not None else []
 
     def _resolve(self, value: Any) -> Scalar:
         return value.evaluate(self._look_up) if isinstance(value, Expression) else float(value)
@@ -166,7 +176,7 @@ class _Requests:
 
     def program(self) -> Program:
         """The program of all requested values."""
-        stores = [("out", k, x) for k, x in enumerate((*self.q, *self.u, *self.z))]
+        stores = [("out", k, x) for k, x in enumerate((*self.q, *self.u, *self.z, *self.wanted))]
         sizes = {"t": 1, "p": len(self.places), "out": len(stores)}
         return Program("requested", sizes, {}, [Block(1, {}, [stores])], rare=True)
 
@@ -190,5 +200,5 @@ def _lay_out(dynamics: Dynamics, warm: WarmStart | None, requests: _Requests) ->
     memory.is_given = ints_of(requests.is_given)
     own: Array = np.array(dynamics.arguments.parameters, dtype=float)
     memory.p_own, memory.before = floats_of(own), floats_of(np.zeros(requests.n_x))
-    memory.request = floats_of(np.zeros(len(requests.q) + len(requests.u) + len(requests.z)))
+    memory.request = floats_of(np.zeros(int(requests.program().sizes["out"])))
     return memory

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kinode.exporters.c_code.start_loop import CONTRADICTION
 from kinode.exporters.c_code.start_plan import BOUND, StartPlan
 
-START_FAILED = 30
-"""Status of a start whose loops do not close."""
+START_FAILED, NETWORK_FAILED = 30, 31
+"""Status of a start whose loops do not close, or whose network does not have the initial values that it is given."""
 
 
 def declare_start(name: str, plan: StartPlan | None) -> list[str]:
@@ -45,5 +46,6 @@ def change_start(plan: StartPlan | None) -> list[str]:
         return ["        KN_CLOSE_LOOPS(m);"]
     return [
         "        m->start.warm.time[0] = m->run.step.origin;",
-        f"        if (KN_FIND_START(&m->start)) return {START_FAILED};",
+        "        const int64_t failed = KN_FIND_START(&m->start);",
+        f"        if (failed) return failed == {CONTRADICTION} ? {NETWORK_FAILED} : {START_FAILED};",
     ]

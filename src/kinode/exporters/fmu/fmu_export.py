@@ -17,11 +17,16 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error, ExportWarning, ModelError
-from kinode.exporters.c_code.model_source import write_model
+from kinode.exporters.c_code.model_source import CModel, write_model
 from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
 from kinode.exporters.fmu.fmu_dependencies import find_dependencies
 from kinode.exporters.fmu.fmu_packing import pack
-from kinode.exporters.fmu.fmu_variables import VariableSource, find_variables, with_dependencies
+from kinode.exporters.fmu.fmu_variables import (
+    ExportedVariables,
+    VariableSource,
+    find_variables,
+    with_dependencies,
+)
 from kinode.exporters.fmu.model_description import (
     ExportedDescription,
     describe_2,
@@ -41,7 +46,7 @@ VERSIONS = {"2.0": describe_2, "3.0": describe_3}
 SIZING_SPAN, SIZING_SAMPLES = 1.0, 101
 """Seconds and samples of the run that tells how large states become."""
 FACES = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
-SHIMS = ("fmu_core.h", "fmu_memory.h")
+SHIMS = ("fmu_core.h", "fmu_face.h", "fmu_memory.h")
 
 
 def write_fmu(system: System, options: Mapping[str, Any]) -> bytes:
@@ -52,21 +57,30 @@ def write_fmu(system: System, options: Mapping[str, Any]) -> bytes:
     platforms = read_platforms(options.get("platforms"))
     dynamics = find_compiled(system)
     _check_functions(dynamics)
-    parts = make_parts(dynamics, version, options)
-    contents: dict[str, bytes] = {f"sources/{name}": text.encode() for name, text in parts.sources.items()}
-    contents["modelDescription.xml"] = VERSIONS[version](parts.description, parts.token).encode()
-    if version == "3.0":
-        contents["sources/buildDescription.xml"] = describe_build(parts.description).encode()
+    parts = make_parts(make_model(dynamics, options), version)
     if options.get("platforms") is None and not has_zig():
         held = f"a library for {platforms[0].name} alone" if platforms else "sources alone: there is no C compiler here"
         message = f"the FMU holds {held}; pip install 'kinode[fmu]' brings a compiler for Linux, Windows and macOS"
         warnings.warn(message, ExportWarning, stacklevel=caller_depth())
     identifier = parts.description.identifier
-    contents |= compile_libraries(
+    libraries = compile_libraries(
         parts.sources, FACES[version], identifier, platforms, version, options.get("optimization", "-O2"),
         host_compiler=options.get("platforms") == "host",
     )  # fmt: skip
-    return pack(contents)
+    return pack_parts(parts, version, libraries)
+
+
+@dataclass(frozen=True, eq=False)
+class FmuModel:
+    """What FMUs of a system have in common, of whatever version."""
+
+    model: CModel
+    variables: ExportedVariables
+    facts: ModelFacts
+    name: str
+    span: tuple[float, float | None]
+    """Start of the model's own run, and its end if it has one."""
+    rtol: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +92,8 @@ class FmuParts:
     token: str
 
 
-def make_parts(dynamics: Dynamics, version: str, options: Mapping[str, Any]) -> FmuParts:
-    """Sources and description of the FMU of a compiled system."""
+def make_model(dynamics: Dynamics, options: Mapping[str, Any]) -> FmuModel:
+    """The C of a compiled system and its variables."""
     defaults = dynamics.system.run_defaults
     chosen = {name: options[name] for name in ("method", "rtol", "atol") if options.get(name) is not None}
     source = _source(dynamics, options)
@@ -93,23 +107,37 @@ def make_parts(dynamics: Dynamics, version: str, options: Mapping[str, Any]) -> 
     )
     variables = find_variables(source)
     variables = with_dependencies(variables, *find_dependencies(dynamics, variables))
-    until = defaults.get("until")
-    description = ExportedDescription(
-        dynamics.system.name, model.name, "", variables, float(defaults.get("t0") or 0.0),
-        None if until is None else float(until), None, float(chosen.get("rtol") or defaults.get("rtol") or RTOL),
-        FACES[version], model.has_jacobian,
-    )  # fmt: skip
-    layout = dynamics.topology.layout
+    layout, until = dynamics.topology.layout, defaults.get("until")
     facts = ModelFacts(
         model.name, f"{model.name}.c", len(variables.discrete), len(layout.inputs), model.n_events,
         bool(dynamics.topology.constrained or layout.quaternions), model.has_jacobian,
     )  # fmt: skip
+    span = (float(defaults.get("t0") or 0.0), None if until is None else float(until))
+    rtol = float(chosen.get("rtol") or defaults.get("rtol") or RTOL)
+    return FmuModel(model, variables, facts, dynamics.system.name, span, rtol)
+
+
+def make_parts(fmu: FmuModel, version: str) -> FmuParts:
+    """Sources and description of the FMU of one version."""
+    model, variables, facts = fmu.model, fmu.variables, fmu.facts
+    description = ExportedDescription(
+        fmu.name, model.name, "", variables, *fmu.span, None, fmu.rtol, FACES[version], model.has_jacobian
+    )
     shims = {name: _read_shim(name) for name in (FACES[version], *SHIMS)}
     sources = {**shims, f"{model.name}.h": model.header, f"{model.name}.c": model.source}
     token = find_token(
         [version, *sources.values(), VERSIONS[version](description, ""), write_config(facts, variables, "")]
     )
     return FmuParts({**sources, "fmu_config.h": write_config(facts, variables, token)}, description, token)
+
+
+def pack_parts(parts: FmuParts, version: str, libraries: Mapping[str, bytes]) -> bytes:
+    """The archive; ``libraries`` by their path in it."""
+    contents: dict[str, bytes] = {f"sources/{name}": text.encode() for name, text in parts.sources.items()}
+    contents["modelDescription.xml"] = VERSIONS[version](parts.description, parts.token).encode()
+    if version == "3.0":
+        contents["sources/buildDescription.xml"] = describe_build(parts.description).encode()
+    return pack({**contents, **libraries})
 
 
 def _read_shim(name: str) -> str:
@@ -146,7 +174,11 @@ def find_sizes(dynamics: Dynamics, start: Array) -> Array:
 
 
 def _check_functions(dynamics: Dynamics) -> None:
-    """Refuse components that call functions in Python: there is no Python where the FMU runs."""
+    """Refuse components that call functions in Python, or code of others: neither is where the FMU runs."""
+    for element in dynamics.system.elements.values():
+        if element.doors:
+            message = "it is an FMU, which an FMU cannot hold; let the importing program connect the two"
+            raise ModelError(message, component=element.name)
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:

@@ -105,13 +105,13 @@ def read_platforms(given: Sequence[str] | str | None) -> list[FmuPlatform]:
     names = [given] if isinstance(given, str) else list(given)
     if names == ["host"]:
         if host is None or not (find_host_compiler() or has_zig()):
-            raise ArgumentError("platforms: this machine has no C compiler; pip install kinode[fmu] brings one")
+            raise ArgumentError("platforms: this machine has no C compiler; pip install 'kinode[fmu]' brings one")
         return [host]
     for name in names:
         if name not in PLATFORMS:
             raise ArgumentError(unknown("platforms: there is no platform", name, [*PLATFORMS, "host"]))
         if not has_zig() and (host is None or name != host.name or not find_host_compiler()):
-            raise ArgumentError(f"platforms: {name} needs another compiler: pip install kinode[fmu]")
+            raise ArgumentError(f"platforms: {name} needs another compiler: pip install 'kinode[fmu]'")
     return [PLATFORMS[name] for name in dict.fromkeys(names)]
 
 

@@ -7,6 +7,7 @@ that equilibrium does not determine, and the changes of discrete states at event
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 POINT = ("t", "q", "u", "z", "p", "inputs")
 FORWARD = (*POINT, "effort")
 MOTION = (*POINT, "u_dot")
+NAMED = 6  # components that a warning names
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,8 @@ class CasadiFunctions:
         q_dot, u_dot, z_dot.
     outputs : casadi.Function or None
         The quantities that were asked for, one result for each; ``names`` has their names in CasADi.
-    reactions : casadi.Function or None
-        Force and moment (6 numbers, N and N m) of each joint whose reaction is determined.
+    determined : casadi.Function or None
+        What ``reactions`` gives, which says also what it leaves out.
     effort : casadi.Function
         Inverse dynamics: takes u_dot in place of effort.
     closure : casadi.Function or None
@@ -67,13 +69,25 @@ class CasadiFunctions:
 
     rate: Any
     outputs: Any
-    reactions: Any
+    determined: Any
     effort: Any
     closure: Any
     entries: ExchangedArguments
     names: Mapping[str, str]
     units: Mapping[str, str | tuple[str, ...]]
     undetermined: tuple[str, ...]
+
+    @property
+    def reactions(self) -> Any:
+        """Force and moment (6 numbers, N and N m) of each joint whose reaction is determined, or None without any.
+
+        A warning names the joints that it leaves out.
+        """
+        if self.undetermined:
+            told = "are not determined by equilibrium alone; how they are shared is no function of CasADi"
+            message = f"to_casadi: the reactions of {', '.join(self.undetermined)} {told}, and they are left out"
+            warnings.warn(message, UserWarning, stacklevel=2)
+        return self.determined
 
     def arguments(self, **given: Any) -> dict[str, Any]:
         """All arguments of ``rate``, ``outputs`` and ``reactions`` by name: those given, else the model's own values.
@@ -84,7 +98,7 @@ class CasadiFunctions:
         return self.entries.fill(FORWARD, given)
 
     def __str__(self) -> str:
-        shown = [x for x in (self.rate, self.outputs, self.reactions, self.effort, self.closure) if x is not None]
+        shown = [x for x in (self.rate, self.outputs, self.determined, self.effort, self.closure) if x is not None]
         return "\n".join([*map(str, shown), "", self.entries.table(FORWARD)])
 
 
@@ -95,6 +109,7 @@ def to_casadi(dynamics: Dynamics, outputs: str | Iterable[str] = ()) -> CasadiFu
     for name in names:
         _check_output(dynamics, name)
     dynamics.kernels.check_forward()
+    _tell_events(dynamics)
     with paused_collection():
         maker = _Maker(casadi, dynamics)
         joints = {name: f"{name}.reaction.force" for name in dynamics.system.joints}
@@ -114,6 +129,16 @@ def to_casadi(dynamics: Dynamics, outputs: str | Iterable[str] = ()) -> CasadiFu
             {name: "" if name in WORDS else unit_of(dynamics.system, name) for name in names},
             tuple(shared),
         )
+
+
+def _tell_events(dynamics: Dynamics) -> None:
+    """Warn of components whose discrete states only events change."""
+    topology = dynamics.topology
+    named = list(topology.layout.discrete_of) if topology.events is not None else []
+    if named:
+        shown = ", ".join(named[:NAMED]) + (f" and {len(named) - NAMED} others" if len(named) > NAMED else "")
+        message = f"to_casadi: events are no functions of CasADi; the discrete states of {shown} stay as they are given"
+        warnings.warn(message, UserWarning, stacklevel=4)
 
 
 class _Maker:

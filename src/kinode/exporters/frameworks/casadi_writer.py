@@ -12,6 +12,7 @@ from typing import Any
 
 from kinode.algebra.scalars import ARITHMETIC, Scalar
 from kinode.algebra.trace import Traced, needed
+from kinode.errors import ModelError
 
 SAME_NAME = (
     "sqrt",
@@ -51,6 +52,9 @@ class CasadiWriter:
         if node.op == "input":
             name, position = node.args
             return self.inputs[name][position]
+        if node.op == "external":
+            message = "it is an FMU, code of others, which CasADi cannot hold"
+            raise ModelError(message, component=node.args[0].function.owner)
         args = (self.values[arg.index] if type(arg) is Traced else arg for arg in node.args)
         return self.operations[node.op](*args)
 

@@ -14,38 +14,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.errors import ArgumentError
-from kinode.exporters.frameworks.called_function import CalledFunction
-from kinode.optional_packages import need
+from kinode.exporters.frameworks.framework_function import FrameworkFunction
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
-TWICE = "to_jax: second derivatives are not offered; dynamics.to_casadi() has derivatives of any order"
 
+class JaxFunction(FrameworkFunction):
+    """A function of JAX, of one state: ``f(q=q, u=u, effort=tau)``."""
 
-class JaxFunction:
-    """A function of JAX: ``f(q=q, u=u, effort=tau)``; what is not given has the model's own values.
-
-    Attributes
-    ----------
-    words : tuple of str
-        The arguments in order: t, q, u, z, p, inputs, effort (of inverse dynamics u_dot).
-    entries : mapping of str to tuple
-        Names, SI units and own values of the entries of each argument.
-    shapes : dict
-        The shape of each name; one name gives an array of its shape, several give a dictionary.
-    """
+    package = "jax"
 
     def __init__(self, dynamics: Dynamics, of: str | Iterable[str]) -> None:
-        self._jax = need("jax", "jax", "to_jax")
-        self._called = CalledFunction(dynamics, of)
-        self.words, self.entries, self.shapes = self._called.words, self._called.entries, self._called.shapes
-        self._single = isinstance(of, str)
-        self._function = _differentiable(self._jax, self._called)
+        super().__init__(dynamics, of)
+        self._function = _differentiable(self.framework, self)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The result for one state; ``jax.vmap`` makes it a function of many."""
-        jnp, called = self._jax.numpy, self._called
+        jnp, called = self.framework.numpy, self.called
         arrays = []
         for word, value in zip(self.words, called.order(arguments, named)):
             array = jnp.asarray(value, dtype=float)
@@ -54,13 +40,7 @@ class JaxFunction:
                 raise ArgumentError(f"{word}: one state is expected, not shape {array.shape}; jax.vmap takes many")
             called.check(word, array.shape)
             arrays.append(array)
-        flat = self._function(*arrays)
-        parts, start = {}, 0
-        for name, shape in self.shapes.items():
-            size = int(np.prod(shape, dtype=int))
-            parts[name] = flat[start : start + size].reshape(shape)
-            start += size
-        return next(iter(parts.values())) if self._single else parts
+        return self.split(self._function(*arrays))
 
 
 def to_jax(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> JaxFunction:
@@ -68,9 +48,9 @@ def to_jax(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> JaxFunction:
     return JaxFunction(dynamics, of)
 
 
-def _differentiable(jax: Any, called: CalledFunction) -> Any:
+def _differentiable(jax: Any, function: FrameworkFunction) -> Any:
     """The flat result as a function of all arguments in order, with its rule of derivatives."""
-
+    called = function.called
     dtype = jax.numpy.result_type(float)
     shapes = (jax.ShapeDtypeStruct((called.size,), dtype), jax.ShapeDtypeStruct(called.function.shape, dtype))
 
@@ -84,9 +64,6 @@ def _differentiable(jax: Any, called: CalledFunction) -> Any:
         given = [np.asarray(array) for array in arrays]
         return np.asarray(called.values(*given), dtype=dtype), np.asarray(called.jacobian(*given), dtype=dtype)
 
-    def refuse(primals: Any, tangents: Any) -> Any:
-        raise ArgumentError(TWICE)
-
     def along(primals: Any, tangents: Any) -> Any:
         result, J = both(*primals)
         slopes = dict(zip(called.words, tangents))
@@ -94,6 +71,6 @@ def _differentiable(jax: Any, called: CalledFunction) -> Any:
 
     both = jax.custom_jvp(lambda *arguments: call_back(find_both, shapes, arguments))
     value = jax.custom_jvp(lambda *arguments: call_back(find_value, shapes[0], arguments))
-    both.defjvp(refuse)
+    both.defjvp(function.refuse_twice)
     value.defjvp(along)
     return value

@@ -12,39 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.errors import ArgumentError
-from kinode.exporters.frameworks.called_function import CalledFunction
-from kinode.optional_packages import need
+from kinode.exporters.frameworks.framework_function import FrameworkFunction
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
-TWICE = "to_torch: second derivatives are not offered; dynamics.to_casadi() has derivatives of any order"
 
+class TorchFunction(FrameworkFunction):
+    """A function of PyTorch, of one state or a batch: ``f(q=q, u=u, effort=tau)``."""
 
-class TorchFunction:
-    """A function of PyTorch: ``f(q=q, u=u, effort=tau)``; what is not given has the model's own values.
-
-    Attributes
-    ----------
-    words : tuple of str
-        The arguments in order: t, q, u, z, p, inputs, effort (of inverse dynamics u_dot).
-    entries : mapping of str to tuple
-        Names, SI units and own values of the entries of each argument.
-    shapes : dict
-        The shape of each name; one name gives a tensor of its shape, several give a dictionary.
-    """
+    package = "torch"
 
     def __init__(self, dynamics: Dynamics, of: str | Iterable[str]) -> None:
-        self._torch = need("torch", "torch", "to_torch")
-        self._called = CalledFunction(dynamics, of)
-        self.words, self.entries, self.shapes = self._called.words, self._called.entries, self._called.shapes
-        self._single = isinstance(of, str)
-        self._function = _differentiable(self._torch, self._called)
+        super().__init__(dynamics, of)
+        self._function = _differentiable(self.framework, self)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The result, with the leading dimensions of the arguments."""
-        torch, called = self._torch, self._called
+        torch, called = self.framework, self.called
         given = called.order(arguments, named)
         tensors = [value for value in given if isinstance(value, torch.Tensor)]
         like = {"dtype": torch.float64, "device": "cpu"}
@@ -59,12 +44,7 @@ class TorchFunction:
             ready.append(tensor.reshape(1) if tensor.ndim == 0 else tensor)
         lead = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor in ready))
         flat = self._function.apply(*(tensor.expand(*lead, tensor.shape[-1]) for tensor in ready))
-        parts, start = {}, 0
-        for name, shape in self.shapes.items():
-            size = int(np.prod(shape, dtype=int))
-            parts[name] = flat[..., start : start + size].reshape(*lead, *shape)
-            start += size
-        return next(iter(parts.values())) if self._single else parts
+        return self.split(flat, tuple(lead))
 
 
 def to_torch(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> TorchFunction:
@@ -72,8 +52,9 @@ def to_torch(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> TorchFunct
     return TorchFunction(dynamics, of)
 
 
-def _differentiable(torch: Any, called: CalledFunction) -> Any:
+def _differentiable(torch: Any, function: FrameworkFunction) -> Any:
     """The flat result as a function of all arguments in order, with its backward rule."""
+    called = function.called
 
     def on_host(function: Any, tensors: tuple[Any, ...]) -> Any:
         arrays = [tensor.detach().cpu().double().numpy() for tensor in tensors]
@@ -98,7 +79,7 @@ def _differentiable(torch: Any, called: CalledFunction) -> Any:
 
         @staticmethod
         def backward(ctx: Any, *slopes: Any) -> Any:
-            raise ArgumentError(TWICE)
+            return function.refuse_twice()
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:

@@ -9,6 +9,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import rotation_from_quaternion, rotation_from_rpy
 from kinode.model.base.bodies import Body
+from kinode.model.base.meshes.mesh_conventions import TURNS
+from kinode.model.base.meshes.mesh_solids import find_file_conventions
 from kinode.model.system import System
 
 # Turns that bring z to an axis.
@@ -55,11 +57,20 @@ def _shape(system: System, body: Body) -> ExportedSolid:
         return ExportedSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
     if shape.kind == "sphere":
         return ExportedSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
+    if shape.mesh is not None:
+        return _mesh(sizes, at)
     R = TO_AXIS[sizes["axis"]]
     if shape.kind == "rod":
         middle = np.array(at) + 0.5 * sizes["length"] * R[:, 2]
         return ExportedSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
     return ExportedSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
+
+
+def _mesh(sizes: dict[str, Any], at: object) -> ExportedSolid:
+    """A mesh as readers of robots take it: in the axes of its file, scaled beside the unit that the file states."""
+    own = find_file_conventions(sizes["file"])
+    scale = sizes["scale"] / own.unit
+    return ExportedSolid("mesh", (scale,) * 3, _pose(TURNS[sizes.get("up", own.up)], at), file=str(sizes["file"]))
 
 
 def _pose(R: Array, p: object) -> Array:

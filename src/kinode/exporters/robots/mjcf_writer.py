@@ -39,7 +39,8 @@ from kinode.model.network.rotational import ShaftInertia
 from kinode.model.network.translational import SlideMass
 from kinode.model.system import System, joint_frame
 
-LEAST = 1e-12  # kg, kg*m^2: MuJoCo refuses bodies that move without mass or inertia
+LEAST = 1.5e-15  # kg, kg*m^2: MuJoCo refuses bodies that move with less than 1e-15
+ROUNDING = 1e-9
 SPREAD = 0.1  # m between the points of an axis that are connected
 _MOTOR = re.compile(r"(?:(-?[\d.]+(?:e[-+]?\d+)?)\*)?(-)?([A-Za-z_][\w.]*)\Z")
 
@@ -105,14 +106,22 @@ class _MjcfWriter:
         system = self.system
         mass = system.nominal(body.mass)
         J = tidy_inertia(np.asarray(body.central_inertia(system.nominal), dtype=float))
-        if (moves or mass) and (mass < LEAST or np.linalg.eigvalsh(J)[0] < LEAST):
-            # A point mass, or a body that others give its mass.
-            mass, J = max(mass, LEAST), J + LEAST * np.eye(3)
-        if not mass:
+        if not (moves or mass or J.any()):
             return []
         com = [system.nominal(x) for x in body.center_of_mass]
-        entries = numbers([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
-        return [f'<inertial pos="{numbers(com)}" mass="{numbers(mass)}" fullinertia="{entries}"/>']
+        moments, R = principal_axes(J)
+        if moves or J.any():
+            moments, mass = np.maximum(moments, LEAST), max(mass, LEAST)
+        low, middle, high = np.sort(moments)
+        if high > low + middle and high <= (low + middle) * (1.0 + ROUNDING):  # a plate, but for rounding
+            moments[np.argmax(moments)] = np.nextafter(low + middle, 0.0)
+        elif high > low + middle:
+            listed = numbers(np.sort(np.linalg.eigvalsh(J)))
+            self.unsaid.append(
+                f"{body.name}: no body has its inertia, of the moments {listed}; MuJoCo takes their mean"
+            )
+        text = f'<inertial{placed(pose_matrix(R, com))} mass="{numbers(mass)}" diaginertia="{numbers(moments)}"/>'
+        return [text if "pos=" in text else text.replace("<inertial", '<inertial pos="0 0 0"')]
 
     def _geoms(self, body: Body) -> list[str]:
         lines = []
@@ -298,6 +307,25 @@ class _MjcfWriter:
 
 def unit_quaternion(R: Array) -> list[float]:
     return [float(x) for x in quaternion_of(R)]
+
+
+def principal_axes(J: Array) -> tuple[Array, Array]:
+    """Principal moments and the rotation of their axes; those of the body where the tensor is diagonal there.
+
+    MuJoCo's own way to them stops at off-diagonal entries of 1e-12 kg*m^2, which is much for the parts of a hand.
+    """
+    if not (J[0, 1] or J[0, 2] or J[1, 2]):
+        return np.diag(J).copy(), np.eye(3)
+    scale = float(abs(J).max())
+    moments, R = np.linalg.eigh(J / scale)
+    return moments * scale, R * np.sign(np.linalg.det(R))
+
+
+def pose_matrix(R: Array, p: object) -> Array:
+    """A rotation and a position as a 4x4 matrix."""
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = R, np.asarray(p, dtype=float)
+    return X
 
 
 def placed(X: Array) -> str:

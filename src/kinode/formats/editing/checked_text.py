@@ -17,6 +17,7 @@ from kinode.formats.editing.box_places import Box, box_prefix, find_box, split_b
 from kinode.formats.editing.cures import Cure, find_cures
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.formats.editing.spans.chunked_spans import reread_spans
+from kinode.formats.editing.trusted_places import is_trusted
 from kinode.formats.model_loader import DEEPEST_FILES, SECTIONS, ModelLoader
 from kinode.formats.span_nodes import SpanNode
 from kinode.formats.yaml_text import Map, plain_value
@@ -100,7 +101,7 @@ def check_text(
     file : str or path, optional
         The file that it is from: for the files that it names.
     trust : bool, default False
-        Whether it may name files outside the folder of ``file``.
+        Whether it may name files outside the folder of ``file``, and FMUs; see also ``trusted_places``.
     box : tuple of str
         The subsystem whose inside is read by itself: its nodes may be open, and names are those in it.
 
@@ -118,7 +119,8 @@ def check_text(
     ['b']
     """
     where = None if file is None else Path(file)
-    loader = TolerantLoader(where, None if where is None else where.parent, trust, (), whole=not box)
+    trusted = trust or is_trusted(where)
+    loader = TolerantLoader(where, None if where is None else where.parent, trusted, (), whole=not box)
     try:
         root = reread_spans(text)
     except ModelError as error:

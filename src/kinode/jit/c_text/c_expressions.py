@@ -7,18 +7,18 @@ may change memory, the operands become variables in Python's order.
 from __future__ import annotations
 
 import ast
-import builtins
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from kinode.jit import pointers
 from kinode.jit.c_text.c_numbers import identifier, real
-from kinode.jit.expression_translator import LIBRARY, TranslationError
+from kinode.jit.expression_translator import LIBRARY
 from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, find_kind
+from kinode.jit.loop_syntax import LoopSyntax
 from kinode.jit.pointers import field_types
 
 NAMES = {function: function.__name__ for function in LIBRARY}
@@ -36,26 +36,19 @@ class CValue(NamedTuple):
     loads: bool = False
 
 
-class CExpressions(ABC):
+class CExpressions(LoopSyntax[CValue]):
     """Writes the expressions of one function of the loop language.
 
     ``conditional`` is above zero within operands that are not always evaluated.
     """
 
     def __init__(self, function: FunctionType, node: ast.FunctionDef) -> None:
-        self.function, self.node = function, node
-        self.constants = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        self.kinds: dict[str, Kind] = {}
+        super().__init__(function, node)
         self.conditional = 0
         self.count = 0
         self.lines: list[str] = []
         self.indent = "    "
         self.pure = True  # whether it changes no memory
-
-    def refuse(self, node: ast.AST, why: str) -> NoReturn:
-        """Raise an error that says what cannot be written, and where."""
-        line = getattr(node, "lineno", self.node.lineno)
-        raise TranslationError(f"{self.function.__code__.co_filename}:{line}: in '{self.node.name}': {why}")
 
     def put(self, text: str) -> None:
         """Write a line."""
@@ -104,47 +97,15 @@ class CExpressions(ABC):
 
     # Values
 
-    def value(self, node: ast.expr) -> CValue:
-        """The value of an expression."""
-        match node:
-            case ast.Constant():
-                return self.constant(node, node.value)
-            case ast.Name(id=name) if name in self.kinds:
-                return CValue(self.kinds[name], identifier(name))
-            case ast.Attribute() if self.is_field(node):
-                return self.field(node)
-            case ast.Name() | ast.Attribute():
-                return self.constant(node, self.static(node))
-            case ast.Subscript():
-                return self.entry(node)
-            case ast.UnaryOp():
-                return self.unary(node)
-            case ast.BinOp():
-                return self.operation(node, node.op, *self.in_order(node, [node.left, node.right]))
-            case ast.BoolOp():
-                return self.logical(node)
-            case ast.Compare():
-                return self.comparison(node)
-            case ast.IfExp():
-                return self.choice(node)
-            case ast.Call(keywords=[]):
-                return self.call(node)
-        self.refuse(node, f"'{ast.unparse(node)}' is not part of the loop language")
+    def variable(self, node: ast.Name) -> CValue:
+        """A variable, by its name in C."""
+        if node.id not in self.kinds:
+            self.refuse(node, f"'{node.id}' is not set on every path to this point")
+        return CValue(self.kinds[node.id], identifier(node.id))
 
-    def static(self, node: ast.expr) -> Any:
-        """The object that a name outside the function, or an attribute of a module, refers to."""
-        match node:
-            case ast.Name(id=name):
-                if name in self.constants:
-                    return self.constants[name].cell_contents
-                scope = self.function.__globals__
-                if name in scope or hasattr(builtins, name):
-                    return scope.get(name, getattr(builtins, name, None))
-            case ast.Attribute(value=ast.Name() as owner, attr=attribute):
-                owned = self.static(owner)
-                if hasattr(owned, attribute):
-                    return getattr(owned, attribute)
-        self.refuse(node, f"'{ast.unparse(node)}' is not known")
+    def binary(self, node: ast.BinOp) -> CValue:
+        """An operation of two values, the left one first."""
+        return self.operation(node, node.op, *self.in_order(node, [node.left, node.right]))
 
     def constant(self, node: ast.expr, value: Any) -> CValue:
         """A Python number."""
@@ -158,14 +119,7 @@ class CExpressions(ABC):
             return CValue(REAL, f"({text})" if text.startswith("-") else text)
         self.refuse(node, f"'{ast.unparse(node)}' is no number of the loop language")
 
-    def is_field(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is a field of a record, and not of a module."""
-        owner = node.value
-        while isinstance(owner, ast.Attribute):
-            owner = owner.value
-        return isinstance(owner, ast.Name) and owner.id in self.kinds
-
-    def field(self, node: ast.Attribute) -> CValue:
+    def read_field(self, node: ast.Attribute) -> CValue:
         """A field of a record; a record within another is its address."""
         owner = self.value(node.value)
         if owner.kind.record is None:
@@ -176,7 +130,7 @@ class CExpressions(ABC):
         text = f"{inner}{'.' if inner != owner.text else '->'}{identifier(node.attr)}"
         return CValue(kind, f"&{text}" if kind.record else text, loads=kind.record is None)
 
-    def entry(self, node: ast.Subscript) -> CValue:
+    def read_entry(self, node: ast.Subscript) -> CValue:
         """An entry of an array."""
         array, index = self.in_order(node, [node.value, node.slice])
         if array.kind.entry is None or index.kind != INT:
@@ -249,7 +203,7 @@ class CExpressions(ABC):
         text = " && ".join(pair.text for pair in pairs)
         return self.join(TRUTH, f"({text})" if len(pairs) > 1 else text, *pairs)
 
-    def logical(self, node: ast.BoolOp) -> CValue:
+    def all_or_any(self, node: ast.BoolOp) -> CValue:
         """Conditions joined by ``or`` or ``and``, evaluated up to the first that decides."""
         values = [self.truth(node.values[0])]
         self.conditional += 1

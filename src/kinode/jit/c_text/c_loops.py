@@ -12,8 +12,8 @@ from types import FunctionType
 
 from kinode.jit.c_text.c_expressions import CExpressions, CValue
 from kinode.jit.c_text.c_numbers import bare, identifier
-from kinode.jit.expression_translator import TranslationError
 from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, find_kind
+from kinode.jit.loop_syntax import TranslationError
 from kinode.jit.pointers import Struct, field_types
 from kinode.jit.translator import find_definition
 
@@ -150,37 +150,18 @@ class _CFunction(CExpressions):
             if isinstance(node, ast.Return | ast.Break | ast.Continue):
                 return
 
-    def statement(self, node: ast.stmt) -> None:
-        match node:
-            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
-                pass
-            case ast.Expr(value=ast.Call() as call):
-                value = self.value(call)
-                self.put(f"{'' if value.kind == NOTHING else '(void)'}{value.text};")
-            case ast.Assign(targets=[target]):
-                self.assign(target, node.value)
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as source):
-                kind = self.annotation(node, node.annotation)
-                self.store(node, name, self.convert(node, self.value(source), kind, f"'{name}'"))
-            case ast.AugAssign():
-                self.update(node)
-            case ast.If():
-                self.choose(node)
-            case ast.While(orelse=[]):
-                self.repeat(node)
-            case ast.For(orelse=[], target=ast.Name()):
-                self.for_range(node)
-            case ast.Break():
-                self.put("break;")
-            case ast.Continue():
-                self.put("continue;")
-            case ast.Return(value=None):
-                self.put("return;")
-            case ast.Return(value=ast.expr() as source):
-                value = self.convert(node, self.value(source), self.result, "the result")
-                self.put(f"return {value.text};")
-            case _:
-                self.refuse(node, f"'{ast.unparse(node).splitlines()[0]}' is not part of the loop language")
+    def evaluate(self, node: ast.Call) -> None:
+        value = self.value(node)
+        self.put(f"{'' if value.kind == NOTHING else '(void)'}{value.text};")
+
+    def leave_loop(self, node: ast.Break | ast.Continue) -> None:
+        self.put("break;" if isinstance(node, ast.Break) else "continue;")
+
+    def write_return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self.put("return;")
+        else:
+            self.put(f"return {self.convert(node, self.value(node.value), self.result, 'the result').text};")
 
     def store(self, node: ast.AST, name: str, value: CValue) -> None:
         """Set a variable; its first value decides its type."""
@@ -261,7 +242,10 @@ class _CFunction(CExpressions):
     def for_range(self, node: ast.For) -> None:
         """A loop over a range; the counter is separate from the variable, to which the body may assign."""
         match node.iter, node.target:
-            case ast.Call(func=ast.Name(id="range"), args=[*bounds], keywords=[]), ast.Name(id=name) if bounds:
+            case (
+                ast.Call(func=ast.Name(id="range" | "apart"), args=[*bounds], keywords=[]),
+                ast.Name(id=name),
+            ) if bounds:
                 pass
             case _:
                 self.refuse(node, "a loop goes over a range")

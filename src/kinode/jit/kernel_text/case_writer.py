@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from kinode.algebra.named_data import NamedData
+from kinode.algebra.named_data import ExternalResult, NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit.ir_text import IrText, number, vector_type
+from kinode.jit.kernel_text.external_calls import read_result, write_call
 from kinode.jit.kernel_text.fused_products import find_fused
+from kinode.jit.kernel_text.joined_stores import join_constants, join_lanes
 from kinode.jit.kernel_text.wide_text import Wide, WideText
 from kinode.jit.loading.kernel_symbols import names
 from kinode.jit.program import TABLES, Program, Store
@@ -16,11 +18,10 @@ from kinode.jit.program import TABLES, Program, Store
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
 SHARED = {"sin": "sincos", "cos": "sincos", "exp": "exp"}  # operations with a shared routine, by its name
-CALLS = frozenset({*LIBRARY, *TABLES})
+CALLS = frozenset({*LIBRARY, *TABLES, "external"})
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 STORE_WEIGHT = 10  # operations that a store counts as: memory operations of one block cost the most
-WIDTH = 4  # numbers that one store writes: those of a register
 
 
 class KernelWriter(Protocol):
@@ -31,6 +32,7 @@ class KernelWriter(Protocol):
     fuses: bool
     line: IrText
     written: set[str]
+    buffers: list[str]
 
     def begin_block(self) -> None:
         """Begin another basic block."""
@@ -48,43 +50,6 @@ class KernelWriter(Protocol):
         """Address of an array."""
 
 
-def join_lanes(stores: Iterable[Store]) -> list[Store]:
-    """The stores, with those of all entries of a vector into neighboring places as one store of the vector."""
-    joined: list[Store] = []
-    waiting: list[Store] = []
-    for store in stores:
-        view, position, value = store
-        if type(value) is Traced and value.op == "lane":
-            vector, k, width = value.args
-            follows = waiting and (view, position - k, vector) == (*waiting[0][:2], waiting[0][2].args[0])
-            if k == 0 or (follows and k == len(waiting)):
-                joined += waiting if k == 0 else []
-                waiting = [store] if k == 0 else [*waiting, store]
-                if len(waiting) == width:
-                    joined.append((view, waiting[0][1], vector))
-                    waiting = []
-                continue
-        joined += [*waiting, store]
-        waiting = []
-    return [*joined, *waiting]
-
-
-def join_constants(stores: Sequence[Store]) -> list[Store]:
-    """The stores, with those of one number into several neighboring places as one store of a tuple."""
-    joined: list[Store] = []
-    for store in stores:
-        view, position, value = store
-        if type(value) is not Traced and joined and len(joined[-1][2] if type(joined[-1][2]) is tuple else ()) < WIDTH:
-            before_view, before, numbers = joined[-1]
-            numbers = numbers if type(numbers) is tuple else (numbers,)
-            follows = before_view == view and before + len(numbers) == position
-            if follows and type(numbers[0]) is not Traced and all(float(x) == float(value) for x in numbers):
-                joined[-1] = (view, before, (*numbers, value))
-                continue
-        joined.append(store)
-    return joined
-
-
 class CaseWriter:
     """The operations of one case of one block."""
 
@@ -98,7 +63,7 @@ class CaseWriter:
         self.conditions: dict[int, str] = {}
         self.fused: dict[int, int] = {}  # sums with a product, and which of their operands that is
         self.products: frozenset[int] = frozenset()
-        self.called: dict[tuple[str, str], list[str]] = {}
+        self.called: dict[tuple[str, ...], list[str]] = {}
 
     def write(self, stores: Iterable[Store], longest_block: int | None = None) -> None:
         """Write loads, operations and stores, in basic blocks of at most ``longest_block`` operations.
@@ -219,6 +184,8 @@ class CaseWriter:
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":
             return self.choose(*node.args)
+        if op == "external":
+            return self.external(node.args[0], [self.operand(arg) for arg in node.args[1:]])
         args = [self.operand(arg) for arg in node.args]
         if op in SHARED:
             return self.call(SHARED[op], args[0])[op == "cos"]
@@ -230,6 +197,17 @@ class CaseWriter:
         if op in LIBRARY:
             return line.each_lane(op, *args)
         return self.simple(op, args)
+
+    def external(self, result: ExternalResult, operands: list[str]) -> str:
+        """One result of an external function, which is called once for all its results; lane by lane."""
+        key = (result.function.name, "", *operands)
+        if key not in self.called:
+            door, line = self.writer.add_named(result.function.door), self.line
+            self.called[key] = [
+                write_call(self.writer, door, result.function, [line.lane(x, lane) for x in operands])
+                for lane in range(line.lanes)
+            ]
+        return read_result(self.line, self.called[key], result.index)
 
     def is_wide(self, node: Traced) -> bool:
         """Whether an operand is a vector; of a fused sum, one of its three."""
@@ -382,10 +360,9 @@ class CaseWriter:
             self.called[routine, operand] = [line.put(f"extractelement {wide} {x}, i32 {i}") for x in vectors]
 
     def power(self, base: str, exponent: str) -> str:
-        """The power as ``FLOAT_FUNCTIONS`` defines it: plus infinity for an overflow or a division by zero."""
+        """The power as ``FLOAT_FUNCTIONS`` defines it: a negative power of zero, of whatever sign, is plus infinity."""
         line = self.line
         result = line.each_lane("pow", base, exponent)
         is_minus_infinity = self.compare("oeq", result, line.number(float("-inf")))
         corrected = self.select(is_minus_infinity, line.number(float("inf")), result)
-        infinite_base = self.compare("oeq", base, line.number(float("-inf")))
-        return self.select(infinite_base, result, corrected)
+        return self.select(self.compare("oeq", base, line.number(0.0)), corrected, result)

@@ -15,10 +15,11 @@ from functools import cache as remember
 from typing import Any
 from zlib import crc32
 
-from kinode.algebra.named_data import NamedData
+from kinode.algebra.named_data import ExternalResult, NamedData
 from kinode.algebra.trace import COMMUTATIVE, Traced
 
 MASK = (1 << 60) - 1
+NOT_A_NUMBER = 0x5DEECE66D  # any odd number
 
 
 def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int, int], frozenset[int]]:
@@ -47,16 +48,16 @@ def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int
     return fused, frozenset(products)
 
 
-def _count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> dict[int, int]:
+def _count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> list[int]:
     """How often each node is an operand or a result, by index."""
-    uses: dict[int, int] = {}
+    uses = [0] * (nodes[-1].index + 1 if nodes else 0)
     for arg in stored:
         if type(arg) is Traced:
-            uses[arg.index] = uses.get(arg.index, 0) + 1
+            uses[arg.index] += 1
     for node in nodes:
         for arg in node.args:
             if type(arg) is Traced:
-                uses[arg.index] = uses.get(arg.index, 0) + 1
+                uses[arg.index] += 1
     return uses
 
 
@@ -80,11 +81,13 @@ def _number_of(name: str) -> int:
 
 
 def _key_of(value: Any) -> int:
-    """The key of an operand that is no node: a number, or the numbers of a table."""
-    if isinstance(value, NamedData):
+    """The key of an operand that is no node: a number, the numbers of a table, or an external function."""
+    if isinstance(value, (NamedData, ExternalResult)):
         return _number_of(value.name) | 1
     if isinstance(value, tuple):
         return (hash(value) & MASK) | 1
+    if value != value:  # Python's number for what is no number is another in every process
+        return NOT_A_NUMBER
     key = (hash(abs(value)) & MASK) | 1
     return -key if value < 0 else key
 
@@ -103,21 +106,25 @@ def find_keys(nodes: Sequence[Traced]) -> dict[int, int]:
         if op == "input":
             keys[node.index] = (hash((_number_of(args[0]), args[1])) & MASK) | 1
             continue
+        if op == "mul" or op == "add" or op == "sub":  # nearly all of them
+            x, y = args
+            a = keys[x.index] if type(x) is Traced else _key_of(x)
+            b = keys[y.index] if type(y) is Traced else _key_of(y)
+            if op == "mul":
+                sign = 1 if (a < 0) == (b < 0) else -1
+                a, b = abs(a), abs(b)
+                key = hash((2, a, b) if a < b else (2, b, a))
+            else:
+                if op == "sub":
+                    b = -b
+                if abs(a) > abs(b):
+                    a, b = b, a
+                sign = 1 if a > 0 else -1
+                key = hash((1, abs(a), b * sign))
+            keys[node.index] = sign * ((key & MASK) | 1)
+            continue
         operands = [keys[arg.index] if type(arg) is Traced else _key_of(arg) for arg in args]
-        if op == "mul":
-            a, b = operands
-            sign = 1 if (a < 0) == (b < 0) else -1
-            a, b = abs(a), abs(b)
-            key = hash((2, a, b) if a < b else (2, b, a))
-        elif op == "add" or op == "sub":
-            a, b = operands
-            if op == "sub":
-                b = -b
-            if abs(a) > abs(b):
-                a, b = b, a
-            sign = 1 if a > 0 else -1
-            key = hash((1, abs(a), b * sign))
-        elif op == "neg":
+        if op == "neg":
             keys[node.index] = -operands[0]
             continue
         elif op == "inv":

@@ -16,9 +16,11 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache as remember
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from kinode.named_tuples import NamedTuple
 
 HEADER = np.dtype(
     [("mark", "V16"), ("type", "<u2"), ("machine", "<u2"), ("version", "<u4"), ("entry", "<u8"), ("segments", "<u8"),

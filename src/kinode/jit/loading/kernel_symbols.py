@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from kinode.named_tuples import NamedTuple
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 """The arguments of a kernel."""
+INTERPRETER = "interpreter of bytecode"
+"""What the cache knows the code of the interpreter by."""
 
 
 class RoutineNames(NamedTuple):

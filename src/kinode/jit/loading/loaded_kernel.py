@@ -29,6 +29,13 @@ class Machine:
     engine: Any = field(repr=False, compare=False)
     reads_z: Sequence[int] | None = None
     """The entries of z that it reads; None for loop code, where they are not determined."""
+    reads_p: Sequence[int] | None = None
+    """The same of p."""
+
+    @cached_property
+    def idle(self) -> list[Any]:
+        """Memory of calls from Python that no thread uses."""
+        return []
 
     @property
     def work_size(self) -> int:
@@ -87,10 +94,11 @@ def load_kernel(
     if about["routine"] is not None:
         shared.append(_provide_routine(about["routine"]))
     engine = load_object(code)
-    if data is not None and about["data"]:
-        _fill_in(engine, {entry: data[entry] for entry in about["data"]})
+    used = {} if data is None else {entry: data[entry] for entry in about["data"]}
+    _fill_in(engine, used)
     address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
-    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared), about["reads_z"])
+    reads = about["reads_z"], about["reads_p"]
+    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared, used), *reads)
 
 
 def _fill_in(engine: LoadedCode, data: Mapping[str, Sequence[float]]) -> None:

@@ -1,7 +1,8 @@
 """Has code of high effort made beside the work, by a process of its own, and puts it in the place of the first code.
 
 Why a process: it may go on when its caller ends, and leaves the processor to others.  One is started for each process
-that needs it.
+that needs it, a moment after it is first asked: until then the first run has the processor for itself.  A caller that
+ends before leaves a file with what it asked for.
 """
 
 from __future__ import annotations
@@ -10,58 +11,72 @@ import atexit
 import json
 import os
 import queue
-import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
+
+from kinode.named_tuples import NamedTuple
+
+if TYPE_CHECKING:  # imported when a process is started, which most runs do not wait for
+    import subprocess
 
 START = "import sys; sys.path.insert(0, {root!r}); from kinode.jit.tiers.compile_worker import main; main()"
 
 
 HANDING_OVER = 10.0  # s that an ending process waits at most, until the other has taken the text: it has to start
+MOMENT = 1.0  # s from the first request to the start of the other process
 
 
 class Request(NamedTuple):
-    """What is to be compiled, where it is kept, behind which line, and what is done with the code."""
+    """What is to be compiled, where it is kept, and what is done with what is kept.
 
-    text: str
-    level: int
+    The content is LLVM text with a level, and what the cache has before the code; or packed operations.
+    """
+
+    content: bytes
     entry: str | None
-    head: str | None
     use: Callable[[bytes], None]
+    level: int | None = None
+    head: str | None = None
     optimize: bool = False
+
+    def write(self) -> bytes:
+        """What the other process is given."""
+        about = {"length": len(self.content), **self._asdict()}
+        del about["content"], about["use"]
+        return json.dumps(about).encode() + b"\n" + self.content
 
 
 class BetterCode:
     """A process that compiles, and two threads that talk with it."""
 
     def __init__(self) -> None:
-        root = str(Path(__file__).resolve().parents[3])
-        command = [sys.executable, "-c", START.format(root=root)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        self._process: subprocess.Popen[bytes] | None = None
         self._asked: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._sent: queue.SimpleQueue[Request] = queue.SimpleQueue()
-        self._lock, self._ended = threading.Lock(), False
+        self._lock, self._ended, self._stopped = threading.Lock(), False, False
+        self._starting, self._wanted_now = threading.Lock(), threading.Event()
         self._idle = threading.Condition()
         self._open = self._unsent = 0
-        for work in (self._send, self._receive):
-            threading.Thread(target=work, name=f"kinode code{work.__name__}", daemon=True).start()
+        threading.Thread(target=self._work, name="kinode code", daemon=True).start()
         atexit.register(self.end)
 
     @property
     def lives(self) -> bool:
-        """Whether the process is there."""
-        return self._process.poll() is None
+        """Whether the process is there, or will be."""
+        return not self._stopped and (self._process is None or self._process.poll() is None)
 
     def stop(self) -> None:
         """End the process with what it is doing."""
-        self._process.kill()
-        self._process.wait()
+        with self._starting:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+        self._wanted_now.set()
 
     def ask(self, request: Request) -> bool:
         """Have something compiled; returns at once, False if the process has ended."""
@@ -75,6 +90,7 @@ class BetterCode:
 
     def wait(self, seconds: float) -> bool:
         """Wait until all is done; False if the time was over before."""
+        self._wanted_now.set()
         with self._idle:
             return self._idle.wait_for(lambda: self._open == 0, seconds)
 
@@ -82,41 +98,74 @@ class BetterCode:
         """Use no code from now on; the process ends by itself when all that was asked for is in the cache."""
         with self._lock:
             self._ended = True
+        with self._starting:
+            if self._process is None:
+                self._leave()
+                return
         with self._idle:
             self._idle.wait_for(lambda: self._unsent == 0 or not self.lives, HANDING_OVER)
 
-    def _send(self) -> None:
+    def _leave(self) -> None:
+        """Start the process with a file of all that was asked for."""
+        from tempfile import TemporaryFile
+
+        requests, self._stopped = list(self._take(self._asked)), True
+        if requests:
+            with suppress(OSError), TemporaryFile() as file:
+                file.write(b"".join(request.write() for request in requests))
+                file.seek(0)
+                _start(file)
+
+    def _work(self) -> None:
+        """Start the process after a moment, and send requests as they come."""
+        self._wanted_now.wait(MOMENT)
+        with self._starting:
+            if not self._stopped:
+                try:
+                    self._process = _start()
+                except OSError:
+                    self._stopped = True
+        if self._process is None:
+            return self._give_up()
+        threading.Thread(target=self._receive, name="kinode code received", daemon=True).start()
         pipe = self._pipe(self._process.stdin)
         with suppress(OSError):  # it is gone: the first code stays
             while True:
                 request = self._asked.get()
                 self._sent.put(request)
-                text = request.text.encode()
-                about = {"length": len(text), **request._asdict()}
-                del about["text"], about["use"]
-                pipe.write(json.dumps(about).encode() + b"\n" + text)
+                pipe.write(request.write())
                 pipe.flush()
                 with self._idle:
                     self._unsent -= 1
                     self._idle.notify_all()
 
     def _receive(self) -> None:
+        assert self._process is not None
         pipe = self._pipe(self._process.stdout)
         while len(head := pipe.read(8)) == 8:
             size = int.from_bytes(head, "little")
-            code = pipe.read(size)
-            self._finish(self._sent.get(), code if len(code) == size else b"")
+            kept = pipe.read(size)
+            self._finish(self._sent.get(), kept if len(kept) == size else b"")
         self._process.wait()  # it has ended: what is left will not be made
-        for left in (self._sent, self._asked):
-            with suppress(queue.Empty):
-                while True:
-                    self._finish(left.get_nowait(), b"")
+        self._give_up()
 
-    def _finish(self, request: Request, code: bytes) -> None:
+    def _give_up(self) -> None:
+        for left in (self._sent, self._asked):
+            for request in self._take(left):
+                self._finish(request, b"")
+
+    @staticmethod
+    def _take(requests: queue.SimpleQueue[Request]) -> Iterator[Request]:
+        """The requests that are there."""
+        with suppress(queue.Empty):
+            while True:
+                yield requests.get_nowait()
+
+    def _finish(self, request: Request, kept: bytes) -> None:
         """Use the code of a request; empty if there is none."""
         with self._lock:
             if not self._ended:
-                request.use(code)
+                request.use(kept)
         with self._idle:
             self._open -= 1
             self._idle.notify_all()
@@ -125,6 +174,15 @@ class BetterCode:
     def _pipe(pipe: IO[bytes] | None) -> Any:
         assert pipe is not None
         return pipe
+
+
+def _start(requests: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """The process that compiles: what is asked for comes from a file, or through a pipe with another one back."""
+    import subprocess
+
+    command = [sys.executable, "-c", START.format(root=str(Path(__file__).resolve().parents[3]))]
+    source, answers = (subprocess.PIPE, subprocess.PIPE) if requests is None else (requests, subprocess.DEVNULL)
+    return subprocess.Popen(command, stdin=source, stdout=answers, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 _known: list[BetterCode] = []

@@ -1,8 +1,9 @@
 """A process that compiles beside another one: reads LLVM text, keeps the code in the cache, and sends it back.
 
 It outlives its caller by what it was given to do, so that the next process finds the code.  A request is a line of JSON
-(level, whether passes run first, length of the text, the entry of the cache, the line before the code there) and the
-text; the answer is the length of the code in eight bytes, zero if it could not be made, and the code.
+(level, whether passes run first, length of the content, the entry of the cache, the line before the code there) and the
+content: text, or without a level the packed operations of a kernel, whose text is written here.  The answer is the
+length of what the cache keeps in eight bytes, zero if it could not be made, and that.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ def read_requests(stream: BinaryIO, requests: queue.SimpleQueue[tuple[dict[str, 
     """Take requests as they come, so that a caller who ends need not wait; None stands for the end."""
     while line := stream.readline():
         asked = json.loads(line)
-        text = stream.read(asked["length"])
-        if len(text) == asked["length"]:
-            requests.put((asked, text))
+        content = stream.read(asked["length"])
+        if len(content) == asked["length"]:
+            requests.put((asked, content))
     requests.put(None)
 
 
@@ -37,18 +38,30 @@ def serve(stream: BinaryIO, answers: BinaryIO) -> None:
     with suppress(AttributeError, OSError):
         os.nice(PATIENCE)  # on Linux of this thread: the one that takes requests lets no caller wait who ends
     while (request := requests.get()) is not None:
-        asked, text = request
-        code = b""
-        from kinode.jit.llvm_code import compile_text  # LLVM is imported while requests come in
-
+        kept = b""
         with suppress(Exception):  # the caller has code that works
-            code = compile_text(text.decode(), asked["level"], asked["optimize"])
-            if asked["entry"] is not None:
-                head = "" if asked["head"] is None else asked["head"] + "\n"
-                code_cache.save(asked["entry"], head.encode() + code)
+            kept = make_code(*request)
+            if request[0]["entry"] is not None:
+                code_cache.save(request[0]["entry"], kept)
         with suppress(OSError):  # the caller has ended; the cache has the code
-            answers.write(len(code).to_bytes(8, "little") + code)
+            answers.write(len(kept).to_bytes(8, "little") + kept)
             answers.flush()
+    with suppress(Exception):  # what new kernels of later processes run by, if none made it yet
+        from kinode.jit.bytecode.bytecode_kernel import find_interpreter
+
+        find_interpreter()
+
+
+def make_code(asked: dict[str, Any], content: bytes) -> bytes:
+    """What the cache keeps of a request."""
+    if asked["level"] is None:
+        from kinode.jit.compiler import compile_operations
+
+        return compile_operations(content)
+    from kinode.jit.llvm_code import compile_text  # LLVM is imported while requests come in
+
+    head = b"" if asked["head"] is None else asked["head"].encode() + b"\n"
+    return head + compile_text(content.decode(), asked["level"], asked["optimize"])
 
 
 def main() -> None:

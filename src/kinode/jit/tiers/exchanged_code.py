@@ -8,13 +8,14 @@ new.  Both compute the same numbers (``program_ir.py``), so nobody can tell when
 from __future__ import annotations
 
 import ctypes
-from functools import cache as remember
-from typing import Any, NamedTuple
+from typing import Any
 
 from kinode.jit.llvm_code import compile_text
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.loading.object_code import keep, load_object
 from kinode.jit.shared_routines import BATCH_ARGUMENTS
+from kinode.jit.tiers.pending_code import once
+from kinode.named_tuples import NamedTuple
 
 KERNEL_ARGUMENTS = ", ".join(f"ptr %{name}" for name in ARGUMENTS)
 
@@ -26,8 +27,8 @@ class Addresses(NamedTuple):
     batch: int
 
 
-@remember
-def _jumps() -> bytes:
+@once
+def find_jumps() -> bytes:
     """The object code of both jumps."""
     parts = []
     for name, arguments in (("kernel", KERNEL_ARGUMENTS), ("batch", BATCH_ARGUMENTS)):
@@ -45,7 +46,7 @@ class ExchangedCode:
     """The addresses that callers keep, and the code that they lead to."""
 
     def __init__(self, code: Addresses, owner: Any) -> None:
-        self._engine = load_object(_jumps())
+        self._engine = load_object(find_jumps())
         find = self._engine.get_function_address
         self.addresses = Addresses(find("kernel_jump"), find("batch_jump"))
         places = (self._engine.get_global_value_address(f"{name}_target") for name in Addresses._fields)

@@ -16,12 +16,11 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, declare, record, special, vector
 from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
-from kinode.model.base.meshes.mesh_checks import compare_with_mesh
-from kinode.model.base.shapes import AXES, Inertia, Shape, read_shape
 from kinode.model.base.shortcut_methods import add_shortcut
 from kinode.model.base.visuals import Visual, read_visual
 
 if TYPE_CHECKING:
+    from kinode.model.base.shapes import Inertia, Shape
     from kinode.model.system import System
 
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -77,7 +76,7 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
             a, b = rows[i][j], rows[j][i]
             plain = isinstance(a, float) and isinstance(b, float)
             if a != b and not (plain and abs(a - b) <= 1e-9 * max(abs(a), abs(b))):
-                raise reader.fail(name, f"is not symmetric: {AXES[i]}{AXES[j]} and {AXES[j]}{AXES[i]} differ")
+                raise reader.fail(name, f"is not symmetric: {'xyz'[i]}{'xyz'[j]} and {'xyz'[j]}{'xyz'[i]} differ")
         return (rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2])
     if isinstance(raw, (list, tuple)) and len(raw) == 6:
         xx, yy, zz, xy, xz, yz = (entry(item) for item in raw)
@@ -122,6 +121,8 @@ class Body(Component):
 
     @classmethod
     def read_shape(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> Shape:
+        from kinode.model.base.shapes import read_shape
+
         return read_shape(reader, raw, name)
 
     @classmethod
@@ -219,7 +220,7 @@ class Body(Component):
         c = tidy([resolve(x) for x in self.center_of_mass])
         J = tidy(inertia_matrix([resolve(x) for x in entries]))
         if about == "com":
-            J = J + mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
+            J = J + mass * ((c @ c) * IDENTITY3 - c[:, None] * c)
         return RigidInertia(mass, mass * c, J)
 
     def central_inertia(self, resolve: Resolve) -> Array:
@@ -234,6 +235,8 @@ class Body(Component):
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
         if self.shape is not None and self.shape.mesh is not None and self.states_mass:
+            from kinode.model.base.meshes.mesh_checks import compare_with_mesh
+
             compare_with_mesh(self.name, self.shape, self.given_mass, self.given_com, self.central_inertia, nominal)
         if self.solid is not None and self.states_mass:
             message = "the shape has a mass or density; leave out mass, com and inertia"

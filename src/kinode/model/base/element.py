@@ -9,20 +9,22 @@ packages ``elements``, ``environment``, ``network`` and ``signals``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array, Scalar
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, record
+from kinode.model.base.fields import Component, Spec, Value, record
 from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
 from kinode.model.base.registration import Registry
-from kinode.model.base.scene import PositionScene, Scene, VelocityScene
+from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import PositionScene, Scene, VelocityScene
     from kinode.model.system import System
 
 
@@ -94,6 +96,34 @@ class Element(Component):
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
         raise KeyError(name)
+
+    @property
+    def feedthrough(self) -> Mapping[str, tuple[Value, ...]] | None:
+        """The laws that each of its quantities follows at once, where they differ; None: all of them follow all."""
+        return None
+
+    @property
+    def doors(self) -> Mapping[str, NamedData]:
+        """Where compiled code finds functions that it brings, by name (``named_data.py``)."""
+        return {}
+
+    @property
+    def foreign_code(self) -> str:
+        """What tells the functions that it brings from others."""
+        return ""
+
+    @property
+    def asks_at_steps(self) -> bool:
+        """Whether it wants to know of every completed step of a run."""
+        return False
+
+    def step_result(self, scene: PositionScene) -> Any:
+        """Tells it of a completed step: 0, or 1 if it cannot go on without an event, 2 if it ends the run."""
+        return 0.0
+
+    def step_words(self, result: int) -> str:
+        """Why it cannot go on after a step, in words."""
+        return ""
 
     def check(self) -> None:
         """Refuse combinations of fields that contradict each other."""

@@ -18,12 +18,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ArgumentError, ModelError
+from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import numpy as np
 
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.expressions.dimensions import check_plain_length
-from kinode.expressions.parser import locate, parse
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import (
     Dimension,
@@ -153,6 +152,8 @@ class Reader:
         return result
 
     def _value(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
+        from kinode.expressions.parser import parse
+
         if isinstance(raw, Expression):
             return raw
         if isinstance(raw, bool) or raw is None:
@@ -183,6 +184,8 @@ class Reader:
             check_dimension(quantity, dimension, field=field, component=self.component)
 
     def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:
+        from kinode.expressions.parser import locate
+
         text = value.text()
         changes = "; it stays the same in a run: a number or arithmetic with parameters is expected, no law"
         return LawError(

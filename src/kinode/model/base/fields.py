@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from kinode.errors import Advice, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.events import Root, Sampler
-from kinode.model.base.lock import Lock
+from kinode.named_tuples import NamedTuple
 from kinode.records import add_fields, dataclass
 
 if TYPE_CHECKING:
+    from kinode.model.base.events import Root, Sampler
     from kinode.model.base.field_reader import Reader
+    from kinode.model.base.lock import Lock
     from kinode.model.base.registration import Registry
     from kinode.model.base.scene import Scene, VelocityScene
     from kinode.model.base.symbols import Symbol

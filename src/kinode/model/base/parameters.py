@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.errors import LawError
 from kinode.expressions.dimensions import check_plain_length
-from kinode.expressions.lookup_tables import Table
-from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
@@ -18,6 +16,7 @@ from kinode.model.base.fields import Component, Spec, Value, Values, choice, dec
 from kinode.ode.method_table import METHODS, name_fixed
 
 if TYPE_CHECKING:
+    from kinode.expressions.lookup_tables import Table
     from kinode.model.system import System
 
 
@@ -118,6 +117,8 @@ class Symbols:
         self.t = Expression("name", ("t",))
 
     def __getitem__(self, name: str) -> Expression:
+        from kinode.expressions.parser import parse
+
         expression = parse(name)
         if not isinstance(expression, Expression) or expression.op != "name":
             raise LawError(f"{name!r} is not the name of a quantity")

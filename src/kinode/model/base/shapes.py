@@ -82,6 +82,7 @@ class Shape:
         return (*principal, 0.0, 0.0, 0.0)
 
 
+MESH_FIELDS = ("file", "scale", "up", "mass", "density", "at")
 SHAPE_SIZES = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",), "rod": ("length",)}
 
 
@@ -183,8 +184,8 @@ def rod(
 
 
 def mesh(
-    file: str | os.PathLike[str], *, scale: NumberLike = 1.0, mass: NumberLike | None = None,
-    density: NumberLike | None = None, at: VectorLike = ZERO,
+    file: str | os.PathLike[str], *, scale: NumberLike | None = None, up: str | None = None,
+    mass: NumberLike | None = None, density: NumberLike | None = None, at: VectorLike = ZERO,
 ) -> dict[str, Any]:  # fmt: skip
     """The triangles of a file as the shape of a body; takes trimesh: ``pip install 'kinode[mesh]'``.
 
@@ -192,8 +193,11 @@ def mesh(
     ----------
     file : path
         STL, OBJ, DAE or GLB; in a model file relative to it, and in its folder or below.
-    scale : number, m, default 1
-        Length of one unit of the file: 0.001 or "1 mm" for a drawing in mm.
+    scale : number, m, optional
+        Length of one unit of the file: 0.001 or "1 mm" for a drawing in mm.  Without it, as a DAE file says; else 1 m.
+    up : str, optional
+        Axis of the file that becomes z of the body: x, y or z.  Without it, what a DAE file says, y of a GLB file, and
+        z of STL and OBJ.
     mass : number, kg, optional
         Mass of a closed mesh of even density; or give the density.
     density : number, kg/m^3, optional
@@ -206,25 +210,28 @@ def mesh(
     dict
         For the field ``shape`` of a body.
     """
-    return {"mesh": {"file": file, "scale": scale, "mass": mass, "density": density, "at": at}}
+    return {"mesh": {"file": file, "scale": scale, "up": up, "mass": mass, "density": density, "at": at}}
 
 
 def _read_mesh_shape(reader: Reader, given: Any, name: str) -> Shape:
     """The shape of a mesh: its triangles are read now, and its mass needs a closed surface."""
-    allowed = ("file", "scale", "mass", "density", "at")
     if not isinstance(given, Mapping) or not isinstance(given.get("file"), str | os.PathLike):
         raise reader.fail(name, "a mesh needs the name of its file")
     given = {key: value for key, value in given.items() if value is not None}
     for key in given:
-        if key not in allowed:
-            raise reader.fail(f"{name}.{key}", f"a mesh has no {key!r}; it takes {', '.join(allowed)}")
+        if key not in MESH_FIELDS:
+            raise reader.fail(f"{name}.{key}", f"a mesh has no {key!r}; it takes {', '.join(MESH_FIELDS)}")
     if "mass" in given and "density" in given:
         raise reader.fail(name, "give mass or density, not both")
-    scale = reader.number(given.get("scale", 1.0), "length", f"{name}.scale")
-    if not isinstance(scale, float) or not scale > 0.0:
-        raise reader.fail(f"{name}.scale", "a positive number is expected; meshes do not depend on parameters")
+    scale, up = given.get("scale"), given.get("up")
+    if scale is not None:
+        scale = reader.number(scale, "length", f"{name}.scale")
+        if not isinstance(scale, float) or not 0.0 < scale < math.inf:
+            raise reader.fail(f"{name}.scale", "a positive number is expected; meshes do not depend on parameters")
+    if up is not None and (not isinstance(up, str) or up not in AXES):
+        raise reader.fail(f"{name}.up", f"must be x, y or z, not {up!r}")
     try:
-        solid = read_mesh(given["file"], scale)
+        solid, taken = read_mesh(given["file"], scale, up)
     except ModelError as error:
         raise reader.fail(f"{name}.{error.field or 'file'}", error.message) from None
     numbers = {
@@ -235,7 +242,8 @@ def _read_mesh_shape(reader: Reader, given: Any, name: str) -> Shape:
         message = f"the mesh is open ({why}), so that no mass follows from it; state mass, com and inertia of the body"
         raise reader.fail(name, message)
     file = given["file"]
-    sizes = (("file", file if isinstance(file, str) else os.fspath(file)), ("scale", scale))
+    sizes: tuple[tuple[str, Any], ...] = (("file", file if isinstance(file, str) else os.fspath(file)),)
+    sizes += (("scale", taken.unit), *((("up", up),) if up is not None else ()))
     at = reader.vector(given.get("at", ZERO), "length", f"{name}.at")
     return Shape("mesh", sizes, numbers["mass"], numbers["density"], at, solid)
 

@@ -6,11 +6,12 @@ A visual has no mass and no effect on the motion.  Files contain its plain form,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import field
 from typing import Any
 
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import unknown
+from kinode.records import dataclass
 
 Numbers = tuple[float, ...]
 ORIGIN: Numbers = (0.0, 0.0, 0.0)
@@ -24,9 +25,10 @@ SIZES = {
     "sphere": ("radius",),
 }
 ROLES = ("visual", "collision")
+MESH_SUFFIXES = (".stl", ".obj", ".dae", ".glb")  # of the files that are read
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Visual:
     """A mesh or a simple solid on a body: sizes in m (or scale factors of a mesh), position, rotation and role.
 
@@ -40,7 +42,7 @@ class Visual:
     role: str = "visual"
     file: str | None = None
     quaternion: Numbers | None = None
-    path: str | None = None  # where an importer found the file, in the folder of its model
+    path: str | None = field(default=None, compare=False)  # where a loader found the file
 
     def plain(self) -> dict[str, Any]:
         """The visual as a mapping of plain values, which ``read_visual`` reads."""
@@ -81,6 +83,7 @@ def read_visual(reader: Reader, raw: Any, field: str) -> Visual:
         where = f"{field}.{name}"
         return reader.sequence(raw.get(name, default), count, where, lambda x: _plain(reader, x, where))
 
+    path = getattr(file, "path", None)  # of a file that a loader found
     return Visual(
         kind,
         numbers("sizes", len(SIZES[kind]), ORIGIN if kind != "mesh" else (1.0, 1.0, 1.0)),
@@ -89,6 +92,7 @@ def read_visual(reader: Reader, raw: Any, field: str) -> Visual:
         role,
         file,
         numbers("quaternion", 4, None) if raw.get("quaternion") is not None else None,
+        None if path is None else str(path),
     )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import rotation_to_axis
 from kinode.errors import ModelError
-from kinode.expressions.definitions import Definitions
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
@@ -28,10 +27,10 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
 from kinode.model.base.registration import Registry
-from kinode.model.base.scene import ConstraintScene, SlidingScene
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import ConstraintScene, SlidingScene
     from kinode.model.base.symbols import Symbol
 
 CONSTRAINTS: Registry[Constraint] = Registry()
@@ -123,6 +122,8 @@ class Constraint(Component):
 
 def law_at_start(system: Any, value: Value) -> float:
     """A law of time at t = 0, parameters and inputs as the model has them."""
+    from kinode.expressions.definitions import Definitions
+
     if not isinstance(value, Expression):
         return float(value)
 

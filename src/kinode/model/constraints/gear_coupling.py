@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from kinode.errors import ModelError
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
-from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import PARALLEL_ANGLE, Constraint, Relation, law_at_start, scalar_row
 from kinode.model.constraints.tooth_mesh import (
     MeshSide,
@@ -31,6 +30,10 @@ from kinode.model.constraints.tooth_mesh import (
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.prismatic import Prismatic
 from kinode.model.joints.revolute import Revolute
+from kinode.named_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from kinode.model.base.scene import ConstraintScene
 
 ORDER = 70  # in lists of kinds
 LEAST_DISTANCE = 1e-9  # m: axes that are nearer count as one

@@ -20,7 +20,6 @@ from kinode.algebra.scalars import Array, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.events import Root
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
@@ -35,18 +34,18 @@ from kinode.model.base.fields import (
     vector,
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
-from kinode.model.base.lock import Lock
 from kinode.model.base.registration import Registry
-from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
-from kinode.model.joints import joint_events
-from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
-from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
-from kinode.model.joints.joint_compliance import Compliance, read_compliance
-from kinode.model.joints.joint_math import Pair
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
+    from kinode.model.base.events import Root
+    from kinode.model.base.lock import Lock
+    from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
     from kinode.model.base.symbols import Symbol
+    from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes
+    from kinode.model.joints.end_stops import Backlash, Ends, Stop
+    from kinode.model.joints.joint_compliance import Compliance
+    from kinode.model.joints.joint_math import Pair
 
 JOINTS: Registry[Joint] = Registry()
 
@@ -144,20 +143,21 @@ class Joint(Component):
 
     @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:
-        return joint_events.discrete_states(self) if self.sticks or self.ends is not None else ()
+        return _events().discrete_states(self) if self.sticks or self.ends is not None else ()
 
     def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
-        return joint_events.consistent_values(self, scene) if self.discrete_states else {}
+        return _events().consistent_values(self, scene) if self.discrete_states else {}
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        return joint_events.event_functions(self) if self.discrete_states else ()
+        return _events().event_functions(self) if self.discrete_states else ()
 
     def reset(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
-        return joint_events.reset(self, scene, fired)
+        changed: Mapping[str, Any] = _events().reset(self, scene, fired)
+        return changed
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
-        return joint_events.locks(self, scene) if self.discrete_states else ()
+        return _events().locks(self, scene) if self.discrete_states else ()
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property
@@ -317,14 +317,20 @@ class Joint(Component):
 
     @classmethod
     def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
+        from kinode.model.joints.joint_compliance import read_compliance
+
         return read_compliance(reader, raw, field, axial=issubclass(cls, AxialJoint))
 
     @classmethod
     def read_friction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Coulomb:
+        from kinode.model.joints.coulomb_friction import read_friction
+
         return read_friction(reader, raw, field, cls)
 
     @classmethod
     def read_ends(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Ends:
+        from kinode.model.joints.end_stops import read_ends
+
         return read_ends(reader, raw, field, cls)
 
     @classmethod
@@ -348,6 +354,8 @@ class Joint(Component):
             message = "cannot stop a joint whose motion or speed is prescribed; leave one out"
             raise ModelError(message, component=self.name, field=field)
         if self.ends is not None and self.ends.rigid and self.q is not None:
+            from kinode.model.joints.end_stops import bounds
+
             field, ends = "stop" if self.stop is not None else "backlash", bounds(self, lambda value: value)
             numbers = [x for x in (ends[0], self.q[0], ends[1]) if x is not None]
             if all(isinstance(x, float) for x in numbers) and numbers != sorted(numbers):
@@ -370,3 +378,15 @@ class AxialJoint(Joint):
     def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
         v = axis_vector(self.axis)
         return rotation_to_axis([resolve(x) for x in v], [float(nominal(x)) for x in v])
+
+
+def _events() -> Any:
+    """The functions of events: few joints have any."""
+    from kinode.model.joints import joint_events
+
+    return joint_events
+
+
+def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and units of the entries of a joint's q."""
+    return tuple(name for name, _ in joint.coordinate_names), tuple(kind for _, kind in joint.coordinate_names)

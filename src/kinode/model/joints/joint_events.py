@@ -15,12 +15,12 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sign, where
 from kinode.model.base.events import Root
 from kinode.model.base.lock import Lock
-from kinode.model.base.scene import AccelerationScene, LockScene, PositionScene, VelocityScene
 from kinode.model.base.stick_slip import REST_SPEED, comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.joints.end_stops import Range
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import AccelerationScene, LockScene, PositionScene, VelocityScene
     from kinode.model.joints.joint import Joint
 
 FRICTION, STOP = "friction.mode", "stop.mode"

@@ -22,6 +22,7 @@ from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.bodies import ENTRIES, Body, LoneMoment
 from kinode.model.base.fields import Component, Spec, Value
 from kinode.model.base.frames import Frame, read_rotation
+from kinode.model.base.meshes.mesh_solids import MeshSolid
 from kinode.model.base.parameters import Input, Parameter, TableRecord
 from kinode.model.base.shapes import Shape
 from kinode.model.base.visuals import Visual
@@ -37,7 +38,7 @@ XYZ = ("x", "y", "z")
 RPY = ("roll", "pitch", "yaw")
 WXYZ = ("w", "x", "y", "z")
 COORDINATE_SHAPES = ("per_coordinate", "laws_per_coordinate", "initial", "initial_rate")
-UNCHANGED = (str, bool, Expression, type(None))
+UNCHANGED = (str, bool, Expression, MeshSolid, type(None))
 
 
 class Form(Enum):
@@ -150,7 +151,9 @@ class NumberWalk:
             moment = self._value(value.moment, place.at(value.entry, "inertia"))
             return value if moment is value.moment else LoneMoment.fill(value.entry, moment)
         if isinstance(value, Shape):
-            sizes = self._pairs(value.sizes, place.at("", "length"), (name for name, _ in value.sizes))
+            # The triangles of a mesh are scaled when they are read; its other numbers are a shape's.
+            named = () if value.mesh is not None else value.sizes
+            sizes = self._pairs(named, place.at("", "length"), (name for name, _ in named)) or value.sizes
             shape = value if sizes is value.sizes else dataclasses.replace(value, sizes=sizes)
             return self._parts(shape, place, {"mass": "mass", "density": "density", "at": "length"})
         if spec.shape == "frames":

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Component, record
-from kinode.model.base.scene import LawScene
 from kinode.model.joints.joint import Joint
 from kinode.model.network.domains.domain import Domain
 from kinode.model.network.part import Part
+from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import LawScene
     from kinode.model.system import System
 
 THIRD = "3"  # the number of the link of a joint's freedoms

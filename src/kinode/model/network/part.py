@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.expressions.equation_parser import (
@@ -30,7 +30,6 @@ from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.scene import VelocityScene
 from kinode.model.network.domains.domain import DOMAINS, Domain, references_of
 from kinode.model.network.domains.vector_ports import (
     FLOWS,
@@ -43,8 +42,10 @@ from kinode.model.network.domains.vector_ports import (
     vector_units,
     vector_values,
 )
+from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import VelocityScene
     from kinode.model.system import System
 
 

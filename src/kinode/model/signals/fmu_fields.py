@@ -24,6 +24,7 @@ ORDER = 62  # in lists of kinds
 
 Pairs = tuple[tuple[str, Any], ...]
 TAKEN = frozenset({"t", "ticket", "output", "next_event"})  # names with a meaning of their own
+DOUBLE = frozenset({"Real", "Float64"})
 MOST_OUTPUTS = 200  # that are taken without being asked for
 
 
@@ -61,6 +62,8 @@ class FmuPart(SignalPart):
         description = open_description(reader.component, fields["file"])
         if fields.get("outputs") is None:
             names = description.named("output")
+            if fields.get("period") is None:  # outputs of other types are read at samples
+                names = [name for name in names if is_real(description.find_entry(name))]
             if len(names) > MOST_OUTPUTS:
                 raise reader.fail("outputs", f"is needed: the FMU has {len(names)}; name those that matter")
             fields["outputs"] = names
@@ -145,6 +148,11 @@ class FmuPart(SignalPart):
         """Its parameters with their values; ``numbers`` gives those that are numbers, by their names in kinode."""
         values = [v if isinstance(v, FmuText) else numbers(plain_name(name)) for name, v in self.parameters]
         return list(zip(self.entries("parameters"), values, strict=True))
+
+
+def is_real(entry: FmuEntry | None) -> bool:
+    """Whether a variable is one real number."""
+    return entry is not None and entry.variable.kind in DOUBLE and not entry.variable.sizes
 
 
 def open_description(component: str, file: FmuFile) -> FmuDescription:

@@ -1,4 +1,6 @@
-"""An FMU as a sampled part: one for Co-Simulation takes its own steps, one for Model Exchange is integrated here.
+"""An FMU as a part: sampled, where a period is given; else its states are states of the system (``fmu_states.py``).
+
+Sampled, one for Co-Simulation takes its own steps, and one for Model Exchange is integrated from tick to tick.
 
 At each tick the FMU goes from the last tick to this one, with the inputs that were sampled at the last; its outputs are
 read then, and are constant until the next tick.  So an input acts on the states inside one period later, as with every
@@ -11,17 +13,19 @@ that several runs at a time have instances of their own; a run cannot go on from
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar, Self, cast
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
 from kinode.fmi.fmu_instance import Entry, FmuInstance
 from kinode.model.base.events import Sampler
-from kinode.model.base.fields import choice, unknown
+from kinode.model.base.fields import choice, special, unknown
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN
 from kinode.model.signals.fmu_fields import FmuPart, FmuText
+from kinode.model.signals.fmu_states import FmuWithStates
 from kinode.model.signals.sampling import Memory, Sampled
 
 ORDER = 64  # in lists of kinds
@@ -30,15 +34,30 @@ TICKET = "ticket"
 
 @register("fmu", symbol="controller", shortcut=True)
 class SampledFmu(FmuPart, Sampled):
-    """An FMU, which goes on at each tick of a clock; its outputs are constant in between."""
+    """An FMU: sampled at each tick of a clock, or, for Model Exchange without a period, with states of the system."""
 
     leading_fields: ClassVar[tuple[str, ...]] = ("file",)
     interface: str | None = choice(
-        ("co_simulation", "model_exchange"), "which of its kinds; that with its own solver if it has one", None
+        ("co_simulation", "model_exchange"),
+        "which of its kinds; with a period that with its own solver if it has one", None,
+    )  # fmt: skip
+    period: Fraction | None = special(  # type: ignore[assignment]
+        "clock", "time between samples, 1 ms, or their rate, 1 kHz; without it its states are states of the system"
     )
+
+    @classmethod
+    def positional_fields(cls) -> tuple[str, ...]:
+        return ("file", "period")
+
+    def __new__(cls, *values: Any, **named: Any) -> Self:
+        """A part with states of the system if no period is given."""
+        if cls is SampledFmu and named and named.get("period") is None:
+            return cast(Self, object.__new__(ContinuousFmu))
+        return object.__new__(cls)
 
     def check(self) -> None:
         super().check()
+        assert self.period is not None
         description, period = self.description, float(self.period)
         kind = description.model_exchange if self.exchange else description.co_simulation
         if kind is None:
@@ -82,6 +101,7 @@ class SampledFmu(FmuPart, Sampled):
     @property
     def clocks(self) -> tuple[Sampler, ...]:
         """Two clocks: the first samples the inputs in compiled code, the second takes the FMU's step."""
+        assert self.period is not None
         reads = tuple(f"{self.name}.{name}" for name, _ in self.discrete_states)
         return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call, "an FMU"))
 
@@ -133,3 +153,20 @@ class SampledFmu(FmuPart, Sampled):
         if name not in states:
             raise KeyError(unknown("it has no quantity", name, states))
         return states[name]
+
+
+CLOCKED = {"phase": Fraction(0), "delay": 0, "resolution": None, "before": 0.0}  # fields of samples, when left out
+
+
+class ContinuousFmu(FmuWithStates, SampledFmu):
+    """An FMU for Model Exchange whose states are states of the system."""
+
+    def check(self) -> None:
+        FmuPart.check(self)
+        for field, left_out in CLOCKED.items():
+            if getattr(self, field) != left_out:
+                raise ModelError("is for an FMU that is sampled: give its period", component=self.name, field=field)
+        if self.interface == "co_simulation":
+            message = "is needed: for Co-Simulation the FMU takes its own steps"
+            raise ModelError(message, component=self.name, field="period")
+        self.check_states()

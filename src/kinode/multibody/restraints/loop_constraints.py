@@ -211,7 +211,7 @@ def freedoms(kinematics: Kinematics, constraint: LoopConstraint) -> list[tuple[i
 
 def carriers_of(kinematics: Kinematics, frame: Frame) -> set[int]:
     """The nodes of the tree between the world and a frame."""
-    carriers, node = set(), kinematics.locate_frame(frame)[0]
+    carriers, node = set(), kinematics.tree.node_of[frame.body]
     while node != WORLD:
         carriers.add(node)
         node = kinematics.tree.nodes[node].parent

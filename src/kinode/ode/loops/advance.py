@@ -15,7 +15,7 @@ from kinode.ode.loops.dense_output import end_slope, sample
 from kinode.ode.loops.event_handling import begin, begin_plain, handle_instant, is_instant, pass_break
 from kinode.ode.loops.fixed_step import GRID_TOLERANCE, fixed_step_by, take_fixed_step
 from kinode.ode.loops.implicit.radau_step import take_radau_step
-from kinode.ode.loops.loop_primitives import project, slope
+from kinode.ode.loops.loop_primitives import project, slope, tell_parts
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -173,6 +173,8 @@ def advance_by(take_step: Callable[[RunMemory], int], with_events: bool = True) 
             if code != Outcome.DONE:
                 return code
             _finish_step(run)
+            if run.model.completed != 0 and not tell_parts(run):
+                return Outcome.PART_STOPS
 
     return advance
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Floats, tail
+from kinode.jit.pointers import Floats, apart, tail
 from kinode.ode.loops.loop_primitives import copy_discrete, rate, slope
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.loops.run_memory import RunMemory
@@ -70,8 +70,12 @@ def find_weights(run: RunMemory, theta: float) -> None:
     """The weights of the slopes in the dense output, at a share of the step, in ``method.weights``."""
     method, stages = run.method, run.method.stages
     weights, dense, top = method.weights, table_row(run, stages + 3), method.powers - 1
-    for j in range(stages):
-        w = dense[top * stages + j]
-        for k in range(top - 1, -1, -1):
-            w = dense[k * stages + j] + w * ((1.0 - theta) if k % 2 == 0 else theta)
-        weights[j] = theta * w
+    highest = tail(dense, top * stages)
+    for j in apart(stages):
+        weights[j] = highest[j]
+    for k in range(top - 1, -1, -1):
+        numbers, factor = tail(dense, k * stages), (1.0 - theta) if k % 2 == 0 else theta
+        for j in apart(stages):
+            weights[j] = numbers[j] + weights[j] * factor
+    for j in apart(stages):
+        weights[j] *= theta

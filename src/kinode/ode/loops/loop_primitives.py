@@ -41,6 +41,16 @@ def rate(run: RunMemory, t: float, y: Floats, out: Floats) -> None:
     run_kernel(run, run.model.rate, law_time(run, t), y, tail(y, run.columns.n_state), out)
 
 
+def tell_parts(run: RunMemory) -> bool:
+    """Tell parts of the step that was completed; False if one of them cannot go on."""
+    out = run.state.y_stage
+    run_kernel(run, run.model.completed, law_time(run, run.step.t), run.state.y, run.model.x, out)
+    if out[0] == 0.0:
+        return True
+    run.counts.failed = int(out[0]) if out[0] == out[0] else 0
+    return False
+
+
 def law_time(run: RunMemory, t: float) -> float:
     """The time at which expressions are evaluated: that of t, kept to the side of a break on which the run is."""
     return run.step.origin + min(max(t, run.breaks.earliest), run.breaks.latest)

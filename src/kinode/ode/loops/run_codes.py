@@ -39,6 +39,8 @@ class Outcome(IntEnum):
     """Very many steps have hardly advanced the run."""
     STIFF = 15
     """Stability bounds the steps; a method for stiff problems is wanted."""
+    PART_STOPS = 16
+    """A part cannot go on after a completed step (``counts.failed``: its code)."""
 
 
 class Lost(IntEnum):

@@ -20,6 +20,8 @@ class ModelKernels(Struct):
     """Address of the kernel y' = f(t, y); 0 where an external solver has its own."""
     projection: int
     """Address of the kernel that projects a state onto its constraints; 0 for none."""
+    completed: int
+    """Address of the kernel that tells parts of a completed step; 0 for none."""
     n: int
     """Length of a state: all lanes of all components."""
     n_continuous: int
@@ -95,10 +97,7 @@ class StateRows(Struct):
 
 @struct
 class StepTimes(Struct):
-    """Times of the run and of the current step in s, and the memory of step control.
-
-    All times in the memory of a run count from its start, so that a late start costs no digits.
-    """
+    """Times of run and step in s, counted from the run's start so that a late one costs no digits; step control."""
 
     origin: float
     """Time of the start, which expressions of time need."""

@@ -6,6 +6,7 @@ import ctypes
 import math
 import time as clock
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,16 +33,15 @@ if TYPE_CHECKING:
 
 OnLong = Callable[[float, Array, int], int | None]
 """Called with time, state and number of steps; gives the number after which it is called again."""
-LEAST_STEP = 2.0**-60
-"""The shortest step as a share of the run's length: no sum of such steps ends the run."""
+OnNear = Callable[[float, Array], bool]
+"""Called with time and state where a run lingers near a singular position; False ends it."""
+NEAR_STEPS = 1000  # in a row near a singular position: it is asked whether to go on
+LEAST_STEP = 2.0**-60  # as a share of the run's length: no sum of such steps ends the run
 PASS_ENDED = 1e-2
 """Share of the largest distance from singular positions: a step that ends farther away ends the pass."""
-CHUNK_SECONDS = 0.05
-"""Wall time in s after which a loop returns, for an interrupt, a progress bar or a request to stop."""
-NOTED_STEPS = 1000
-"""Steps bounded by stability from which on that is worth a word."""
+CHUNK_SECONDS = 0.05  # of wall time after which a loop returns, for an interrupt, a progress bar or a request to stop
+NOTED_STEPS = 1000  # bounded by stability, from which on that is worth a word
 NO_NUMBERS = floats_of(np.zeros(0))
-"""An array without entries."""
 _BLOCK_NUMBERS = 1 << 19  # numbers in a block of output, at most (4 MB)
 
 
@@ -78,7 +78,8 @@ class LoopRun:
         self.max_steps, self.loop, self.arguments = max_steps, loop, arguments
         self.takeover: StiffTakeover | None = None
         self.passes: list[SingularPass] = []
-        self._near_until = -2  # the last step that ended near a singular position
+        self.on_near: OnNear | None = None
+        self._near_until, self._near_steps = -2, 0  # the last step that ended near a singular position; those in a row
         self.y[:] = y0
         self.span, self.given_times = span, times
         run.step.origin, run.step.t_end = span[0], span[1] - span[0]
@@ -112,11 +113,15 @@ class LoopRun:
         """The blocks of memory that the loop works on, beside ``memory``."""
         return self._storage
 
+    @cached_property
+    def _rows_at_start(self) -> int:
+        """The rows of the output at the start."""
+        return int((self.times == 0.0).sum()) if self.memory.output.sampled else 1
+
     @property
     def start_rows(self) -> tuple[int, bool]:
         """The rows of the output at the start, and whether their states are known before the first step."""
-        at_start = int((self.times == 0.0).sum()) if self.memory.output.sampled else 1
-        return at_start, self.events is None or self.memory.step.t_end == 0.0
+        return self._rows_at_start, self.events is None or self.memory.step.t_end == 0.0
 
     def provide_arguments(self, lanes: int) -> tuple[Array, Array]:
         """Parameters and inputs, each interleaved over lanes."""
@@ -146,7 +151,7 @@ class LoopRun:
             np.copyto(block, first)
         self.arguments, self.y[:] = arguments, y0
         self._write_arguments()
-        self.passes, self._near_until, self._blocks, self.takeover = [], -2, [], None
+        self.passes, self._near_until, self._blocks, self.takeover, self.on_near = [], -2, [], None, None
         if self.events is not None:
             self.events.listed = []
         self._room = room
@@ -154,7 +159,7 @@ class LoopRun:
 
     def release_output(self) -> None:
         """Forget the output, which its receiver keeps, and who may take the run over."""
-        self._blocks, self.takeover, self._room = [], None, None
+        self._blocks, self.takeover, self.on_near, self._room = [], None, None, None
         del self.out_t, self.out_y
         self.memory.output.t = self.memory.output.y = NO_NUMBERS
 
@@ -268,6 +273,8 @@ class LoopRun:
                     call = compiled_loops.loop(self.loop)
                     continue
                 if self.serve(code):
+                    if code == Outcome.NEAR_SINGULAR and self._ends_near():
+                        return Ending(EndKind.STALLED, self.now, f"the run lingers near t = {self.now:.9g} s")
                     continue
                 if self.takeover is not None and self.takeover.changes(code):
                     call = compiled_loops.loop(self.loop)
@@ -305,11 +312,17 @@ class LoopRun:
         within = monitor.near_time != self.memory.step.t_new
         y = (self.y_stage if within else self.y_new)[: self.memory.columns.n_state].copy()
         singular_pass = SingularPass(self.absolute(monitor.near_time), monitor.near_share, y)
-        if step == self._near_until + 1:
+        self._near_steps = self._near_steps + 1 if step == self._near_until + 1 else 0
+        if self._near_steps:
             singular_pass = min(singular_pass, self.passes.pop(), key=lambda each: each.share)
         self.passes.append(singular_pass)
         if monitor.distance < PASS_ENDED * monitor.farthest:
             self._near_until = step
+
+    def _ends_near(self) -> bool:
+        """Whether a pass of a singular position has lasted long, and is not to go on."""
+        due = self._near_steps > 0 and self._near_steps % NEAR_STEPS == 0
+        return due and self.on_near is not None and not self.on_near(self.now, self.state)
 
     def describe(self, code: int) -> Ending:
         """The ending for a code with which a run cannot continue."""
@@ -331,6 +344,8 @@ class LoopRun:
                 "take shorter steps, or a method that chooses them"
             )
             return Ending(EndKind.STEP_TOO_LONG, t, message)
+        if code == Outcome.PART_STOPS:
+            return Ending(EndKind.PART_STOPS, t, f"a part stops the run at t = {t:.9g} s", entry=failed)
         if self.events is not None and code in (Outcome.MODES_INCONSISTENT, Outcome.CHATTER):
             return self.events.describe(code)
         message = f"the allowed number of steps was used up at t = {t:.9g} s"

@@ -16,7 +16,7 @@ from kinode.ode.integrate import allow_takeover, begin_run
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import Array, check_start, flat
-from kinode.ode.runs.loop_run import LoopRun, OnLong
+from kinode.ode.runs.loop_run import LoopRun, OnLong, OnNear
 from kinode.ode.runs.output_room import OutputRoom
 from kinode.ode.solution import OdeSolution
 
@@ -68,11 +68,12 @@ class PreparedRun:
     def solve(
         self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None, *,
         on_progress: Callable[[float], bool] | None = None, on_long: tuple[int, OnLong] | None = None,
-        stiff_kernel: Callable[[], KernelSpec] | None = None,
+        stiff_kernel: Callable[[], KernelSpec] | None = None, on_near: OnNear | None = None,
     ) -> OdeSolution:  # fmt: skip
         """The run from a start with some parameters and inputs; the arguments are those of ``integrate``."""
         run = self.begin(y0, p, inputs)
         allow_takeover(run, self.options.get("method", DEFAULT_METHOD), stiff_kernel)
+        run.on_near = on_near
         solution = run.complete(on_progress, None, on_long)
         if solution.taken_over is None:  # else it is laid out for another method
             run.release_output()

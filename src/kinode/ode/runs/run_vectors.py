@@ -31,7 +31,7 @@ def lay_out_rows(
         lanes, lanes, kernel.n_work * lanes, n + lanes, arguments[0].size, arguments[1].size, (4 + stages) * n
     )
     p[:], inputs[:] = arguments
-    model.rate, model.projection = kernel.address, kernel.projection
+    model.rate, model.projection, model.completed = kernel.address, kernel.projection, kernel.completed
     model.n, model.n_continuous, model.lanes = n, n, lanes
     run.columns.n_state = run.columns.n_measured = kernel.n_y * lanes
     model.u_at, model.z_at = kernel.n_q * lanes, (kernel.n_q + kernel.n_u) * lanes

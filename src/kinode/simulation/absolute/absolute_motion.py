@@ -33,6 +33,7 @@ from kinode.jit.program import Block, Program
 from kinode.kernels.state import State
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.system import System
+from kinode.model.system_checks import find_asking
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
@@ -130,6 +131,9 @@ def compute_absolute_motion(
     """The states from the start until a time in s, in joint coordinates, and their drift."""
     if stop_when is not None:
         raise ArgumentError("stop_when: runs by newton_euler go on until their end; use formulation='recursive'")
+    if asking := find_asking(dynamics.system):
+        message = f"formulation: runs by newton_euler do not tell {asking[0].name} of completed steps, as its FMU wants"
+        raise ArgumentError(f"{message}; use 'recursive'")
     if METHODS[options.method].tableau is None:
         own = [name for name, method in METHODS.items() if method.tableau is not None]
         raise ArgumentError(f"method: runs by newton_euler take {', '.join(own)}, not '{options.method}'")

@@ -17,6 +17,7 @@ from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.tree_size import is_large
+from kinode.model.system_checks import find_asking
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.runs.input_table import Inputs, split_inputs
@@ -54,7 +55,8 @@ def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
     """The kernels that every run of a system needs."""
     loops = ["projection"] if dynamics.topology.constrained else []
     events = [] if dynamics.topology.events is None else find_event_kernels(dynamics.topology.events)
-    return [Kernel(name) for name in ("rate", *loops, *events)]
+    asked = ["completed_step"] if find_asking(dynamics.system) else []
+    return [Kernel(name) for name in ("rate", *loops, *events, *asked)]
 
 
 def _make_kernel(
@@ -63,12 +65,15 @@ def _make_kernel(
     dynamics.kernels.prepare(_find_kernels(dynamics))
     rate = dynamics.kernels.machine(Kernel("rate"))
     projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
-    work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
+    asked = find_asking(dynamics.system) and dynamics.topology.layout.n_y
+    completed = dynamics.kernels.machine(Kernel("completed_step")) if asked else None
+    work = max(code.sizes["work"] for code in (rate, projection, completed) if code is not None)
     events, event_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, p, inputs)
     bounds, bound_work = find_bounds(dynamics, varying)
     return KernelSpec(
         rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
-        projection=projection.address if projection else 0, bounds=bounds, events=events,
+        projection=projection.address if projection else 0, completed=completed.address if completed else 0,
+        bounds=bounds, events=events,
         jacobian=_find_jacobian(dynamics) if with_jacobian else None,
     )  # fmt: skip
 

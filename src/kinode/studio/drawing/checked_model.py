@@ -148,6 +148,7 @@ class ModelChecker:
         """End."""
         self._checks.close()
         self._runs.close()
+        self.model.close()
 
     # -- checks ------------------------------------------------------------------------------------
     def _check(self, version: ModelVersion, goes_on: GoesOn) -> None:

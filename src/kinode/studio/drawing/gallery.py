@@ -24,7 +24,7 @@ _DRAWING = threading.Lock()
 LARGEST = 1_000_000  # bytes of a file that is looked into
 _STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
 _MODEL = re.compile(rb"^[\"{\s]*kinode[\"']?\s*:", re.MULTILINE)
-_ROBOT = re.compile(rb"<robot\b")
+_ROBOT = re.compile(rb"<(?:robot|mujoco)\b")
 
 
 def list_examples(goes_on: Callable[..., bool] = lambda: True) -> list[Plain]:

@@ -6,9 +6,11 @@ import contextlib
 import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from kinode.errors import ArgumentError
+from kinode.formats.editing.trusted_places import trusting
 from kinode.studio.documents.document_file import DocumentFile, new_file, open_file
 from kinode.studio.documents.kept_visits import KeptVisits
 from kinode.studio.drawing.gallery import draw_ahead
@@ -36,6 +38,8 @@ class StudioView(ServedView):
         The text of the page's program; the built one if left out.
     verify : bool, default True
         Whether derivations are compared after each change, else when the page asks for it.
+    trust : bool, default False
+        Whether the file may name FMUs and files outside its folder; other models that are opened may not.
 
     Examples
     --------
@@ -48,11 +52,17 @@ class StudioView(ServedView):
     def __init__(
         self, file: str | os.PathLike[str] | None = None, *, folder: str | os.PathLike[str] | None = None,
         read_only: bool = False, port: int = 0, program: str | None = None, verify: bool = True,
+        trust: bool = False,
     ) -> None:  # fmt: skip
         path = None if file is None else Path(file)
         self.folder = Path(folder) if folder is not None else Path.cwd() if path is None else path.absolute().parent
         if not self.folder.is_dir():
             raise ArgumentError(f"folder: {str(self.folder)!r} is not a folder")
+        self._trusted = ExitStack()
+        if trust:
+            if path is None:
+                raise ArgumentError("trust is for a model that is named")
+            self._trusted.enter_context(trusting(path))
         document = new_file(self.folder) if path is None else _open_or_new(path.absolute())
         body = find_studio() if program is None else program
         self.session = Session(read_only=read_only)
@@ -71,6 +81,7 @@ class StudioView(ServedView):
         self.panes.close()
         self.desk.close()
         super().close()
+        self._trusted.close()
 
 
 def _listen(session: Session, pages: Mapping[str, str], port: int, visits: KeptVisits) -> Server:
@@ -93,7 +104,8 @@ def _open_or_new(path: Path) -> DocumentFile:
 
 def serve_studio(
     file: str | os.PathLike[str] | None = None, *, read_only: bool = False, port: int = 0,
-    plugins: Iterable[str] = (), verify: bool = True, browser: bool = True, say: Callable[[str], None] = print,
+    plugins: Iterable[str] = (), verify: bool = True, browser: bool = True, trust: bool = False,
+    say: Callable[[str], None] = print,
 ) -> None:  # fmt: skip
     """Draw, run and watch a model on a page, until Ctrl-C.
 
@@ -111,6 +123,8 @@ def serve_studio(
         Whether derivations are compared after each change.
     browser : bool, default True
         Whether the browser is opened.
+    trust : bool, default False
+        Whether the file may name FMUs and files outside its folder.
     say : function
         What prints a line.
     """
@@ -119,6 +133,6 @@ def serve_studio(
             importlib.import_module(plugin)
         except ImportError as error:
             raise ArgumentError(f"--plugins: {plugin} cannot be imported: {error}") from None
-    with StudioView(file, read_only=read_only, port=port, verify=verify) as view:
+    with StudioView(file, read_only=read_only, port=port, verify=verify, trust=trust) as view:
         ending = "Ctrl-C ends it; what is not saved is offered when the model is opened again"
         view.serve(view.desk.document.file.name, ending, browser, say)

@@ -1,6 +1,7 @@
 """The parts of a run's document that take seconds: a large circuit, and the equations written out.
 
-They are made in a process of their own, since a page could hardly be answered meanwhile.
+They are made in a process of their own, since a page could hardly be answered meanwhile; it is ended when they are not
+wanted any more.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kinode.dynamics.compile import compile as compile_system
@@ -21,6 +23,7 @@ from kinode.studio.equation_data import EquationRecord, equation_data
 
 QUICK = 24  # components that are drawn at once
 LONGEST = 120.0  # s
+LOOK = 0.05  # s between looks at whether the parts are still wanted
 
 
 class LaterParts(NamedTuple):
@@ -36,23 +39,56 @@ def is_quick(system: System) -> bool:
     return count <= QUICK or count > MOST_COMPONENTS
 
 
-def find_later_parts(run: Trajectory, *, diagram: bool, equations: bool) -> LaterParts:
-    """The parts that are asked for, made by another process; by this one where that does not work."""
+def find_later_parts(
+    run: Trajectory, *, diagram: bool, equations: bool, goes_on: Callable[[], bool] = lambda: True
+) -> LaterParts:
+    """The parts that are asked for, made by another process; by this one where that does not work.
+
+    ``goes_on`` says whether they are still wanted: where they are not, the process is ended and there are none.
+    """
     own = dict(zip(run.dynamics.topology.parameters, run.p.tolist()))
     task = {
         "system": run.system, "t": run.t, "y": run.y, "p": own, "inputs": run.inputs, "diagram": diagram,
         "equations": equations,
     }  # fmt: skip
-    command = [sys.executable, "-m", "kinode.studio.live_pages.later_parts"]
     try:
-        done = subprocess.run(command, input=pickle.dumps(task), capture_output=True, timeout=LONGEST, check=True)
-        drawn, written = pickle.loads(done.stdout)  # of this program's own making
+        answer = _ask_process(pickle.dumps(task), goes_on)
+        if answer is None:
+            return LaterParts(None, None)
+        drawn, written = pickle.loads(answer)  # of this program's own making
         return LaterParts(drawn and DiagramRecord(*drawn), written and EquationRecord(*written))
     except (OSError, subprocess.SubprocessError, pickle.PickleError, AttributeError, TypeError, EOFError):
         return LaterParts(
             diagram_data(run.system) if diagram else None,
             equation_data(run) if equations else None,
         )
+
+
+def _ask_process(task: bytes, goes_on: Callable[[], bool]) -> bytes | None:
+    """What another process answers; None if it was ended, since the answer is not wanted any more."""
+    command = [sys.executable, "-m", "kinode.studio.live_pages.later_parts"]
+    pipe, end = subprocess.PIPE, time.monotonic() + LONGEST
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+        given: bytes | None = task
+        while True:
+            try:
+                answer, _ = process.communicate(given, timeout=LOOK)
+            except subprocess.TimeoutExpired:
+                given = None  # it goes on with what it was given first
+                late = time.monotonic() > end
+                if not late and goes_on():
+                    continue
+                process.kill()
+                process.communicate()
+                if late:
+                    raise
+                return None
+            except BaseException:
+                process.kill()
+                raise
+            if process.returncode:
+                raise subprocess.CalledProcessError(process.returncode, command)
+            return answer
 
 
 def make_parts(task: Mapping[str, Any]) -> tuple[Any, Any]:

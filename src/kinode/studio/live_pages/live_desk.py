@@ -35,7 +35,7 @@ from kinode.model.base.fields import short
 from kinode.simulation.task_arguments import read_seconds
 from kinode.studio.equation_data import equation_data
 from kinode.studio.live_pages.branch_start import change_state
-from kinode.studio.live_pages.changing_run import ChosenRun, rows_of
+from kinode.studio.live_pages.changing_run import ChangingRun, ChosenRun, rows_of
 from kinode.studio.live_pages.message import describe_error
 from kinode.studio.live_pages.mode_answers import answer_locus, answer_modes
 from kinode.studio.live_pages.page_data import PageData, looks_alike
@@ -112,6 +112,11 @@ class LiveDesk:
     def is_shown(self) -> bool:
         """Whether there is a run."""
         return self._shown is not None
+
+    def shows(self, model: ChangingRun) -> bool:
+        """Whether the run that is shown is one of this model."""
+        shown = self._shown
+        return shown is not None and shown[0].model is model
 
     @property
     def is_right(self) -> bool:

@@ -45,6 +45,8 @@ class LiveView(ServedView):
         The file of the model; the page follows when it is changed.
     base : str
         How a URDF's root stands.
+    reading : mapping, optional
+        How the file is read again, as in ``kn.load``: trust, arguments, packages.
 
     Examples
     --------
@@ -58,9 +60,9 @@ class LiveView(ServedView):
         self, system: System, until: Any = None, *, values: Mapping[str, Any] | None = None,
         start: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
         file: str | os.PathLike[str] | None = None, base: str = "fixed", player: str | None = None,
-        on_error: Callable[[Exception], None] | None = None,
+        on_error: Callable[[Exception], None] | None = None, reading: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        self.file, self.base = None if file is None else Path(file), base
+        self.file, self.base, self.reading = None if file is None else Path(file), base, dict(reading or {})
         self._on_error = on_error
         self.session = Session()
         self.desk = LiveDesk(self.session, "" if self.file is None else self.file.name)
@@ -82,6 +84,7 @@ class LiveView(ServedView):
         """End the server; the page says so."""
         if self._watch is not None:
             self._watch.close()
+        self.model.close()
         self.desk.close()
         super().close()
 
@@ -102,7 +105,7 @@ class LiveView(ServedView):
         """The file was changed: show what it says now; the last good run stays where it is wrong."""
         try:
             assert self.file is not None
-            self.model.show(load(self.file, self.base))
+            self.model.show(load(self.file, self.base, **self.reading))
         except Exception as error:
             self._fail(error)
 
@@ -162,7 +165,7 @@ def _find_start(run: Trajectory) -> dict[str, float]:
 
 def serve_model(
     file: str | os.PathLike[str], *, until: Any = None, values: Mapping[str, Any] | None = None, base: str = "fixed",
-    browser: bool = True, say: Callable[[str], None] = print,
+    reading: Mapping[str, Any] | None = None, browser: bool = True, say: Callable[[str], None] = print,
 ) -> None:  # fmt: skip
     """Show the model of a file on a live page, until Ctrl-C.
 
@@ -176,11 +179,15 @@ def serve_model(
         Values of parameters and numbers by name.
     base : {"fixed", "free"}
         How a URDF's root stands.
+    reading : mapping, optional
+        How the file is read, as in ``kn.load``: trust, arguments, packages.
     browser : bool, default True
         Whether the browser is opened.
     say : function
         What prints a line.
     """
-    system = load(file, base)
-    with LiveView(system, until, values=values, file=file, base=base, on_error=lambda error: say(str(error))) as view:
+    system = load(file, base, **(reading or {}))
+    with LiveView(
+        system, until, values=values, file=file, base=base, reading=reading, on_error=lambda error: say(str(error))
+    ) as view:
         view.serve(Path(file).name, "Ctrl-C ends it", browser, say)

@@ -6,7 +6,6 @@ What takes long and is not needed for the first picture, the equations and a lar
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,6 +40,7 @@ class ShownModel:
     ) -> None:  # fmt: skip
         self.desk, self.until, self.options, self.rest = desk, until, dict(options or {}), rest
         self._later = threading.Lock()  # one at a time
+        self._closed = threading.Event()
         self.complete = threading.Event()
         """Set when the run and all that belongs to it are there."""
         self._first = dict(values or {}), dict(start or {})
@@ -81,16 +81,27 @@ class ShownModel:
         later.start()
         return True
 
+    def close(self) -> None:
+        """End what is under way for the run that is shown."""
+        self._closed.set()
+
     def _add_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
         """Add the equations, and a circuit that takes long to draw, unless another model is shown by then."""
         with self._later:
-            if self.rest:
-                time.sleep(self.rest)
-            if self.desk.is_shown and self.desk.shown[0].model is data.model:
+            self._closed.wait(self.rest)
+            if self._is_wanted(data):
                 self._find_later(data, chosen, circuit)
 
+    def _is_wanted(self, data: PageData) -> bool:
+        """Whether this is still the model that is shown."""
+        return self.desk.shows(data.model) and not self._closed.is_set()
+
     def _find_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
-        found = find_later_parts(chosen.run, diagram=circuit, equations=data.equations is None)
+        found = find_later_parts(
+            chosen.run, diagram=circuit, equations=data.equations is None, goes_on=lambda: self._is_wanted(data)
+        )  # fmt: skip
+        if not self._is_wanted(data):
+            return
         added = PageData(
             data.model, data.file, diagram=found.diagram or data.diagram, equations=found.equations or data.equations,
             equations_of=chosen.choice,

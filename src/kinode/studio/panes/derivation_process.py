@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, Error, ModelError
+from kinode.formats.editing.trusted_places import is_trusted
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.registration import is_builtin
@@ -75,7 +76,13 @@ class DerivationProcess:
             if self._closed or not goes_on():
                 raise StoppedError("stopped")
             process = self._start()
-            order = {"task": task, "text": text, "place": str(place), "fields": dict(fields or {})}
+            order = {
+                "task": task,
+                "text": text,
+                "place": str(place),
+                "fields": dict(fields or {}),
+                "trust": is_trusted(place),
+            }
             try:
                 assert process.stdin is not None
                 process.stdin.write(json.dumps(order).encode() + b"\n")

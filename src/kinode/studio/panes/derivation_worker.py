@@ -53,14 +53,14 @@ def do_task(order: dict[str, Any], output: BinaryIO) -> dict[str, Any]:
 
     if order["task"] not in KNOWN:
         raise Error(f"there is no task {order['task']!r:.40}")
-    system = read_system(order["text"], order["place"])
+    system = read_system(order["text"], order["place"], order["trust"])
     return KNOWN[order["task"]](Order(system, order["text"], order["fields"], tell, give))
 
 
 @lru_cache(maxsize=1)
-def read_system(text: str, place: str) -> System:
+def read_system(text: str, place: str, trust: bool) -> System:
     """The system of a text that is whole; that of the last text is kept."""
-    checked = check_text(text, Path(place))
+    checked = check_text(text, Path(place), trust)
     if not checked.complete:
         problem = checked.problems[0]
         raise ModelError(problem.message, component=problem.component or None, field=problem.field or None)

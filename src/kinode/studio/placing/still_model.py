@@ -255,7 +255,9 @@ def _extent(system: System, body: str) -> float:
     own, resolve = system.bodies[body], system.nominal
     points = [np.asarray(frame.pose(resolve).p, dtype=float) for frame in (own.com, *own.frames)]
     sizes = [float(np.linalg.norm(p)) for p in points]
-    if own.shape is not None:
+    if own.shape is not None and own.shape.mesh is not None:
+        sizes.append(own.shape.mesh.reach + float(np.linalg.norm(own.shape.mesh.middle)))
+    elif own.shape is not None:
         sizes += [float(resolve(value)) for name, value in own.shape.sizes if name != "axis"]
     return max([0.05, *sizes])
 

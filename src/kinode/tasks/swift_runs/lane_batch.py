@@ -17,6 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.kernels.kernel_options import Kernel
+from kinode.model.system_checks import find_asking
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS
 from kinode.ode.ode_arguments import count_steps
@@ -53,6 +54,8 @@ def fits_lanes(maker: RowMaker, rows: int) -> bool:
     if rows < LEAST_RUNS or not METHODS[task.options.method].fixed or requested or defaults:
         return False
     topology = dynamics.topology
+    if find_asking(dynamics.system):  # each run tells its parts of completed steps
+        return False
     return topology.events is None and not topology.constrained and dynamics.n_u > 0 and find_watched(dynamics) is None
 
 

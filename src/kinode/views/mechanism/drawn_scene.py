@@ -171,7 +171,7 @@ def mesh_places(body: Body, resolve: Resolve) -> list[tuple[MeshSolid, Array, Ar
         return [] if body.shape.mesh is None else [(body.shape.mesh, at, np.eye(3))]
     places = []
     for visual in body.meshes:
-        mesh = find_visual_mesh(visual) if visual.role == "visual" and visual.kind == "mesh" else None
+        mesh = find_visual_mesh(visual, body.name) if visual.role == "visual" and visual.kind == "mesh" else None
         if mesh is not None:
             rotation = ("quaternion", visual.quaternion) if visual.quaternion else ("rpy", visual.rpy)
             places.append((mesh, np.array(visual.at), np.asarray(rotation_matrix(rotation, resolve), dtype=float)))

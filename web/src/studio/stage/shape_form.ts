@@ -6,10 +6,15 @@ import type { Gesture, StudioContext } from "../studio_types";
 export interface ShapeData {
   name: string;
   solid: string; // its kind; "" if it has none
-  fields: { name: string; text: string | null; words: string }[];
+  fields: { name: string; text: string | null; words: string; choices?: string[] }[]; // "" among choices: left out
   kinds: Record<string, Gesture>; // what makes it one
-  properties: [string, string][];
+  missing: Record<string, string>; // kinds that cannot be had, and why
+  properties: string[][]; // words, and one number or two
+  columns: string[]; // heads of the numbers, where there are two
+  differs: string[]; // properties whose two numbers differ
 }
+
+type ShapeField = ShapeData["fields"][number];
 
 export class ShapeForm {
   readonly element = make("details", { class: "shape-form" }, make("summary", {}, "Shape, mass and inertia"));
@@ -38,23 +43,48 @@ export class ShapeForm {
   }
 
   private draw(shape: ShapeData): void {
-    const kinds = make("select", { "aria-label": `Shape of ${shape.name}` }, ...(shape.solid === "" ? [make("option", { value: "" }, "no shape")] : []), ...Object.keys(shape.kinds).map((kind) => make("option", { value: kind }, kind)));
+    const missing = Object.entries(shape.missing).map(([kind, why]) => make("option", { value: kind, disabled: "", title: why }, `${kind} (${why})`));
+    const kinds = make("select", { "aria-label": `Shape of ${shape.name}` }, ...(shape.solid === "" ? [make("option", { value: "" }, "no shape")] : []), ...Object.keys(shape.kinds).map((kind) => make("option", { value: kind }, kind)), ...missing);
     kinds.value = shape.solid;
     kinds.disabled = this.context.readOnly;
     kinds.addEventListener("change", () => void this.context.act(shape.kinds[kinds.value]!));
     const rows = shape.fields.map((field) => {
-      const input = make("input", { type: "text", "data-shape": field.name, placeholder: "not given", title: field.words, spellcheck: "false", autocomplete: "off" });
-      input.value = field.text ?? "";
+      const input = fieldBox(field);
       input.disabled = this.context.readOnly;
       input.addEventListener("change", async () => {
         if ((await this.context.act(shapeGesture(shape, field.name, input.value.trim()))) === null) input.value = field.text ?? "";
       });
       return make("label", { class: "shape-field" }, make("span", {}, field.name), input);
     });
-    const properties = make("table", { "aria-label": "Mass and inertia" }, make("tbody", {}, ...shape.properties.map(([words, value]) => make("tr", {}, make("th", { scope: "row" }, words), make("td", { class: "number" }, value)))));
+    const properties = propertyTable(shape);
     this.element.replaceChildren(make("summary", {}, "Shape, mass and inertia"), make("label", { class: "shape-field" }, make("span", {}, "kind"), kinds), ...rows, properties);
     if (focused !== null && document.activeElement === document.body) this.element.querySelector<HTMLElement>(`[data-shape="${focused}"]`)?.focus();
   }
+}
+
+/** Where a field is typed, or chosen from what there is. */
+function fieldBox(field: ShapeField): HTMLInputElement | HTMLSelectElement {
+  const attributes = { "data-shape": field.name, title: field.words };
+  if (field.choices === undefined) {
+    const input = make("input", { ...attributes, type: "text", placeholder: "not given", spellcheck: "false", autocomplete: "off" });
+    input.value = field.text ?? "";
+    return input;
+  }
+  const own = field.text !== null && !field.choices.includes(field.text) ? [field.text] : [];
+  const select = make("select", attributes, ...[...own, ...field.choices].map((choice) => make("option", { value: choice }, choice === "" ? "as the file says" : choice)));
+  select.value = field.text ?? "";
+  return select;
+}
+
+/** Mass and inertia; where the body states them beside a mesh, both, and a mark where they differ. */
+function propertyTable(shape: ShapeData): HTMLElement {
+  const head = shape.columns.length > 0 ? [make("thead", {}, make("tr", {}, make("td", {}), ...shape.columns.map((words) => make("th", { scope: "col" }, words))))] : [];
+  const rows = shape.properties.map(([words, ...values]) => {
+    const differs = shape.differs.includes(words!);
+    const wide: Record<string, string> = values.length < shape.columns.length ? { colspan: String(shape.columns.length) } : {};
+    return make("tr", differs ? { class: "differs", title: "these differ by more than 2 %; what is stated counts" } : {}, make("th", { scope: "row" }, words!), ...values.map((value, k) => make("td", { class: "number", ...wide }, differs && k > 0 ? `${value} ≠` : value)));
+  });
+  return make("table", { "aria-label": "Mass and inertia" }, ...head, make("tbody", {}, ...rows));
 }
 
 let opened = true;

@@ -7,30 +7,48 @@ static double KN(absolute)(const KN(model) *m, double t)
 
 static void KN(note_arguments)(KN(model) *m)
 {
-    memcpy(m->p_seen, m->p, sizeof m->p);
-    memcpy(m->inputs_seen, m->inputs, sizeof m->inputs);
+    KN(copy)(m->p_seen, m->p, KN_SIZE(m->p));
+    KN(copy)(m->inputs_seen, m->inputs, KN_SIZE(m->inputs));
 }
 
 static int KN(arguments_changed)(const KN(model) *m)
 {
-    return memcmp(m->p_seen, m->p, sizeof m->p) != 0 || memcmp(m->inputs_seen, m->inputs, sizeof m->inputs) != 0;
+    return KN(differ)(m->p_seen, m->p, KN_SIZE(m->p)) || KN(differ)(m->inputs_seen, m->inputs, KN_SIZE(m->inputs));
 }
 
-#if KN_HAS_BREAKS
-/* A break at a tick of the clocks gets the time of the tick, to the last bit; the time counts from the start. */
+static void KN(clear)(void *from, const void *end)
+{
+    for (unsigned char *p = (unsigned char *)from; p != (const unsigned char *)end; p++) *p = 0;
+}
+
+/* A time at a tick of the clocks gets the time of the tick, to the last bit; the result counts from the start. */
 static double KN(align)(const KN(model) *m, double at, double margin)
 {
     if (m->run.clocks.count) {
         const double tick = (double)m->run.clocks.numerator / (double)m->run.clocks.denominator;
         const double k = floor(at / tick + 0.5);
         const double time = k * (double)m->run.clocks.numerator / (double)m->run.clocks.denominator;
-        if (fabs(at - time) <= margin)
+        if (fabs(at - time) <= fmin(margin, 1e-3 * tick))
             return m->run.clocks.base_time + (k - (double)m->run.clocks.base) * (double)m->run.clocks.numerator
                    / (double)m->run.clocks.denominator;
     }
     return at - m->run.step.origin;
 }
 
+/* The end of a step in the time of the loop.  A caller adds up his steps, with their rounding: a tick or a break that
+   is this near is at the end, and belongs to the next step. */
+static double KN(find_end)(const KN(model) *m, double t_end)
+{
+    const double near = 1e-9 * fmax(1.0, fabs(t_end));
+    const double end = KN(align)(m, t_end, near);
+#if KN_HAS_BREAKS
+    for (int64_t k = 1; k < m->run.breaks.count; k++)
+        if (end != m->run.breaks.times[k] && fabs(end - m->run.breaks.times[k]) <= near) return m->run.breaks.times[k];
+#endif
+    return end;
+}
+
+#if KN_HAS_BREAKS
 /* The present time and the next breaks after it. */
 static void KN(find_breaks)(KN(model) *m)
 {
@@ -93,9 +111,9 @@ static int KN(make_changes)(KN(model) *m)
 
 void KN(defaults)(KN(model) *m)
 {
-    memset(m, 0, sizeof *m);
-    memcpy(m->p, KN(default_p), sizeof m->p);
-    memcpy(m->inputs, KN(default_inputs), sizeof m->inputs);
+    KN(clear)(m, m + 1);
+    KN(copy)(m->p, KN(default_p), KN_SIZE(m->p));
+    KN(copy)(m->inputs, KN(default_inputs), KN_SIZE(m->inputs));
     m->rtol = KN_RTOL;
     KN(lay_out)(m);
     KN(bind)(m);
@@ -106,7 +124,7 @@ void KN(set_tolerance)(KN(model) *m, double rtol) { m->rtol = rtol; }
 int KN(init)(KN(model) *m, double t0)
 {
     KN(loop_run_memory) *run = &m->run;
-    memset((char *)m + offsetof(KN(model), t_wanted), 0, sizeof *m - offsetof(KN(model), t_wanted));
+    KN(clear)(&m->t_wanted, m + 1);
     KN(lay_out)(m);
     KN(bind)(m);
     run->step.origin = t0;
@@ -145,7 +163,7 @@ double *KN(state)(KN(model) *m) { return m->run.state.y; }
 void KN(rate)(KN(model) *m, double *rates)
 {
     KN_RATE(&m->run, m->run.step.t, m->run.state.y, m->scratch);
-    memcpy(rates, m->scratch, KN_N_CONTINUOUS * sizeof(double));
+    KN(copy)(rates, m->scratch, KN_N_CONTINUOUS);
 }
 
 void KN(outputs)(KN(model) *m, double *out)
@@ -162,7 +180,7 @@ void KN(project)(KN(model) *m)
 {
     for (int k = 0; k < 20; k++) {
         double *y = m->run.state.y, moved = 0.0;
-        memcpy(m->scratch, y, sizeof m->scratch);
+        KN(copy)(m->scratch, y, KN_SIZE(m->scratch));
         KN_PROJECT(&m->run, m->run.step.t, y);
         for (int i = 0; i < KN_N_POSITIONS; i++) moved = fmax(moved, fabs(y[i] - m->scratch[i]));
         if (!(moved > 1e-13)) break;
@@ -172,7 +190,7 @@ void KN(project)(KN(model) *m)
 double KN(drift)(KN(model) *m)
 {
     double *y = m->run.state.y, moved = 0.0;
-    memcpy(m->scratch, y, sizeof m->scratch);
+    KN(copy)(m->scratch, y, KN_SIZE(m->scratch));
     KN_PROJECT(&m->run, m->run.step.t, m->scratch);
     for (int i = 0; i < KN_N_CONTINUOUS; i++) {
         const double size = i < KN_N_POSITIONS ? 1.0 : fmax(1.0, fabs(y[i]));
@@ -184,9 +202,8 @@ double KN(drift)(KN(model) *m)
 int KN(advance)(KN(model) *m, double t_end)
 {
     KN(loop_run_memory) *run = &m->run;
-    const double end = t_end - run->step.origin;
 #if KN_N_STATES == 0
-    run->step.t = run->step.t_end = end;
+    run->step.t = run->step.t_end = t_end - run->step.origin;
     m->t_wanted = t_end;
     return 0;
 #endif
@@ -201,7 +218,7 @@ int KN(advance)(KN(model) *m, double t_end)
 #endif
     }
     for (;;) {
-        const double limit = KN(horizon)(m);
+        const double limit = KN(horizon)(m), end = KN(find_end)(m, t_end);
         const int is_end = !(limit < end);
         run->step.t_end = is_end ? end : limit;
         m->t_wanted = is_end ? t_end : run->step.origin + limit;

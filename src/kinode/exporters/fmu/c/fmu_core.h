@@ -14,6 +14,14 @@
 #define FMU_UNUSED
 #endif
 
+#if defined(_WIN32)
+#define FACE_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define FACE_EXPORT __attribute__((visibility("default")))
+#else
+#define FACE_EXPORT
+#endif
+
 enum { FMU_OK = 0, FMU_FAILED = 1, FMU_STOPPED = 2 }; /* stopped: the step was not completed, values are valid */
 
 enum fmu_mode { INSTANTIATED = 1, INITIALIZING = 2, EVENTS = 4, CONTINUOUS = 8, STEPPING = 16, TERMINATED = 32, BROKEN = 64 };
@@ -265,7 +273,7 @@ static int find_column_of(uint32_t r) {
     return -1;
 }
 
-FMU_UNUSED static int find_partial(Fmu *fmu, uint32_t unknown, uint32_t known, double *value) {
+static int find_partial(Fmu *fmu, uint32_t unknown, uint32_t known, double *value) {
     int row = find_row_of(unknown), column = find_column_of(known);
     if (column < 0) return say_reference(fmu, "derivatives by value reference ", known, " are not known");
     if (unknown >= REF_STATE && unknown < REF_DERIVATIVE) {

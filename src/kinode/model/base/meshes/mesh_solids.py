@@ -19,10 +19,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
+from kinode.model.base.meshes.mesh_conventions import MeshConventions, find_conventions, turn_up
+from kinode.model.base.visuals import MESH_SUFFIXES
 from kinode.optional_packages import need
 from kinode.records import dataclass
 
-SUFFIXES = (".stl", ".obj", ".dae", ".glb")
 LARGEST_FILE = 100_000_000  # bytes
 MOST_TRIANGLES = 5_000_000
 ROUNDING = 1e-9
@@ -42,14 +43,28 @@ class LocatedFile(str):
         return located
 
 
-def locate_mesh(fields: Mapping[str, Any], find_file: Callable[[str, str], Path]) -> Mapping[str, Any]:
-    """The fields of a body, in which the file of a mesh has the path that ``find_file`` gives."""
+def locate_mesh(
+    fields: Mapping[str, Any], find_file: Callable[[str, str], Path], find_drawn: Callable[[str], str | None]
+) -> Mapping[str, Any]:
+    """The fields of a body, in which the file of a mesh has the path that ``find_file`` gives.
+
+    Files of visuals have the path of ``find_drawn``; where it finds none they stay as they are.
+    """
+    visuals = fields.get("meshes")
+    if isinstance(visuals, list):
+        fields = {**fields, "meshes": [_locate_visual(visual, find_drawn) for visual in visuals]}
     shape = fields.get("shape")
     mesh = shape.get("mesh") if isinstance(shape, Mapping) else None
     if not isinstance(mesh, Mapping) or not isinstance(mesh.get("file"), str):
         return fields
     name = str(mesh["file"])
     return {**fields, "shape": {"mesh": {**mesh, "file": LocatedFile.at(name, find_file(name, "shape.file"))}}}
+
+
+def _locate_visual(visual: Any, find_drawn: Callable[[str], str | None]) -> Any:
+    name = visual.get("file") if isinstance(visual, Mapping) else None
+    path = find_drawn(name) if isinstance(name, str) else None
+    return visual if path is None else {**visual, "file": LocatedFile.at(str(name), Path(path))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,17 +123,22 @@ class MeshSolid:
         return _coarser(self, most)
 
 
-def read_mesh(file: str | os.PathLike[str], scale: float) -> MeshSolid:
-    """The mesh in a file; ``scale`` is the length of its unit in m."""
+def read_mesh(
+    file: str | os.PathLike[str], scale: float | None = None, up: str | None = None
+) -> tuple[MeshSolid, MeshConventions]:
+    """The mesh in a file, and the unit and upward axis that it was read with.
+
+    ``scale`` is the length of its unit in m, ``up`` the axis that becomes z; None is what the file says.
+    """
     path = Path(getattr(file, "path", os.fspath(file)))
     name = os.fspath(file)
-    if path.suffix.lower() not in SUFFIXES:
-        raise ModelError(f"{name!r} is no mesh that is read: {', '.join(SUFFIXES)} are", field="file")
+    if path.suffix.lower() not in MESH_SUFFIXES:
+        raise ModelError(f"{name!r} is no mesh that is read: {', '.join(MESH_SUFFIXES)} are", field="file")
     try:
         status = path.stat()
         if status.st_size > LARGEST_FILE:
             raise ModelError(f"{name!r} is larger than {LARGEST_FILE // 1_000_000} MB", field="file")
-        return _read(str(path), name, float(scale), status.st_mtime_ns, status.st_size)
+        return _read(str(path), name, scale, up, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{name!r} cannot be read: {getattr(error, 'strerror', None) or error}", field="file"
@@ -126,13 +146,16 @@ def read_mesh(file: str | os.PathLike[str], scale: float) -> MeshSolid:
 
 
 @lru_cache(maxsize=64)
-def _read(path: str, name: str, scale: float, changed: int, size: int) -> MeshSolid:
+def _read(
+    path: str, name: str, scale: float | None, up: str | None, changed: int, size: int
+) -> tuple[MeshSolid, MeshConventions]:
     trimesh = need("trimesh", "mesh", f"{name}: a mesh")
     data = Path(path).read_bytes()
     kind = Path(path).suffix.lower()[1:]
     if kind == "dae":
         need("collada", "mesh", f"{name}: a DAE file")
     try:
+        own = find_conventions(kind, data)
         loaded = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", **_options(kind))
         vertices, faces = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces, dtype=np.int64)
     except Exception as error:  # a file that others made: whatever the reader stumbles over
@@ -143,7 +166,14 @@ def _read(path: str, name: str, scale: float, changed: int, size: int) -> MeshSo
         raise ModelError(f"{name!r} has {len(faces):,} triangles; at most {MOST_TRIANGLES:,} are read", field="file")
     if not np.isfinite(vertices).all():
         raise ModelError(f"{name!r} has corners that are no finite numbers", field="file")
-    return make_solid(vertices * scale, faces)
+    taken = MeshConventions(own.unit if scale is None else scale, own.up if up is None else up)
+    return make_solid(turn_up(vertices, taken.up) * taken.unit, faces), taken
+
+
+def find_file_conventions(file: str | os.PathLike[str]) -> MeshConventions:
+    """The unit and upward axis that a file states, once it was read as a mesh."""
+    path = Path(getattr(file, "path", os.fspath(file)))
+    return find_conventions(path.suffix.lower()[1:], path.read_bytes())
 
 
 def _options(kind: str) -> dict[str, Any]:

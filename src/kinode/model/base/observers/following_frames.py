@@ -26,9 +26,9 @@ from kinode.model.base.fields import Spec, choice, record, special
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
 from kinode.model.base.observers.moving_frames import Observer, Rates
 from kinode.model.base.registration import register
-from kinode.model.base.scene import AccelerationScene, PositionScene, VelocityScene
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import AccelerationScene, PositionScene, VelocityScene
     from kinode.model.system import System
 
 QUIET = np.errstate(divide="ignore", invalid="ignore")  # of vectors without length; the numbers say so themselves

@@ -14,7 +14,7 @@ A kind may have states of its own, which are integrated with those of the system
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -37,7 +37,9 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import LETTERS, ZERO, Frame, Resolve, axis_vector, read_axis
 from kinode.model.base.registration import Registry, register
-from kinode.model.base.scene import AccelerationScene, LawScene, PositionScene, VelocityScene
+
+if TYPE_CHECKING:
+    from kinode.model.base.scene import AccelerationScene, LawScene, PositionScene, VelocityScene
 
 FRAMES: Registry[Observer] = Registry()
 WORLD = Frame("world")

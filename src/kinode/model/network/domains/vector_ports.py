@@ -21,9 +21,9 @@ from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
-from kinode.model.base.scene import VelocityScene
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import VelocityScene
     from kinode.model.network.part import Part
 
 MECHANICAL = "mechanical"  # the kind of a vector port in a declaration

@@ -63,7 +63,9 @@ class NewtonMemory(Struct):
     below_starts: Ints
     below_ends: Ints
     below_rows: Ints
-    """The rows of the entries in the columns of eliminated states, and where those of each begin and end; -1: many."""
+    """The rows of the entries in the columns of eliminated states, and where those of each begin and end."""
+    below_many: Ints
+    """1 for columns with many entries: begin and end are then rows, not places in the list."""
     n_colors: int
     """Groups of columns that share no row; 0 for none."""
     colors: Ints

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import Floats
+from kinode.jit.pointers import Floats, apart
 from kinode.ode.loops.adaptive_step import close_end, find_step_by, step_to_event_by, take_step_by
 from kinode.ode.loops.dense_output import sample, table_row
 from kinode.ode.loops.implicit.newton_iteration import (
@@ -20,6 +20,7 @@ from kinode.ode.loops.implicit.newton_iteration import (
     SOLVED,
     WITHOUT_VALUE,
     begin_iteration,
+    combine_rows,
     factor_matrices,
     iterate,
     row,
@@ -31,8 +32,7 @@ from kinode.ode.loops.run_memory import RunMemory
 
 HALVED = 1.8  # error of a step whose equations are not solved, to the power of the order: the next is half as long
 INSIDE = 0.2  # weight of the error between the ends of a step
-WANTED = 0.2  # contraction that steps with a new Jacobian aim at, where it bounds them
-STEEP = 0.33  # power of the contraction with which the length of a step that has it changes
+WANTED = 0.2  # contraction that steps with a new Jacobian aim at, where it bounds them, by its cube root
 ABRUPT = 2.0  # power of an error between the ends of a step that is too large: it shrinks little faster than the step
 
 
@@ -91,18 +91,11 @@ def _renew_jacobian(run: RunMemory, h: float) -> None:
 
 def _keep_path(run: RunMemory, h: float) -> None:
     """The end of the step, and the slopes of the collocation polynomial."""
-    newton, n, s, y, new = run.newton, run.model.n_continuous, run.newton.stages, run.state.y, run.state.y_new
-    z, inverse = row(run, newton.z, s - 1), 1.0 / h
-    for k in range(n):
+    newton, n, y, new = run.newton, run.model.n_continuous, run.state.y, run.state.y_new
+    z = row(run, newton.z, newton.stages - 1)
+    for k in apart(n):
         new[k] = y[k] + z[k]
-    for i in range(s):
-        target = slope(run, i + 1)
-        for k in range(n):
-            target[k] = 0.0
-        for j in range(s):
-            a, z_j = inverse * newton.slopes[i * s + j], row(run, newton.z, j)
-            for k in range(n):
-                target[k] += a * z_j[k]
+    combine_rows(run, newton.slopes, newton.z, 1.0 / h, slope(run, 1))
     newton.path_time, newton.path_span = run.step.t, h
 
 
@@ -110,11 +103,11 @@ def _raw_error(run: RunMemory, h: float, start: Floats, out: Floats) -> None:
     """The difference of two solutions, with a slope at the start of the step; not yet damped."""
     n, weights, factor = run.model.n_continuous, table_row(run, run.method.stages + 1), run.newton.eigenvalues[0]
     a = factor * h * weights[0]
-    for k in range(n):
+    for k in apart(n):
         out[k] = a * start[k]
     for j in range(1, run.newton.stages + 1):
         a, k_j = factor * h * weights[j], slope(run, j)
-        for k in range(n):
+        for k in apart(n):
             out[k] += a * k_j[k]
     solve_shifted(run, out)
 
@@ -162,11 +155,11 @@ def _find_error_inside(run: RunMemory, h: float, estimate: Floats) -> float:
     if run.newton.slope_known == 0:
         return 0.0
     a = h * weights[0]
-    for k in range(n):
+    for k in apart(n):
         jump[k] = a * before[k] - estimate[k]
     for j in range(1, run.newton.stages + 1):
         a, k_j = h * weights[j], slope(run, j)
-        for k in range(n):
+        for k in apart(n):
             jump[k] += a * k_j[k]
     for k in range(n):
         part = jump[k] / scale[k]
@@ -187,7 +180,8 @@ def _try_radau(run: RunMemory, h: float) -> float:
     _keep_path(run, h)
     error = _find_error(run, h)
     if newton.jacobian_time == step.t:  # by its convergence a step is not rejected, but the next one is not too long
-        error = max(error, min(1.0, (newton.contraction / WANTED) ** (STEEP * run.method.order)))
+        bound = min(1.0, newton.contraction / WANTED)
+        error = max(error, bound * bound)
     newton.jacobian_wanted = int(newton.contraction > newton.slow)
     step.end_correction = close_end(run, step.t + h)
     last = slope(run, run.method.last)

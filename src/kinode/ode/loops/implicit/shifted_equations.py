@@ -7,7 +7,7 @@ columns and rows of the eliminated states. A block has full factors, or sparse o
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Floats, tail
+from kinode.jit.pointers import Floats, apart, tail
 from kinode.ode.loops.implicit.linear_factors import factor_complex, factor_real, solve_complex, solve_real
 from kinode.ode.loops.implicit.sparse_factors import (
     factor_sparse_complex,
@@ -100,7 +100,7 @@ def _fill(run: RunMemory, k: int, out: Floats, direct: float, through: float, di
     """A block as a sum of its direct entries, those through eliminated states, and a number on the diagonal."""
     newton, at = run.newton, run.newton.block_entries[k]
     size, a, b = newton.block_starts[k + 1] - newton.block_starts[k], tail(newton.direct, at), tail(newton.through, at)
-    for i in range(size * size):
+    for i in apart(size * size):
         out[i] = direct * a[i] + through * b[i]
     for i in range(size):
         out[i * size + i] += diagonal
@@ -110,17 +110,18 @@ def solve_shifted(run: RunMemory, b: Floats) -> None:
     """Solve with the real number c; b becomes the solution."""
     newton, n, x = run.newton, run.model.n_continuous, run.newton.x
     kept, jacobian = newton.kept, newton.jacobian
+    eliminated, starts, columns, h = newton.eliminated, newton.row_starts, newton.row_columns, newton.factored
     inverse = 1.0 / newton.eigenvalues[0]
-    factor = newton.factored * inverse
     for e in range(newton.n_eliminated):
-        i = newton.eliminated[e]
-        a, column = factor * b[i], tail(jacobian, i * n)
-        if newton.below_starts[e] >= 0:
-            for at in range(newton.below_starts[e], newton.below_ends[e]):
-                k = newton.below_rows[at]
+        i = eliminated[e]
+        a, column, rows = h * inverse * b[i], tail(jacobian, i * n), newton.below_rows
+        start, end = newton.below_starts[e], newton.below_ends[e]
+        if newton.below_many[e] != 0:
+            for k in apart(start, end):
                 b[k] += a * column[k]
         else:
-            for k in range(n):
+            for at in range(start, end):
+                k = rows[at]
                 b[k] += a * column[k]
     for k in range(newton.n_blocks):
         first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
@@ -137,11 +138,11 @@ def solve_shifted(run: RunMemory, b: Floats) -> None:
             for i in range(size):
                 b[kept[first + i]] = x[i]
     for e in range(newton.n_eliminated):
-        i = newton.eliminated[e]
+        i = eliminated[e]
         a = b[i]
-        for entry in range(newton.row_starts[e], newton.row_starts[e + 1]):
-            j = newton.row_columns[entry]
-            a += newton.factored * jacobian[j * n + i] * b[j]
+        for entry in range(starts[e], starts[e + 1]):
+            j = columns[entry]
+            a += h * jacobian[j * n + i] * b[j]
         b[i] = a * inverse
 
 
@@ -149,20 +150,26 @@ def solve_pair(run: RunMemory, pair: int, b: Floats, d: Floats) -> None:
     """Solve with the complex number c of a pair; b + i d becomes the solution."""
     newton, n, h = run.newton, run.model.n_continuous, run.newton.factored
     kept, jacobian = newton.kept, newton.jacobian
+    eliminated, starts, columns = newton.eliminated, newton.row_starts, newton.row_columns
     x, y, re, im = newton.x, tail(newton.x, n), newton.eigenvalues[1 + 2 * pair], newton.eigenvalues[2 + 2 * pair]
     square = re * re + im * im
     re, im = re / square, -im / square  # 1 / c
     for e in range(newton.n_eliminated):
-        i = newton.eliminated[e]
-        column = tail(jacobian, i * n)
+        i = eliminated[e]
         p, q = h * (re * b[i] - im * d[i]), h * (re * d[i] + im * b[i])
-        if newton.below_starts[e] >= 0:
-            for at in range(newton.below_starts[e], newton.below_ends[e]):
-                k = newton.below_rows[at]
+        column, rows, start, end = (
+            tail(jacobian, i * n),
+            newton.below_rows,
+            newton.below_starts[e],
+            newton.below_ends[e],
+        )
+        if newton.below_many[e] != 0:
+            for k in apart(start, end):
                 b[k] += p * column[k]
                 d[k] += q * column[k]
         else:
-            for k in range(n):
+            for at in range(start, end):
+                k = rows[at]
                 b[k] += p * column[k]
                 d[k] += q * column[k]
     for k in range(newton.n_blocks):
@@ -183,10 +190,11 @@ def solve_pair(run: RunMemory, pair: int, b: Floats, d: Floats) -> None:
             for i in range(size):
                 b[kept[first + i]], d[kept[first + i]] = x[i], y[i]
     for e in range(newton.n_eliminated):
-        i = newton.eliminated[e]
+        i = eliminated[e]
         p, q = b[i], d[i]
-        for entry in range(newton.row_starts[e], newton.row_starts[e + 1]):
-            j = newton.row_columns[entry]
-            p += h * jacobian[j * n + i] * b[j]
-            q += h * jacobian[j * n + i] * d[j]
+        for entry in range(starts[e], starts[e + 1]):
+            j = columns[entry]
+            a = h * jacobian[j * n + i]
+            p += a * b[j]
+            q += a * d[j]
         b[i], d[i] = p * re - q * im, p * im + q * re

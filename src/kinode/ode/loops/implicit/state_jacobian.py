@@ -7,7 +7,7 @@ Derivatives that are integrated with the state (columns/) have the Jacobian of t
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Floats, call, tail
+from kinode.jit.pointers import Floats, apart, call, tail
 from kinode.ode.loops.implicit.column_colors import agrees, other_direction
 from kinode.ode.loops.implicit.shifted_equations import gather_blocks
 from kinode.ode.loops.implicit.structure_analysis import note_pattern
@@ -17,6 +17,7 @@ from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.loops.run_memory import RunMemory
 
 DIFFERENCE = 2.0**-26  # change of a state for a difference, relative to its size
+EPSILON = 2.0**-52  # relative rounding error
 LEAST_SIZE = 1e-2  # of a state, in its unit: the change is not smaller than for this
 
 
@@ -48,8 +49,8 @@ def _find_rounding(run: RunMemory) -> None:
     for i in range(n):
         rounding[i] = 0.0
     for j in range(n):
-        size, column = 2.0**-52 * abs(y[j]), tail(run.newton.jacobian, j * n)
-        for i in range(n):
+        size, column = EPSILON * abs(y[j]), tail(run.newton.jacobian, j * n)
+        for i in apart(n):
             rounding[i] += size * abs(column[i])
 
 
@@ -79,12 +80,12 @@ def _call_kernel(run: RunMemory) -> None:
 
 def _find_whole(run: RunMemory) -> None:
     """The whole matrix; discrete states have rows and columns at its end."""
-    n, out = run.model.n_continuous, run.newton.columns.out
+    n, stride, out = run.model.n_continuous, run.model.n, run.newton.columns.out
     _call_kernel(run)
     for j in range(n):
-        column = tail(run.newton.jacobian, j * n)
+        column, source = tail(run.newton.jacobian, j * n), tail(out, j)
         for i in range(n):
-            column[i] = out[i * run.model.n + j]
+            column[i] = source[i * stride]
 
 
 def _find_blocks(run: RunMemory) -> None:

@@ -11,7 +11,7 @@ for instance after a joint has begun to slide, leads to a new analysis.
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Ints, tail
+from kinode.jit.pointers import Ints, apart, tail
 from kinode.ode.loops.implicit.column_colors import color_columns
 from kinode.ode.loops.implicit.sparse_structure import find_sparse_blocks
 from kinode.ode.loops.run_memory import RunMemory
@@ -22,9 +22,20 @@ FEW = 4  # a column with less than this part of all entries is listed
 
 def note_pattern(run: RunMemory) -> None:
     """Add the entries of the Jacobian to its pattern, and analyse it if there are new ones."""
-    newton, count = run.newton, run.model.n_continuous * run.model.n_continuous
-    jacobian, pattern, added = newton.jacobian, newton.pattern, newton.n_blocks == 0
-    for i in range(count):
+    newton, n = run.newton, run.model.n_continuous
+    jacobian, pattern, outside, added = newton.jacobian, newton.pattern, newton.x, newton.n_blocks == 0
+    known = not added
+    for i in range(n):
+        outside[i] = 0.0
+    for j in range(n):
+        column, entries = tail(jacobian, j * n), tail(pattern, j * n)
+        for i in apart(n):
+            outside[i] += abs(column[i]) * (1.0 - entries[i])
+    for i in range(n):
+        known = known and outside[i] == 0.0
+    if known:
+        return
+    for i in range(n * n):
         if jacobian[i] != 0.0 and pattern[i] == 0.0:
             pattern[i] = 1.0
             added = True
@@ -66,17 +77,19 @@ def _choose_eliminated(run: RunMemory) -> None:
 
 
 def _list_below(run: RunMemory) -> None:
-    """List the entries in the columns of the eliminated states; -1 where a column has many."""
+    """List the entries in the columns of eliminated states; of a column with many, the rows between which they are."""
     newton, n, listed = run.newton, run.model.n_continuous, 0
     for e in range(newton.n_eliminated):
-        column, start = tail(newton.pattern, newton.eliminated[e] * n), listed
+        column, start, first, end = tail(newton.pattern, newton.eliminated[e] * n), listed, n, 0
         for i in range(n):
-            if column[i] != 0.0 and listed - start <= n // FEW:
-                newton.below_rows[listed] = i
-                listed += 1
-        newton.below_starts[e], newton.below_ends[e] = start, listed
+            if column[i] != 0.0:
+                first, end = min(first, i), i + 1
+                if listed - start <= n // FEW:
+                    newton.below_rows[listed] = i
+                    listed += 1
+        newton.below_starts[e], newton.below_ends[e], newton.below_many[e] = start, listed, 0
         if listed - start > n // FEW:
-            newton.below_starts[e], listed = -1, start
+            newton.below_starts[e], newton.below_ends[e], newton.below_many[e], listed = first, end, 1, start
 
 
 def _root(parents: Ints, i: int) -> int:

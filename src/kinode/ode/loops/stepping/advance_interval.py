@@ -15,7 +15,7 @@ from kinode.ode.loops.adaptive_step import take_adaptive_step
 from kinode.ode.loops.event_handling import begin, begin_plain, handle_instant, pass_break
 from kinode.ode.loops.fixed_step import fixed_step_by
 from kinode.ode.loops.implicit.radau_step import take_radau_step
-from kinode.ode.loops.loop_primitives import law_time, rate, run_kernel, slope
+from kinode.ode.loops.loop_primitives import law_time, rate, run_kernel, slope, tell_parts
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.stepping.stepper_memory import StepperMemory
@@ -133,6 +133,8 @@ def interval_by(take_step: Callable[[RunMemory], int], with_events: bool) -> Cal
         elif result != Outcome.DONE:
             return result
         _finish(stepper, run)
+        if run.model.completed != 0 and not tell_parts(run):
+            return Outcome.PART_STOPS
         return Outcome.DONE
 
     return advance_interval

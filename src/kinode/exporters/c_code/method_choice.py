@@ -1,0 +1,47 @@
+"""Which method of integration an exported model has, and with which tolerances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.errors import ArgumentError, Error
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method
+from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.simulation.solver import Options, check_options
+from kinode.tasks.simulate import simulate
+
+TRIAL_SPAN = 10.0
+"""Length in s of the run that decides where the model gives none."""
+
+
+def choose_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any, atol: Any) -> Options:
+    """The options of the integration; what is left out comes from the model's run section.
+
+    An exported model has one method.  "auto", which may change within a run, is decided here by the model's own run.
+    """
+    defaults = dynamics.system.run_defaults
+    chosen = method or defaults.get("method") or DEFAULT_METHOD
+    if chosen in METHODS and METHODS[chosen].tableau is None:
+        if method is not None:
+            raise ArgumentError(f"method: {method!r} is a library of its own; use {find_stiff_method()!r}")
+        chosen = find_stiff_method()
+    if step is None and chosen in METHODS and METHODS[chosen].fixed:
+        step = defaults.get("step")
+    rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
+    atol = atol if atol is not None else defaults.get("atol") or ATOL
+    if chosen in METHODS and METHODS[chosen].then is not None and _is_taken_over(dynamics, chosen, rtol, atol):
+        chosen = METHODS[chosen].then
+    return check_options(chosen, step, rtol, atol, None)
+
+
+def _is_taken_over(dynamics: Dynamics, method: str, rtol: Any, atol: Any) -> bool:
+    """Whether another method takes over in the model's own run; a model that does not run by itself has none."""
+    until = dynamics.system.run_defaults.get("until")
+    t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
+    end = t0 + TRIAL_SPAN if until is None else float(until)
+    try:
+        run = simulate(dynamics, end, method=method, rtol=rtol, atol=atol, samples=2, progress=False)
+    except Error:
+        return False
+    return bool(run.facts["method"] == method)  # where none took over, the record names the first one itself

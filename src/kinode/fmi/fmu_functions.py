@@ -1,0 +1,244 @@
+"""An FMU for Model Exchange as functions of numbers: its derivatives and outputs for time, states, parameters, inputs.
+
+While no event happens, what an FMU computes follows from its time, its states, its parameters and its inputs.  So any
+instance serves any run, and an evaluation needs no memory: ``fmu_instances.py`` keeps instances for several threads and
+several sets of parameters, and compiled code finds one by itself (``fmu_calls_ir.py``).
+
+The arguments of all functions are the time, the states, the parameters that are numbers, then inputs: all of them, or
+those that a group of outputs depends on by the FMU's own description.  So laws may go in a circle through an FMU where
+its outputs do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinode.algebra.named_data import ExternalFunction, ExternalResult, NamedData
+from kinode.fmi import fmu_calls_ir as ir
+from kinode.fmi.fmu_description import FmuDescription, FmuEntry
+from kinode.fmi.fmu_file import FmuFile
+from kinode.fmi.fmu_instances import InstancePool, Operation, Served
+from kinode.records import dataclass
+
+RATES, START, STEP = 0, 1, 2  # numbers of functions; outputs follow
+SHARE = 6e-6  # of a difference: the third root of the rounding error
+CENTRAL = ((SHARE, -SHARE), (0.5 / SHARE, -0.5 / SHARE, 0.0))  # shifts of an argument, and weights of the results there
+AHEAD = ((0.0, 2 * SHARE, 4 * SHARE), (-0.75 / SHARE, 1.0 / SHARE, -0.25 / SHARE))  # to later times alone
+MOST_DERIVATIVES = 2  # one of another: the second is a difference of the first
+
+
+class ResultGroup(NamedTuple):
+    """Results with the inputs that they need, by index."""
+
+    results: tuple[int, ...]
+    inputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FmuWiring:
+    """Which variables of an FMU a part uses."""
+
+    file: FmuFile
+    owner: str
+    inputs: tuple[FmuEntry, ...]
+    outputs: tuple[FmuEntry, ...]
+    parameters: tuple[FmuEntry, ...]
+    """Those that are numbers."""
+    texts: tuple[tuple[FmuEntry, str], ...]
+    """Those that are text, with their values."""
+
+    @property
+    def description(self) -> FmuDescription:
+        """What the FMU says of itself."""
+        return self.file.package.description
+
+
+class _Door(NamedData):
+    """Two addresses; it keeps what they lead to, so that compiled code may keep the door."""
+
+    keeps: object
+
+
+class FmuFunctions:
+    """The functions of one part."""
+
+    def __init__(self, wiring: FmuWiring) -> None:
+        self.wiring, self.description = wiring, wiring.description
+        description = self.description
+        self.n_x, self.n_p, self.n_u = len(description.states), len(wiring.parameters), len(wiring.inputs)
+        every = tuple(range(self.n_u))
+        needs = [self._inputs_of(entry) for entry in wiring.outputs]
+        sets = list(dict.fromkeys(needs))
+        grouped = [ResultGroup(tuple(k for k, own in enumerate(needs) if own == inputs), inputs) for inputs in sets]
+        rates = tuple(range(self.n_x))
+        self.groups = (ResultGroup(rates, every), ResultGroup(rates, every), ResultGroup((0,), every), *grouped)
+        self.radix = 2 + self.n_x + self.n_p + self.n_u  # of numbers of derivatives
+        self.pool = InstancePool(wiring.file.package, wiring.owner, self)
+        self.door = _Door(f"fmu {wiring.owner}", self.pool.door)
+        self.door.keeps = self
+
+    def _inputs_of(self, entry: FmuEntry) -> tuple[int, ...]:
+        """The inputs that an output depends on."""
+        known = self.description.dependencies.get(entry.variable.name)
+        inputs = enumerate(self.wiring.inputs)
+        return tuple(k for k, own in inputs if known is None or own.variable.name in known)
+
+    # -- results -----------------------------------------------------------------------------------
+    def find_output(self, output: int) -> tuple[ExternalResult, tuple[int, ...]]:
+        """An output as a result, and the inputs that it is a function of."""
+        for number in range(STEP + 1, len(self.groups)):
+            if output in self.groups[number].results:
+                return ExternalResult(FmuFunction(self, number), self.groups[number].results.index(output)), (
+                    self.groups[number].inputs
+                )
+        raise IndexError(output)
+
+    def find_all(self, number: int) -> list[ExternalResult]:
+        """All results of a function of all inputs: rates of states, states at the start, what a step leads to."""
+        function = FmuFunction(self, number)
+        return [ExternalResult(function, k) for k in range(len(self.groups[number].results))]
+
+    def split(self, number: int) -> tuple[int, tuple[int, ...]]:
+        """The function that a number is a derivative of, and the arguments that it is differentiated by."""
+        by: tuple[int, ...] = ()
+        while number >= len(self.groups):
+            number, argument = divmod(number - len(self.groups), self.radix)
+            by = (argument, *by)
+        return number, by
+
+    def join(self, number: int, argument: int) -> int:
+        """The number of the derivative of a function by an argument."""
+        return len(self.groups) + number * self.radix + argument
+
+    def count_arguments(self, number: int) -> int:
+        """The number of arguments of a function."""
+        return 1 + self.n_x + self.n_p + len(self.groups[self.split(number)[0]].inputs)
+
+    def count_results(self, number: int) -> int:
+        """The number of results of a function."""
+        return len(self.groups[self.split(number)[0]].results)
+
+    def variable_at(self, number: int, argument: int) -> FmuEntry | None:
+        """The state or input that an argument is; None for time and parameters."""
+        if 1 <= argument <= self.n_x:
+            return self.description.states[argument - 1]
+        k = argument - 1 - self.n_x - self.n_p
+        return self.wiring.inputs[self.groups[number].inputs[k]] if k >= 0 else None
+
+    def unknowns(self, number: int) -> list[FmuEntry]:
+        """The variables that a function gives."""
+        if number in (RATES, START):
+            return list(self.description.rates)
+        return [self.wiring.outputs[k] for k in self.groups[number].results]
+
+    def depends(self, number: int, result: int, argument: int) -> bool:
+        """Whether a result may depend on an argument, by the FMU's description."""
+        base, by = self.split(number)
+        if base == STEP or len(by) >= MOST_DERIVATIVES:
+            return False
+        if base == START:
+            return not 1 <= argument <= self.n_x
+        known = self.description.dependencies.get(self.unknowns(base)[result].variable.name)
+        variable = self.variable_at(base, argument)
+        return known is None or variable is None or variable.variable.name in known
+
+    # -- operations --------------------------------------------------------------------------------
+    @property
+    def n_listed(self) -> int:
+        """Functions that have operations of their own: all that are no derivatives, and their first derivatives."""
+        return len(self.groups) * (1 + self.radix)
+
+    def operations(self, number: int) -> list[Operation] | None:
+        """What gives the results of a function in an instance; None for what takes several instances."""
+        base, by = self.split(number)
+        if base == START or len(by) > 1:
+            return None
+        place = [Operation(ir.TIME), Operation(ir.STATES, self.n_x, at=1)]
+        inputs = [self.wiring.inputs[k] for k in self.groups[base].inputs]
+        place.append(Operation(ir.SET, len(inputs), _references(inputs), 1 + self.n_x + self.n_p))
+        if not by:
+            return [*place, self._read(base)]
+        if by[0] >= self.count_arguments(base) or 1 + self.n_x <= by[0] < 1 + self.n_x + self.n_p or base == STEP:
+            return None
+        return self._along(base, by[0], place)
+
+    def _read(self, base: int, at: int = 0) -> Operation:
+        if base == STEP:
+            return Operation(ir.STEP, 1)
+        if base == RATES:
+            return Operation(ir.RATES, self.n_x, at=at)
+        entries = self.unknowns(base)
+        return Operation(ir.GET, len(entries), _references(entries), at)
+
+    def _along(self, base: int, argument: int, place: list[Operation]) -> list[Operation]:
+        """The derivative by an argument: that of the FMU, if it gives them, or a difference."""
+        variable, unknowns = self.variable_at(base, argument), self.unknowns(base)
+        kind, version = self.description.model_exchange, self.description.version
+        assert kind is not None
+        plain = variable is not None and not any(entry.variable.sizes for entry in (variable, *unknowns))
+        if kind.directional and plain and variable is not None:
+            what = ir.ALONG_2 if version == 2 else ir.ALONG_3
+            known, seed = _references([variable]), (1.0,)
+            return [*place, Operation(what, len(unknowns), _references(unknowns), 0, known, seed)]
+        shifts, weights = AHEAD if argument == 0 else CENTRAL
+        nominal = 1.0 if variable is None else variable.variable.nominal
+        operations, n = [], self.count_results(base)
+        for k, shift in enumerate(shifts):
+            moved = Operation(ir.SHIFT, at=argument, numbers=(shift, nominal))
+            operations += [moved, *place, self._read(base, k * n)]
+        back = Operation(ir.SHIFT, at=argument, numbers=(0.0, nominal))
+        return [*operations, back, Operation(ir.COMBINE, n, numbers=weights)]
+
+    def size(self, number: int) -> int:
+        """Numbers that a call writes: the results, or those at several places, of which they are differences."""
+        operations = self.operations(number) or ()
+        differs = any(operation.what == ir.COMBINE for operation in operations)
+        return self.count_results(number) * (3 if differs else 1)
+
+    # -- in Python ---------------------------------------------------------------------------------
+    def serve(self, number: int, given: list[float]) -> Served:
+        """The results of a function that takes more than one instance, or a new one."""
+        base, by = self.split(number)
+        if not by:
+            assert base == START
+            return self.pool.start_states(given)
+        outer, last = (base, by[0]) if len(by) == 1 else (self.join(base, by[0]), by[1])
+        step = SHARE * max(1.0, abs(given[last]))
+        sides = []
+        for sign in (1.0, -1.0):
+            there = list(given)
+            there[last] += sign * step
+            sides.append(self.pool.evaluate(outer, there))
+        return [(a - b) / (2 * step) for a, b in zip(*sides, strict=True)]
+
+
+class FmuFunction(ExternalFunction):
+    """One function of an FMU, or a derivative of one."""
+
+    def __init__(self, functions: FmuFunctions, number: int) -> None:
+        self.functions, self.number = functions, number
+        self.owner, self.door = functions.wiring.owner, functions.door
+        self.name = f"{functions.door.name} {number}"
+        self.size = functions.size(number)
+
+    def evaluate(self, arguments: Sequence[float]) -> Sequence[float]:
+        return self.functions.pool.evaluate(self.number, [float(x) for x in arguments])
+
+    def derivative(self, result: int, argument: int) -> ExternalResult | None:
+        functions = self.functions
+        if not functions.depends(self.number, result, argument):
+            return None
+        return ExternalResult(FmuFunction(functions, functions.join(self.number, argument)), result)
+
+    def result_name(self, result: int) -> str:
+        functions = self.functions
+        base, by = functions.split(self.number)
+        words = {RATES: "rate", START: "start", STEP: "step"}
+        name = f"{words[base]}{result + 1}" if base <= STEP else str(functions.unknowns(base)[result])
+        plain = "".join(x if x.isalnum() else "_" for x in f"{self.owner}_{name}")
+        return "_by_".join([plain, *map(str, by)])
+
+
+def _references(entries: Sequence[FmuEntry]) -> tuple[int, ...]:
+    return tuple(entry.variable.reference for entry in entries)
