@@ -40,6 +40,8 @@ derivative_outputs = _LaterModule("derivatives.derivative_outputs")
 directed_outputs = _LaterModule("derivatives.directed_outputs")
 find_values = _LaterModule("derivatives.derived_values").find_values
 has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
+has_adjoint = _LaterModule("derivatives.recursion_scope").has_adjoint
+has_adjoint_of_motion = _LaterModule("derivatives.recursion_scope").has_adjoint_of_motion
 has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
 
 
@@ -167,10 +169,16 @@ TRACES: Mapping[str, KernelTrace] = {
     "jacobian": KernelTrace(outputs.jacobian, rolled=_on_body),
     "derivatives": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "u_dot")),
     "derivatives_of_motion": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort")),
-    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights),
-    "gradient_of_motion": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights),
-    "second_derivatives": KernelTrace(trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors),
-    "jacobian_rate": KernelTrace(directed_outputs.jacobian_rate),
+    "gradient": KernelTrace(
+        trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint
+    ),
+    "gradient_of_motion": KernelTrace(
+        trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
+    ),
+    "second_derivatives": KernelTrace(
+        trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors, rolled=has_tangents
+    ),
+    "jacobian_rate": KernelTrace(directed_outputs.jacobian_rate, rolled=_on_body),
     "derivatives_along": KernelTrace(
         trace=directed_outputs.derivatives_along, n_x=directed_outputs.count_along, rolled=has_tangents
     ),

@@ -17,6 +17,8 @@ SERIAL = ("cylindrical", "universal", "planar")  # each freedom acts on the axes
 TOGETHER = ("spherical", "free")  # all freedoms act in the axes of the child
 ACCELERATIONS_BY_MOTION = DerivativeOptions(of=("u_dot",), by=(("q", None), ("u", None)))
 WORDS = ("q", "u", "x")  # of ``DerivativeOptions.by``
+LOOP_KERNELS = {"rate": "rate", "u_dot": "acceleration", "energy": "energy", "bias": "bias", "effort": "effort"}
+"""The kernels of functions of a whole system that have loop code."""
 
 
 def has_recursion(of: str, topology: Topology, options: DerivativeOptions) -> bool:
@@ -34,8 +36,24 @@ def has_paired_recursion(topology: Topology) -> bool:
 
 
 def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
-    """Whether derivatives along a direction are those of loop code (``tangent_programs.py``), in a large system."""
-    return options.of in (("rate",), ("u_dot",), ("energy",)) or not any(name in OF_SYSTEMS for name in options.of)
+    """Whether derivatives along a direction are those of loop code (``tangent_programs.py``), in a large system.
+
+    One function of the whole system may come first; inverse dynamics, whose accelerations are given, stands alone.
+    """
+    first, *others = options.of
+    if first in ("bias", "effort"):
+        return first == "bias" and not others
+    return (first in LOOP_KERNELS or first not in OF_SYSTEMS) and not any(name in OF_SYSTEMS for name in others)
+
+
+def has_adjoint(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether the gradient of a large system is that of loop code (``reverse_programs.py``)."""
+    return not topology.constrained and has_tangents(topology, options)
+
+
+def has_adjoint_of_motion(topology: Topology, options: DerivativeOptions) -> bool:
+    """The same where accelerations are given: inverse dynamics alone."""
+    return not topology.constrained and options.of == ("effort",)
 
 
 def is_known_tree(topology: Topology) -> bool:

@@ -40,20 +40,6 @@ class Response(Enum):
 class ClosedSweeper(Sweeper):
     """The passes over one tree with constraints; ``k`` is the number of a pass among those of its layout."""
 
-    def unaccelerated(self) -> TreePass:
-        """Outward: accelerations of links for u_dot = 0 of the state, and the wrenches that they require."""
-
-        def run(link: TracedLink, read: Values) -> Results:
-            kinematics, n = link.local["kinematics"], link.mechanics.n_u
-            A = link_steps.carry(link.local["X_PF"], kinematics, (read["A0"][:3], read["A0"][3:]))
-            if link.flags.is_driven:
-                A = link_steps.accelerate(kinematics, A, link.tape.inputs("driven_u_dot", n))
-            link.local["A0"] = A
-            link.local["required"] = link_steps.inertia_wrench(link.local["inertia"], kinematics.w, A)
-            return {"A0": np.concatenate(A)}, {}
-
-        return TreePass(True, {"A0": 6}, {"A0": 6}, run)
-
     def factors(self, k: int, *, moving: bool) -> TreePass:
         """Inward: factors of articulated inertias; if ``moving``, with the shares of tau - h in ``joint_share``."""
         sizes = {"I": 21, **({"p": 6} if moving else {})}

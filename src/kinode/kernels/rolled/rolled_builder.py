@@ -32,6 +32,7 @@ from kinode.kernels.rolled.tree_sweeps import SweepLayout, TreePass
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.composition import Composition
 from kinode.multibody.given import Given
+from kinode.multibody.restraints.loop_constraints import frame_bias
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree, path_of
 from kinode.structure.topology import Topology
@@ -40,12 +41,15 @@ from kinode.structure.topology import Topology
 class RolledBuilder:
     """Builds the loop code of a kernel.
 
-    ``adds_efforts`` says that x is efforts that are added.  ``prelude_stores`` are the stores of the prelude.
+    ``adds_efforts`` says that x is efforts that are added.  ``also`` are quantities whose values stand behind the
+    result of the kernel, by name.  ``prelude_stores`` are the stores of the prelude.
     ``driven`` has the indices in ``work`` of q, u, u_dot of driven joints.
     """
 
-    def __init__(self, topology: Topology, kernel: Kernel, *, adds_efforts: bool = False) -> None:
-        self.topology, self.kernel = topology, kernel
+    def __init__(
+        self, topology: Topology, kernel: Kernel, *, adds_efforts: bool = False, also: tuple[str, ...] = ()
+    ) -> None:
+        self.topology, self.kernel, self.also = topology, kernel, also
         self.adds_efforts = adds_efforts or kernel.name == "loaded_acceleration"
         self.count = sizes(topology, kernel) | ({"x": topology.n_u} if adds_efforts else {})
         self._given = added_efforts if adds_efforts else find_row(kernel).given
@@ -126,6 +130,8 @@ class RolledBuilder:
         name = self.kernel.name
         if name == "jacobian":
             return self._jacobian()
+        if name == "jacobian_rate":
+            return self._jacobian_rate()
         self._find_loaded(self.loops)
         blocks: list[Block] = []
         constants: dict[str, np.ndarray] = {}
@@ -169,6 +175,21 @@ class RolledBuilder:
         blocks = [*straight_blocks(self.prelude_stores), first, zeros, *straight_blocks(position()), second]
         sizes = {**self.count, "work": self.work.size, "out": 6 * n}
         return Program("kernel", sizes, constants, blocks)
+
+    def _jacobian_rate(self) -> Program:
+        """Angular and linear acceleration of a frame without accelerations of the state."""
+        assert isinstance(self.kernel.options, tuple)
+        frame = self.topology.system.find_frame(self.kernel.options[0])
+
+        def result() -> list[Store]:
+            kinematics = self.snapshot(Tape(), full=False).kinematics
+            return [("out", k, x) for k, x in enumerate(np.concatenate(frame_bias(kinematics, frame)))]
+
+        result()
+        sweeper, constants = self._sweeper(self.loops, None), dict[str, np.ndarray]()
+        passes = self._lay_out(self.loops, {}, [sweeper.kinematics(), sweeper.unaccelerated()], constants, "a")
+        blocks = [*straight_blocks(self.prelude_stores), *passes, *straight_blocks(result())]
+        return Program("kernel", {**self.count, "work": self.work.size, "out": 6}, constants, blocks)
 
     def _find_loaded(self, loops: TreeLoops) -> None:
         """Trace expressions and results once without a layout, to learn which results of loops they load."""
@@ -214,7 +235,7 @@ class RolledBuilder:
         loaded = loops.loaded
         return kind(
             poses="X" in loaded or "sums" in loaded, speeds="v" in loaded or "sums" in loaded,
-            rates=self.kernel.name == "rate", given=given, effort_out=effort_out,
+            rates=self.kernel.name == "rate" and loops is self.loops, given=given, effort_out=effort_out,
             added=self.adds_efforts,
         )  # fmt: skip
 
@@ -315,6 +336,14 @@ class RolledBuilder:
 
     def _results(self) -> tuple[list[Store], int]:
         """The stores of the results behind the loops, and the size of ``out``."""
+        stores, size = self._own_results()
+        if not self.also:
+            return stores, size
+        values = outputs_of(Kernel("evaluate", self.also), self.snapshot(Tape(), full=False))
+        return [*stores, *(("out", size + k, x) for k, x in enumerate(values))], size + len(values)
+
+    def _own_results(self) -> tuple[list[Store], int]:
+        """The same for the kernel itself."""
         topology, name = self.topology, self.kernel.name
         if name in ("acceleration", "loaded_acceleration", "effort", "bias"):
             return [], topology.n_u

@@ -35,18 +35,22 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation, traced)
+    from kinode.kernels.rolled import tangent_builder
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
-    from kinode.kernels.rolled.tangent_builder import differentiate_along
 
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     if kernel.name == "direction":
-        return differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False)
-    if kernel.name == "derivatives_along":
-        assert isinstance(kernel.options, DerivativeOptions)
-        return differentiate_along(topology, builder, kernel.options, adds_efforts=True)
+        return tangent_builder.differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False)
     if isinstance(kernel.options, DerivativeOptions):
+        match kernel.name:
+            case "derivatives_along":
+                return tangent_builder.differentiate_along(topology, builder, kernel.options, adds_efforts=True)
+            case "second_derivatives":
+                return tangent_builder.differentiate_twice(topology, builder, kernel.options)
+            case "gradient" | "gradient_of_motion":
+                return tangent_builder.differentiate_backward(topology, builder, kernel.options)
         return DerivativeBuilder(topology, kernel).program()
     return builder(topology, kernel).program()
 
@@ -127,6 +131,20 @@ class Sweeper:
             return wrench
         load = link.tape.inputs(StagedView("load", k), 6)
         return wrench[0] - load[:3], wrench[1] - load[3:]
+
+    def unaccelerated(self) -> TreePass:
+        """Outward: accelerations of links for u_dot = 0 of the state, and the wrenches that they require."""
+
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
+            kinematics, n = link.local["kinematics"], link.mechanics.n_u
+            A = link_steps.carry(link.local["X_PF"], kinematics, (read["A0"][:3], read["A0"][3:]))
+            if link.flags.is_driven:
+                A = link_steps.accelerate(kinematics, A, link.tape.inputs("driven_u_dot", n))
+            link.local["A0"] = A
+            link.local["required"] = link_steps.inertia_wrench(link.local["inertia"], kinematics.w, A)
+            return {"A0": np.concatenate(A)}, {}
+
+        return TreePass(True, {"A0": 6}, {"A0": 6}, run)
 
     def articulated_inertias(self) -> TreePass:
         """Inward: articulated inertias and bias wrenches."""

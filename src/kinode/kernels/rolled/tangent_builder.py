@@ -1,37 +1,70 @@
-"""Builds the program of derivatives of a large system along one direction from its loop code.
+"""Builds the programs of derivatives of a large system from its loop code: along one direction, along two, and of one
+number by many.
 
-It covers what the recursion does not: loops, laws and elements, other states, parameters, every quantity by name.
+They cover what the recursion does not: loops, laws and elements, other states, parameters, every quantity by name.
+``x`` has added efforts or given accelerations, if there are any, then factors of columns, or weights of results.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kinode.algebra.trace import Tape
-from kinode.jit.program import Program
+from kinode.jit.program import Program, Store
 from kinode.kernels.derivatives.directed_outputs import count_directions
-from kinode.kernels.derivatives.directions import along
+from kinode.kernels.derivatives.directions import along, unit_directions
+from kinode.kernels.derivatives.recursion_scope import LOOP_KERNELS
+from kinode.kernels.derivatives.reverse_programs import reverse_program
 from kinode.kernels.derivatives.tangent_programs import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.structure.topology import Topology
 
-KERNELS: dict[tuple[str, ...], Kernel] = {
-    ("rate",): Kernel("rate"),
-    ("u_dot",): Kernel("acceleration"),
-    ("energy",): Kernel("energy"),
-}
+Builder = type[RolledBuilder]
 
 
 def differentiate_along(
-    topology: Topology, builder: type[RolledBuilder], options: DerivativeOptions, *, adds_efforts: bool
+    topology: Topology, builder: Builder, options: DerivativeOptions, *, adds_efforts: bool
 ) -> Program:
-    """The program of the derivatives; x has added efforts, if there are any, then the factors of all columns."""
-    kernel = KERNELS.get(options.of, Kernel("evaluate", options.of))
-    program = builder(topology, kernel, adds_efforts=adds_efforts).program()
-    tape, n = Tape(), topology.n_u if adds_efforts else 0
-    n_x = n + count_directions(topology, options)
-    factors = np.array([tape.input("x", k) for k in range(n, n_x)], dtype=object)
+    """The program of the derivatives along one direction."""
+    program, n = _program_of(topology, builder, options.of, adds_efforts), topology.n_u if adds_efforts else 0
+    count = count_directions(topology, options)
+    return differentiate_program(program, _head(topology, options, n, count), n + count)
+
+
+def differentiate_twice(topology: Topology, builder: Builder, options: DerivativeOptions) -> Program:
+    """The program of the derivatives along a second direction of those along a first one."""
+    n, count = topology.n_u, count_directions(topology, options)
+    rates = differentiate_along(topology, builder, options, adds_efforts=True)
+    return differentiate_program(rates, _head(topology, options, n + count, count), n + 2 * count)
+
+
+def differentiate_backward(topology: Topology, builder: Builder, options: DerivativeOptions) -> Program:
+    """The program of the derivatives of the weighted sum of all results by each direction."""
+    program, tape = _program_of(topology, builder, options.of, adds_efforts="effort" not in options.of), Tape()
+    columns = [
+        [(*tape.nodes[index].args, rate) for index, rate in direction.items()]
+        for direction in unit_directions(topology, tape, options)
+    ]
+    return reverse_program(program, columns, topology.n_u)
+
+
+def _program_of(topology: Topology, builder: Builder, of: tuple[str, ...], adds_efforts: bool) -> Program:
+    """The program of what is differentiated."""
+    name = LOOP_KERNELS.get(of[0])
+    if name is None:
+        return builder(topology, Kernel("evaluate", of), adds_efforts=adds_efforts).program()
+    if name == "bias":  # it does not depend on added efforts
+        program = builder(topology, Kernel(name)).program()
+        return replace(program, sizes={**program.sizes, "x": topology.n_u})
+    return builder(topology, Kernel(name), adds_efforts=adds_efforts, also=of[1:]).program()
+
+
+def _head(topology: Topology, options: DerivativeOptions, start: int, count: int) -> list[Store]:
+    """The rates of arguments along a direction whose factors begin at some place in x."""
+    tape = Tape()
+    factors = np.array([tape.input("x", start + k) for k in range(count)], dtype=object)
     direction = along(topology, tape, options, factors)
-    head = [(*tape.nodes[index].args, rate) for index, rate in direction.items()]
-    return differentiate_program(program, head, n_x)
+    return [(*tape.nodes[index].args, rate) for index, rate in direction.items()]

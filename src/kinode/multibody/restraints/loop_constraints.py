@@ -15,6 +15,7 @@ dependent ones included.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -156,18 +157,19 @@ def law_rates(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
     return row_rates(kinematics, constraint, lambda frame: (ZERO3, ZERO3), turn, passing=True)
 
 
+def frame_bias(kinematics: Kinematics, frame: Frame) -> tuple[Array, Array]:
+    """Angular acceleration and acceleration of a frame while the accelerations of the state are zero."""
+    node, X = kinematics.locate_frame(frame)
+    if node == WORLD:
+        return ZERO3, ZERO3
+    R, w, (eps, W) = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w, kinematics.unaccelerated[1][node]
+    return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + kinematics.gravity
+
+
 def bias(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
     """Second rate of the residual, and rate of slips, while the accelerations of the state are zero."""
-    still, A = kinematics.unaccelerated
-
-    def second(frame: Frame) -> tuple[Array, Array]:
-        node, X = kinematics.locate_frame(frame)
-        if node == WORLD:
-            return ZERO3, ZERO3
-        R, w, (eps, W) = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w, A[node]
-        return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + kinematics.gravity
-
-    then = MotionRates(second, lambda name: still[kinematics.node_named[name]])
+    still = kinematics.unaccelerated[0]
+    then = MotionRates(partial(frame_bias, kinematics), lambda name: still[kinematics.node_named[name]])
     return row_rates(kinematics, constraint, kinematics.velocity, kinematics.joint_rate, then, passing=True)
 
 
