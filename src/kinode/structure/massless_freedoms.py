@@ -5,7 +5,7 @@ Inverse dynamics and kinematics are possible, so that the error is stored and ra
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,6 +44,40 @@ def find_massless_freedom(
             X = geometry.placements[i] @ node.mechanics.transform(q, geometry.forms[i])
             B = _motion_transform(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
             carried[node.parent] = carried[node.parent] + B.T @ I @ B
+    return None
+
+
+def find_massless_gears(
+    tree: Tree, geometry: Geometry, moving: Collection[str], ratios: Mapping[str, Mapping[str, float]]
+) -> ModelError | None:
+    """The error of the first joint that moves nothing with mass, neither by itself nor through gears.
+
+    ``ratios`` has, for each joint that leads others, the speeds of these and of itself while its own is one.
+    """
+    for leader, rates in ratios.items():
+        if leader not in moving:
+            continue
+        velocities, energy, scale = list[Array](), 0.0, 0.0
+        for node in tree.nodes:
+            i, n = node.index, node.joint.n_u
+            q = node.joint.advance(node.joint.neutral_q(), GENERIC_Q * (1.0 + 0.3 * np.arange(n) + 0.1 * i))
+            X = geometry.placements[i] @ node.mechanics.transform(q, geometry.forms[i])
+            B = _motion_transform(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
+            V = np.zeros(6) if node.parent == WORLD else B @ velocities[node.parent]
+            if node.joint.name in rates:
+                V = V + np.asarray(node.mechanics.motion_subspace(q, geometry.forms[i]), dtype=float) @ (
+                    np.full(n, rates[node.joint.name])
+                )
+            I = _matrix(geometry.inertias[i])
+            velocities.append(V)
+            energy, scale = energy + float(V @ I @ V), scale + float(V @ V) * float(abs(I).max())
+        if energy <= ZERO_INERTIA * scale:
+            first, *others = (node.bodies[0] for node in tree.nodes if node.joint.name in rates)
+            return ModelError(
+                f"{first} and {f'{len(others)} more bodies' if others[1:] else others[0]} that it moves by gears or "
+                "mimics have no mass, and carry nothing: the joint would give them infinite acceleration",
+                component=leader,
+            )
     return None
 
 

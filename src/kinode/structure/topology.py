@@ -6,7 +6,7 @@ which serves the reactions, each body is a node of its own.  The dynamics of loo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from kinode.model.system import System
 from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
-from kinode.structure.massless_freedoms import find_massless_freedom
+from kinode.structure.massless_freedoms import find_massless_freedom, find_massless_gears
 from kinode.structure.spanning_tree import Cut, span, turns
 from kinode.structure.state_layout import Coordinate, StateLayout, lay_out_state
 
@@ -245,7 +245,8 @@ def find_topology(system: System) -> Topology:
     tree = _grow(steps, merge=True) if any(isinstance(joint, Fixed) for joint, _, _ in steps) else replace(full)
     constants = compute_geometry(system, tree, system.nominal)
     geared = couplings.keys() | {coupling.leader for coupling in couplings.values()}  # gears bring inertia along
-    moving = layout.u_of.keys() - geared - (frozenset() if network is None else network.heavy)
+    heavy = frozenset[str]() if network is None else network.heavy
+    moving, leading = layout.u_of.keys() - geared - heavy, layout.u_of.keys() & geared
     parameterized = _is_parameterized(system)
     return Topology(
         system=system,
@@ -258,9 +259,23 @@ def find_topology(system: System) -> Topology:
         events=find_events(system, layout.discrete_of),
         network=network,
         parameterized=parameterized,
-        unmoved=find_massless_freedom(tree, constants, moving, cuts),
+        unmoved=find_massless_freedom(tree, constants, moving, cuts)
+        or find_massless_gears(tree, constants, leading, _gear_ratios(system, couplings, heavy)),
         _geometries={} if parameterized else {id(tree): regroup(tree, constants)},
     )
+
+
+def _gear_ratios(
+    system: System, couplings: Mapping[str, Coupling], heavy: Collection[str]
+) -> dict[str, dict[str, float]]:
+    """For each joint that leads others, the speeds of these and its own, 1; without those that have other inertia."""
+    groups: dict[str, dict[str, float]] = {}
+    for name in couplings:
+        follower, ratio = name, 1.0
+        while name in couplings:
+            ratio, name = ratio * float(system.nominal(couplings[name].ratio)), couplings[name].leader
+        groups.setdefault(name, {name: 1.0})[follower] = ratio
+    return {leader: rates for leader, rates in groups.items() if not rates.keys() & set(heavy)}
 
 
 def _is_parameterized(system: System) -> bool:
