@@ -24,7 +24,7 @@ def hand(*masses):
 def test_fingers_without_mass_are_named():
     dynamics = kn.compile(hand(0.0, 0.0, 0.0))
     q, u = np.zeros(2), np.zeros(2)
-    with pytest.raises(ModelError, match="knuckle0: finger0 and 2 more bodies .* have no mass"):
+    with pytest.raises(ModelError, match=r"knuckle0: finger0 and 2 more bodies .* have no mass"):
         dynamics.acceleration(0.0, q, u)
     assert np.isfinite(dynamics.effort(0.0, q, u, np.ones(2))).all()  # inverse dynamics is possible
 

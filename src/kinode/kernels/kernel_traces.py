@@ -161,7 +161,7 @@ TRACES: Mapping[str, KernelTrace] = {
     # loops
     "closure": KernelTrace(outputs.closure, rolled=_always),
     "pose_errors": KernelTrace(trace=_pose_errors, n_x=lambda topology, _: n_cut_coordinates(topology), rolled=_always),
-    "loop_rates": KernelTrace(trace=_loop_rates, n_x=_n_loop_rates),
+    "loop_rates": KernelTrace(trace=_loop_rates, n_x=_n_loop_rates, rolled=_always),
     "advanced_position": KernelTrace(trace=_advanced, n_x=_n_cut_step),
     "projection": KernelTrace(outputs.projection, rolled=_always),
     "completed_step": KernelTrace(outputs.completed_step),
@@ -169,9 +169,7 @@ TRACES: Mapping[str, KernelTrace] = {
     "jacobian": KernelTrace(outputs.jacobian, rolled=_on_body),
     "derivatives": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "u_dot")),
     "derivatives_of_motion": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort")),
-    "gradient": KernelTrace(
-        trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint
-    ),
+    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint),
     "gradient_of_motion": KernelTrace(
         trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,11 +11,17 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
-from kinode.dynamics.derivative_calls.prepared_derivatives import join_rows, read_fourth, write_into
+from kinode.dynamics.derivative_calls.prepared_derivatives import (
+    PreparedDerivatives,
+    join_rows,
+    read_fourth,
+    write_into,
+)
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.rolled.rolled_programs import is_loop_code
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -68,6 +74,14 @@ class PreparedGradient:
         self.kernel = Kernel("gradient_of_motion" if request.of_motion else "gradient", request.options)
         self.weights = None if weights is None and request.shape[0] != 1 else self._read_weights(weights)
 
+    @cached_property
+    def by_columns(self) -> bool:
+        """Whether all columns are computed: loops of large closed systems run forward alone, other code is too long."""
+        topology, along = self.dynamics.topology, Kernel("derivatives_along", self.request.options)
+        if self.dynamics.formulation != "recursive" or self.request.of_motion:
+            return False
+        return not is_loop_code(topology, self.kernel) and is_loop_code(topology, along)
+
     @property
     def columns(self) -> dict[str, slice]:
         """The entries of the gradient that belong to each name in ``by``."""
@@ -106,7 +120,10 @@ class PreparedGradient:
             )
         loads = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         joined = join_rows([loads, own])
-        if request.shape[1]:
+        if request.shape[1] and self.by_columns:
+            matrix = PreparedDerivatives(self.dynamics, request).evaluate(t, q, u, x, z, p, inputs, None)
+            result = np.einsum("...i,...ij->...j", own, matrix)
+        elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
             result = self.dynamics.kernels.call(self.kernel, point, joined)
         else:
@@ -122,7 +139,8 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
     """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
     plain = PreparedGradient(dynamics, request, weights)
     fixed = plain.weights is not None and plain.weights.ndim == 1
-    if not fixed or 0 in request.shape or request.of_motion or needs_modes(dynamics.arguments.topology, plain.kernel):
+    modes = needs_modes(dynamics.arguments.topology, plain.kernel)
+    if not fixed or 0 in request.shape or request.of_motion or modes or plain.by_columns:
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

@@ -37,6 +37,7 @@ from kinode.jit.c_text.c_programs import CProgramWriter
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.program import Program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.kernels.tree_size import is_large
 from kinode.ode.compiled_loops import find_source
 from kinode.ode.integrate import begin_run
@@ -130,7 +131,8 @@ class _ModelText:
         own = dynamics.arguments
         self.start: Array = find_start(dynamics, None, self.t0, own.parameters, own.inputs).y
         self.run = self._lay_out()
-        self.has_jacobian = jacobian and not is_large(self.dynamics.topology)
+        topology = self.dynamics.topology
+        self.has_jacobian = jacobian and (not is_large(topology) or is_loop_code(topology, self._along()))
         self.plan = find_break_plan(self.dynamics)
         self.kernels: dict[Kernel, int] = {}
         self.start_numbers: dict[str, int] = {}

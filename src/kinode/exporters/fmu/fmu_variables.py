@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -97,7 +98,7 @@ class ExportedVariables:
         """The variables with the causality of outputs."""
         return tuple(x for x in (*self.states, *self.discrete, *self.outputs) if x.causality == "output")
 
-    @property
+    @cached_property
     def is_structured(self) -> bool:
         """Whether all names follow the convention for structured names."""
         return all(structured(text) is not None for text in self._texts)

@@ -24,7 +24,7 @@ def roll_stores(stores: Sequence[Store]) -> Iterator[Block]:
 
 
 def _loads(value: object) -> list[Traced]:
-    return [node for node in needed([value]) if node.op == "input"]  # type: ignore[list-item]
+    return [node for node in needed([value]) if node.op == "input"]
 
 
 def _form(value: object) -> tuple[Any, ...]:

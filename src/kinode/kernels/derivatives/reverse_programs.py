@@ -140,7 +140,9 @@ class _ReverseBlock:
                 case_of[iterations[members]] = len(stores)
                 stores.append(self._stores(case, same))
         self._allocate_log()
-        views = {name: self._reversed(view) for name, view in {**self.source.views, **self.views, **self.log_views}.items()}
+        views = {
+            name: self._reversed(view) for name, view in {**self.source.views, **self.views, **self.log_views}.items()
+        }
         return Block(count, views, stores or [[]], case_of[::-1].copy() if len(stores) > 1 else None)
 
     @staticmethod

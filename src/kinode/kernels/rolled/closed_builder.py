@@ -5,6 +5,7 @@ motion         kinematics, accelerations for u_dot = 0; straight-line code of lo
 projection     kinematics, rows; factors, G M^-1 G', step of q; kinematics there; step of u
 closure        kinematics; residuals, rates and entries of all rows
 pose_errors    kinematics; errors of the cut joints' poses and how speeds change them
+loop_rates     both of these, to be differentiated
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from kinode.kernels.rolled.tree_loops import TreeLoops, Views, straight_blocks
 from kinode.kernels.rolled.tree_sweeps import Iterations
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
-from kinode.multibody.dependent_joints import PoseError
+from kinode.multibody.dependent_joints import PoseError, n_cut_coordinates
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.loop_constraints import CutJointConstraint, freedoms
 from kinode.multibody.restraints.projection import probe_rates
 from kinode.multibody.snapshot import Snapshot
+
+Pairs = list[tuple[int, int, int]]
+"""Node, index of its load or axes in ``work``, and index of the first entry in ``out``."""
 
 
 class ClosedBuilder(RolledBuilder):
@@ -40,10 +44,8 @@ class ClosedBuilder(RolledBuilder):
     def program(self) -> Program:
         """The whole program."""
         match self.kernel.name:
-            case "closure":
-                blocks, constants, size = self._closure()
-            case "pose_errors":
-                blocks, constants, size = self._pose_errors()
+            case "closure" | "pose_errors" | "loop_rates":
+                blocks, constants, size = self._rows_and_poses()
             case "projection":
                 blocks, constants, size = self._projection()
             case _:
@@ -199,29 +201,49 @@ class ClosedBuilder(RolledBuilder):
         return [("work", int(k), -value) for k, value in zip(np.zeros(len(drift)) + at, drift, strict=True)]
 
     # -- rows and poses ----------------------------------------------------------------------------
-    def _closure(self) -> tuple[list[Block], dict[str, np.ndarray], int]:
-        """Residuals and rates of all rows, and the entries of their Jacobian, as ``kernel_outputs.closure``."""
-        self._closure_stores([])
-        self.loops.loaded |= {"X"}
-        entries: list[tuple[int, int, int]] = []
-        self._closure_stores(entries)
-        nodes, loads, outs = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        pairs = Iterations(nodes, {"carried": ("work", loads), "entries": ("out", outs)})
-        sweeper, constants = self._sweep(self.loops), dict[str, np.ndarray]()
-        blocks = self._lay_out(self.loops, {}, [sweeper.kinematics(), sweeper.row_entries(1, pairs)], constants, "a")
-        stores, size = self._closure_stores([])
-        return [blocks[0], *straight_blocks(stores), blocks[1]], constants, size
+    def _rows_and_poses(self) -> tuple[list[Block], dict[str, np.ndarray], int]:
+        """Errors of the poses of cut joints and how speeds change them, as ``dependent_joints.pose_errors``; then
+        residuals and rates of all rows, and the entries of their Jacobian, as ``kernel_outputs.closure``.
 
-    def _closure_stores(self, entries: list[tuple[int, int, int]]) -> tuple[list[Store], int]:
-        """The stores of residuals, rates and loads, and the size of ``out``.
+        ``loop_rates`` differentiates the first, and the second if its options name it.
+        """
+        name, axes_at = self.kernel.name, 0
+        has_poses, has_rows = name != "closure", name == "closure" or bool(self.kernel.options)
+        if has_poses:
+            axes_at = self.work.allocate(42 * len(self.topology.cuts))
+
+        def find_stores() -> tuple[list[list[Store]], list[Pairs], int]:
+            stores, pairs, size = list[list[Store]](), list[Pairs](), 0
+            for find, wanted in ((partial(self._pose_stores, axes_at), has_poses), (self._closure_stores, has_rows)):
+                if wanted:
+                    pairs.append([])
+                    found, size = find(pairs[-1], size)
+                    stores.append(found)
+            return stores, pairs, size
+
+        self.loops.loaded |= {"X"}
+        _, entries, _ = find_stores()
+        sweeper, constants = self._sweep(self.loops), dict[str, np.ndarray]()
+        kinds = [("cut_axes", sweeper.pose_columns)] * has_poses + [("carried", sweeper.row_entries)] * has_rows
+        passes = [sweeper.kinematics()]
+        for k, ((view, make), found) in enumerate(zip(kinds, entries, strict=True), start=1):
+            nodes, loads, outs = np.array(found, dtype=np.int64).reshape(-1, 3).T
+            passes.append(make(k, Iterations(nodes, {view: ("work", loads), "entries": ("out", outs)})))
+        blocks = self._lay_out(self.loops, {}, passes, constants, "a")
+        stores, _, size = find_stores()
+        straight = [block for part in stores for block in straight_blocks(part)]
+        return [blocks[0], *straight, *blocks[1:]], constants, size
+
+    def _closure_stores(self, entries: Pairs, start: int) -> tuple[list[Store], int]:
+        """The stores of residuals, rates and loads, from some place in ``out`` on, and the size of ``out``.
 
         ``entries`` gets node, index of its load in ``work`` and index of the first entry in ``out`` of each pair.
         """
         kinematics = self.snapshot(Tape(), full=False).kinematics
         constraints = kinematics.constraints
         values = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
-        stores: list[Store] = [("out", k, x) for k, x in enumerate(values)]
-        out = len(values)
+        stores: list[Store] = [("out", start + k, x) for k, x in enumerate(values)]
+        out = start + len(values)
         for constraint in constraints.loop_constraints:
             carried, loads = carried_wrenches(kinematics, constraint)
             at = {}
@@ -244,26 +266,12 @@ class ClosedBuilder(RolledBuilder):
     def _loads_at(self) -> dict[tuple[str, tuple[str, ...]], int]:
         return {}
 
-    def _pose_errors(self) -> tuple[list[Block], dict[str, np.ndarray], int]:
-        """Errors of the poses of cut joints and how speeds change them, as ``dependent_joints.pose_errors``."""
-        axes_at = self.work.allocate(42 * len(self.topology.cuts))
-        self._pose_stores(axes_at, [])
-        self.loops.loaded |= {"X"}
-        entries: list[tuple[int, int, int]] = []
-        self._pose_stores(axes_at, entries)
-        nodes, axes, outs = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        pairs = Iterations(nodes, {"cut_axes": ("work", axes), "entries": ("out", outs)})
-        sweeper, constants = self._sweep(self.loops), dict[str, np.ndarray]()
-        blocks = self._lay_out(self.loops, {}, [sweeper.kinematics(), sweeper.pose_columns(1, pairs)], constants, "a")
-        stores, size = self._pose_stores(axes_at, [])
-        return [blocks[0], *straight_blocks(stores), blocks[1]], constants, size
-
-    def _pose_stores(self, axes_at: int, entries: list[tuple[int, int, int]]) -> tuple[list[Store], int]:
+    def _pose_stores(self, axes_at: int, entries: Pairs, out: int) -> tuple[list[Store], int]:
         """The stores of errors and axes, and the size of ``out``; ``entries`` as in ``_closure_stores``."""
         tape = Tape()
-        kinematics, x = self.snapshot(tape, full=False).kinematics, tape.inputs("x", self.count["x"])
+        kinematics, x = self.snapshot(tape, full=False).kinematics, tape.inputs("x", n_cut_coordinates(self.topology))
         stores: list[Store] = []
-        out = start = 0
+        start = 0
         for cut in self.topology.cuts:
             error = PoseError(kinematics, cut, x[start : start + cut.joint.n_q])
             start += cut.joint.n_q

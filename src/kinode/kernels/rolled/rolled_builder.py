@@ -336,19 +336,19 @@ class RolledBuilder:
 
     def _results(self) -> tuple[list[Store], int]:
         """The stores of the results behind the loops, and the size of ``out``."""
-        stores, size = self._own_results()
-        if not self.also:
-            return stores, size
-        values = outputs_of(Kernel("evaluate", self.also), self.snapshot(Tape(), full=False))
+        name = self.kernel.name
+        if name in ("acceleration", "loaded_acceleration", "effort", "bias") and not self.also:
+            return [], self.topology.n_u
+        snapshot = self.snapshot(Tape(), full=False)
+        stores, size = self._own_results(snapshot)
+        values = outputs_of(Kernel("evaluate", self.also), snapshot)
         return [*stores, *(("out", size + k, x) for k, x in enumerate(values))], size + len(values)
 
-    def _own_results(self) -> tuple[list[Store], int]:
+    def _own_results(self, snapshot: Snapshot) -> tuple[list[Store], int]:
         """The same for the kernel itself."""
         topology, name = self.topology, self.kernel.name
         if name in ("acceleration", "loaded_acceleration", "effort", "bias"):
             return [], topology.n_u
-        tape = Tape()
-        snapshot = self.snapshot(tape, full=False)
         if name == "rate":
             start = topology.layout.role_slices["z"].start
             return [("out", start + k, x) for k, x in enumerate(snapshot.z_dot)], start + topology.n_z

@@ -43,6 +43,8 @@ def make_program(
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     if kernel.name == "direction":
         return tangent_builder.differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False)
+    if kernel.name == "loop_rates":
+        return tangent_builder.differentiate_loops(topology, builder, kernel)
     if isinstance(kernel.options, DerivativeOptions):
         match kernel.name:
             case "derivatives_along":

@@ -20,6 +20,7 @@ from kinode.kernels.derivatives.reverse_programs import reverse_program
 from kinode.kernels.derivatives.tangent_programs import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
+from kinode.multibody.dependent_joints import n_cut_coordinates
 from kinode.structure.topology import Topology
 
 Builder = type[RolledBuilder]
@@ -49,6 +50,15 @@ def differentiate_backward(topology: Topology, builder: Builder, options: Deriva
         for direction in unit_directions(topology, tape, options)
     ]
     return reverse_program(program, columns, topology.n_u)
+
+
+def differentiate_loops(topology: Topology, builder: Builder, kernel: Kernel) -> Program:
+    """The program of the rates of pose errors and rows along rates of all coordinates, which stand in x behind those
+    of cut joints."""
+    n, n_q, tape = n_cut_coordinates(topology), topology.n_q, Tape()
+    moving = [*(("q", k) for k in range(n_q)), *(("x", k) for k in range(n))]
+    head = [(name, position, tape.input("x", n + k)) for k, (name, position) in enumerate(moving)]
+    return differentiate_program(builder(topology, kernel).program(), head, 2 * n + n_q)
 
 
 def _program_of(topology: Topology, builder: Builder, of: tuple[str, ...], adds_efforts: bool) -> Program:

@@ -162,7 +162,8 @@ def frame_bias(kinematics: Kinematics, frame: Frame) -> tuple[Array, Array]:
     node, X = kinematics.locate_frame(frame)
     if node == WORLD:
         return ZERO3, ZERO3
-    R, w, (eps, W) = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w, kinematics.unaccelerated[1][node]
+    R, w = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w
+    eps, W = kinematics.unaccelerated[1][node]
     return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + kinematics.gravity
 
 
