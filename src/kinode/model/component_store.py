@@ -74,7 +74,10 @@ class ComponentStore:
         return self._prefixes
 
     def _section(self, name: str) -> dict[str, Any]:
-        return self._sections.setdefault(name, {})
+        found = self._sections.get(name)
+        if found is None:
+            found = self._sections[name] = {}
+        return found
 
     @property
     def bodies(self) -> dict[str, Body]:
@@ -153,7 +156,7 @@ class ComponentStore:
             raise ModelError(unknown(f"{self.name} has nothing called", name, self.components)) from None
 
     def __contains__(self, name: object) -> bool:
-        return name == "world" or (isinstance(name, str) and name in self.components)
+        return name == "world" or (isinstance(name, str) and name in self.declared)
 
     # -- names -------------------------------------------------------------------------------------
     def check_name(self, name: str) -> str:
@@ -162,8 +165,8 @@ class ComponentStore:
             raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
         if name in RESERVED:
             raise ModelError(f"the name {name!r} is reserved: it is {_meaning(name)}; choose another", component=name)
-        if name in self.components:
-            taken = self.components[name].sort()
+        if name in self.declared:
+            taken = self.declared[name].sort()
             raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
         if name in self._prefixes:
             raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
@@ -182,16 +185,31 @@ class ComponentStore:
 
     def _put(self, component: C) -> C:
         self.declared[component.name] = component
+        sources = self.motion_sources
+        if sources:
+            self._applied = None  # without sources it holds what is declared, and that grows with it
         if isinstance(component, Part) and component.drives is not None:
-            self.motion_sources[component.name] = component
+            sources[component.name], self._applied = component, None
         else:
-            self.motion_sources.pop(component.name, None)
+            sources.pop(component.name, None)
         self._section(component.section)[component.name] = component
         if "." in component.name:
             self._prefixes.update(_prefixes(component.name))
-        self._values = self._nodes = self._applied = None
+        self._values = self._nodes = None
         self.derived.clear()
         return component
+
+    def put_all(self, components: Iterable[Component]) -> None:
+        """Put finished records in, whose names are not taken; large systems are copied so."""
+        for component in components:
+            name = component.name
+            self.declared[name] = self._section(component.section)[name] = component
+            if isinstance(component, Part) and component.drives is not None:
+                self.motion_sources[name] = component
+            if "." in name:
+                self._prefixes.update(_prefixes(name))
+        self._values = self._nodes = self._applied = None
+        self.derived.clear()
 
     def add_component(self, component: C) -> C:
         """Add a finished record under its name."""

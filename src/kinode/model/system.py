@@ -301,8 +301,10 @@ class System(Declarations, Shortcuts):
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
         self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
         self._applied, self.derived = None, {}
-        for component in other.declared.values():
-            self._put(component.owned_by(self) if isinstance(component, Body) else component)
+        self.put_all(
+            component.owned_by(self) if isinstance(component, Body) else component
+            for component in other.declared.values()
+        )
 
     def add(
         self, name: str, system: System, *, on: Any = None,

@@ -143,6 +143,8 @@ def check_parameters(
 
 def _depends(system: System, component: Component, names: Collection[str] | None) -> bool:
     """Whether a component has expressions of some names, or any."""
+    if not component.expressions():
+        return False
     known = system.derived.setdefault("names in components", {})
     used = known.get(component.name)
     if used is None:
@@ -220,7 +222,8 @@ def find_law_errors(system: System) -> Iterator[ModelError]:
         return
     for component in system.components.values():
         for field in component.timely:
-            for expression in find_expressions(getattr(component, field)):
+            value = getattr(component, field)
+            for expression in find_expressions(value) if value is not None else ():
                 try:
                     _check_timely(system, component.name, field, expression)
                 except ModelError as error:
@@ -260,7 +263,10 @@ def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     """The laws of a component, with the names of their fields."""
     if isinstance(component, Signal):
         return [("law", component.law)] if isinstance(component.law, Expression) else []
-    return component.expressions() if isinstance(component, Joint | Element | Observer | Constraint) else []
+    return component.expressions() if isinstance(component, WITH_LAWS) else []
+
+
+WITH_LAWS = (Joint, Element, Observer, Constraint)
 
 
 def find_asking(system: System) -> list[Element]:

@@ -94,11 +94,12 @@ def joint_sides(system: System, joints: Sequence[Joint]) -> tuple[Poses, Poses]:
 def link_inertias(system: System, names: Sequence[str], X: Poses) -> list[RigidInertia]:
     """The inertias of bodies in frames in which their poses are ``X`` (T-1.2)."""
     bodies = [system.bodies[name] for name in names]
-    mass = np.array([body.mass for body in bodies], dtype=float)
-    c = np.array([body.center_of_mass for body in bodies], dtype=float).reshape(-1, 3)
-    entries = np.array([body.inertia for body in bodies], dtype=float).reshape(-1, 6)
+    masses, centers, tensors, about = zip(*(body.mass_properties for body in bodies), strict=True)
+    mass = np.array(masses, dtype=float)
+    c = np.array(centers, dtype=float).reshape(-1, 3)
+    entries = np.array(tensors, dtype=float).reshape(-1, 6)
     J = entries[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
-    central = np.array([body.about == "com" for body in bodies], dtype=bool)
+    central = np.array([word == "com" for word in about], dtype=bool)
     J = J + np.where(central, mass, 0.0)[:, None, None] * _shifts(c, c)
     h = (X.R @ (mass[:, None] * c)[..., None])[..., 0]
     J = X.R @ J @ X.R.swapaxes(1, 2)

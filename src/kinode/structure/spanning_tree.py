@@ -7,6 +7,7 @@ outside of the tree are cut joints: each closes a loop.
 from __future__ import annotations
 
 from collections import deque
+from operator import itemgetter
 
 import numpy as np
 
@@ -62,13 +63,14 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
         children[body].append((joint, other))
         return other
 
+    free = {name for name, joint in system.joints.items() if joint.n_u == FREE}
     later: deque[tuple[Joint, str]] = deque()  # free joints: as cut joints they add no rows, and save six speeds
     enter("world")
     while queue or later:
         if queue:
             body = queue.popleft()
-            later.extend((joint, body) for joint in joints_at[body] if joint.n_u == FREE)
-            edges = [(joint, body) for joint in joints_at[body] if joint.n_u < FREE]
+            later.extend((joint, body) for joint in joints_at[body] if joint.name in free)
+            edges = [(joint, body) for joint in joints_at[body] if joint.name not in free]
         else:
             edges = [later.popleft()]
         for joint, body in edges:
@@ -76,7 +78,8 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
                 enter(other)
     order = {name: k for k, name in enumerate(system.joints)}
     for below in children.values():
-        below.sort(key=lambda pair: order[pair[0].name])
+        if len(below) > 1:
+            below.sort(key=lambda pair: order[pair[0].name])
     steps: list[tuple[Joint, str, str]] = []
     stack = [(joint, "world", other) for joint, other in reversed(children["world"])]
     while stack:
@@ -122,12 +125,17 @@ def _preferred_joints(system: System) -> set[str]:
 
     def rank(joint: Joint) -> int:
         """Drives first, then what cannot be cut, then what light bodies hang on, then laws; 4 where none applies."""
-        own = (joint.effort, joint.stiffness, joint.damping)
-        through_light = joint.n_u < FREE and not light.isdisjoint((joint.a.body, joint.b.body))
-        has_law = any(law is not None for law in own) or joint.name in geared
-        return [joint.driven, joint.ends is not None, through_light, has_law, True].index(True)
+        if joint.driven:
+            return 0
+        if joint.ends is not None:
+            return 1
+        if light and joint.n_u < FREE and not light.isdisjoint((joint.a.body, joint.b.body)):
+            return 2
+        has_law = not (joint.effort is joint.stiffness is joint.damping is None)
+        return 3 if has_law or joint.name in geared else 4
 
-    for joint in sorted((j for j in system.joints.values() if rank(j) < 4), key=rank):
+    ranked = ((rank(joint), joint) for joint in system.joints.values())
+    for _, joint in sorted((pair for pair in ranked if pair[0] < 4), key=itemgetter(0)):
         a, b = find(joint.a.body), find(joint.b.body)
         if a != b:
             group[a] = b
@@ -139,15 +147,16 @@ def _light_bodies(system: System) -> set[str]:
     """Bodies without mass or without inertia: a loop that is cut beside one leaves it to move by itself."""
     light = set()
     for name, body in system.bodies.items():
-        if type(body.mass) is float and body.mass > 0.0 and body.about == "com" and is_plain_tuple(body.inertia):
-            if not any(body.inertia):
+        mass, _, inertia, about = body.mass_properties
+        if type(mass) is float and mass > 0.0 and about == "com" and is_plain_tuple(inertia):
+            if not any(inertia):
                 light.add(name)
             continue
-        if body.about == "com":
-            turns = any(system.nominal(x) != 0.0 for x in body.inertia)
+        if about == "com":
+            turns = any(system.nominal(x) != 0.0 for x in inertia)
         else:
             turns = bool(np.asarray(body.central_inertia(system.nominal), dtype=float).any())
-        if float(system.nominal(body.mass)) == 0.0 or not turns:
+        if float(system.nominal(mass)) == 0.0 or not turns:
             light.add(name)
     return light
 

@@ -85,9 +85,10 @@ class StateLayout:
         a, b = self.n_q, self.n_q + self.n_u
         return y[..., :a], y[..., a:b], y[..., b:]
 
-    def traced_point(self, tape: Tape) -> EvaluationPoint:
-        """A point whose entries are the inputs t, q, u, z, p and inputs of a tape."""
-        sizes = (("q", self.n_q), ("u", self.n_u), ("z", self.n_z), ("p", len(self.parameters)))
+    def traced_point(self, tape: Tape, *, moving: bool = True) -> EvaluationPoint:
+        """A point whose entries are the inputs t, q, u, z, p and inputs of a tape; without q and u unless ``moving``."""
+        n_q, n_u = (self.n_q, self.n_u) if moving else (0, 0)
+        sizes = (("q", n_q), ("u", n_u), ("z", self.n_z), ("p", len(self.parameters)))
         arrays = {name: tape.inputs(name, size) for name, size in (*sizes, ("inputs", len(self.inputs)))}
         return EvaluationPoint(tape.input("t", 0), **arrays)
 
@@ -109,8 +110,9 @@ def lay_out_state(system: System, joints: Sequence[Joint], network: Network | No
         else:
             q_of.append(joint.name, joint.n_q)
             u_of.append(joint.name, joint.n_u)
+    own = system.joints
     for name, component in system.components.items():
-        if name not in system.joints and component.states:
+        if name not in own and component.states:
             z_of.append(name, len(component.states))
     network_states: Mapping[str, NamedUnits] = {} if network is None else network.states_of
     for name, states in network_states.items():
@@ -124,13 +126,12 @@ def lay_out_state(system: System, joints: Sequence[Joint], network: Network | No
         *_other_coordinates(z_of.slices, {n: network_states.get(n) or tuple(system[n].states) for n in z_of.slices}),
         *_other_coordinates(discrete_of.slices, {n: tuple(system[n].discrete_states) for n in discrete_of.slices}),
     ]
-    order = {"q": 0, "u": 1, "z": 2}
     return StateLayout(
         q_of.slices,
         u_of.slices,
         z_of.slices,
         discrete_of.slices,
-        tuple(sorted(coordinates, key=lambda c: (order[c.role], c.index))),
+        tuple(coordinates),
         (*_quaternions(system, q_of.slices, 0), *_quaternions(system, z_of.slices, q_of.size + u_of.size)),
         tuple(name for name, parameter in system.parameters.items() if isinstance(parameter.value, float)),
         tuple(system.inputs),
@@ -150,15 +151,24 @@ class _Slices:
 
 
 def _joint_coordinates(system: System, q_of: Mapping[str, slice], u_of: Mapping[str, slice]) -> list[Coordinate]:
-    coordinates = []
-    for name in q_of:
-        joint = system.joints[name]
-        speeds = tuple(part for part, _ in joint.coordinates), tuple(kind for _, kind in joint.coordinates)
-        for role, where, (names, kinds) in (("q", q_of[name], coordinate_names(joint)), ("u", u_of[name], speeds)):
-            for k, (part, kind) in enumerate(zip(names, kinds, strict=True)):
-                text = f"{name}.{role}" if len(names) == 1 else f"{name}.{role}.{part}"
-                coordinates.append(Coordinate(text, where.start + k, role, name, kind))
-    return coordinates
+    """The entries of q, then those of u; both are in the order of joints."""
+    joints, positions, speeds = system.joints, list[Coordinate](), list[Coordinate]()
+    for name, where in q_of.items():
+        joint, start = joints[name], u_of[name].start
+        moving = joint.coordinates
+        if len(moving) == 1 and joint.n_q == 1:  # most joints of large systems
+            ((_, kind),) = moving
+            positions.append(Coordinate(f"{name}.q", where.start, "q", name, kind))
+            speeds.append(Coordinate(f"{name}.u", start, "u", name, kind))
+            continue
+        names, kinds = coordinate_names(joint)
+        for k, (part, kind) in enumerate(zip(names, kinds, strict=True)):
+            text = f"{name}.q" if len(names) == 1 else f"{name}.q.{part}"
+            positions.append(Coordinate(text, where.start + k, "q", name, kind))
+        for k, (part, kind) in enumerate(moving):
+            text = f"{name}.u" if len(moving) == 1 else f"{name}.u.{part}"
+            speeds.append(Coordinate(text, start + k, "u", name, kind))
+    return positions + speeds
 
 
 def _other_coordinates(slices: Mapping[str, slice], states: Mapping[str, NamedUnits]) -> list[Coordinate]:

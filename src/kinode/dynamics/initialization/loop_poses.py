@@ -24,6 +24,7 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import Resolve
 from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import followers, loop_columns, pose_errors
+from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -65,7 +66,10 @@ class PoseLayout:
         self._wraps: dict[tuple[str, bytes], Array] = {}
         self.calls = 0  # of the kernel; the first are made in plain numbers
         self.uncompiled_calls = 0 if is_large(topology) else UNCOMPILED_CALLS[len(self.cuts) >= MANY_CUTS]
-        self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
+
+    @cached_property
+    def _kinematics(self) -> Kinematics:
+        return Snapshot(self.topology, self.topology.layout.traced_point(Tape())).kinematics
 
     @cached_property
     def plan(self) -> _Plan:

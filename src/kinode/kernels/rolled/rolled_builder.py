@@ -55,7 +55,7 @@ class RolledBuilder:
         self._given = added_efforts if adds_efforts else find_row(kernel).given
         self.work = WorkSpace()
         self.prelude_tape = Tape()
-        self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape))
+        self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape, moving=False))
         self.prelude_stores: list[Store] = []
         self.driven: dict[str, tuple[int, int, int]] = {}
         self._store_driven()

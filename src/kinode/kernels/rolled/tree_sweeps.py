@@ -182,23 +182,21 @@ def _share_slots(parents: Sequence[int], outward: bool) -> np.ndarray:
     for i, parent in enumerate(parents):
         if parent >= 0:
             last[parent] = max(last[parent], i)
-    slots = np.zeros(n + 1, dtype=np.int64)
+    slots = [0] * (n + 1)  # the world's last
     free_slots: list[int] = []
     count = 1  # slot 0 is the world's
-    ends: dict[int, list[int]] = {}
-    begins: dict[int, list[int]] = {}
-    for i in range(n):
-        begins.setdefault(i if outward else n - 1 - last[i], []).append(i)
-        ends.setdefault(last[i] if outward else n - 1 - i, []).append(i)
+    at_last: list[list[int]] = [[] for _ in range(n)]  # the nodes by their latest ones
+    for i, k in enumerate(last):
+        at_last[k].append(i)
     for step in range(n):
-        for i in begins.get(step, ()):
+        k = step if outward else n - 1 - step
+        for i in (k,) if outward else at_last[k]:
             if not free_slots:
                 free_slots.append(count)
                 count += 1
             slots[i] = free_slots.pop()
-        free_slots.extend(int(slots[i]) for i in ends.get(step, ()))
-    slots[n] = 0
-    return slots
+        free_slots.extend([slots[i] for i in at_last[k]] if outward else (slots[k],))
+    return np.array(slots, dtype=np.int64)
 
 
 def _group(plan: Plan) -> dict[tuple[Any, ...], list[int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -154,6 +153,9 @@ class Body(Component):
         matrix: Any = None, turns: Any = None, name: str | None = None,
     ) -> Frame:  # fmt: skip
         """A frame on this body; a named one is stored and available as ``body[name]``."""
+        if rpy is quaternion is matrix is turns is name is None and type(x) is type(y) is type(z) is float:
+            if math.isfinite(x + y + z) and self.system is not None and self.name in self.system:
+                return Frame(self.name, (x, y, z))  # by far the most frequent one
         given = {"at": (x, y, z), "rpy": rpy, "quaternion": quaternion, "matrix": matrix, "turns": turns}
         assert self.system is not None
         return self.system.place(self.name, given, name)
@@ -209,9 +211,17 @@ class Body(Component):
 
     def owned_by(self, system: Any) -> Body:
         """The same body in another system."""
-        twin = copy(self)
-        object.__setattr__(twin, "system", system)
+        twin: Body = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, system=system)
         return twin
+
+    @property
+    def mass_properties(self) -> tuple[Value, Vector, Inertia, str]:
+        """Mass, mass center, inertia, and what that is about."""
+        solid = self.solid
+        if solid is None:
+            return self.given_mass, self.given_com, self.given_inertia, self.given_about
+        return solid.total_mass(), solid.com(), solid.inertia(), "com"
 
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:
         """Mass, first moment and tensor about the body's origin, in its axes."""
@@ -241,18 +251,19 @@ class Body(Component):
         if self.solid is not None and self.states_mass:
             message = "the shape has a mass or density; leave out mass, com and inertia"
             raise ModelError(message, component=self.name, field="shape")
-        mass = float(nominal(self.mass))
+        given_mass, com, inertia, about = self.mass_properties
+        mass = given_mass if type(given_mass) is float else float(nominal(given_mass))
         if not mass >= 0:
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        xx, yy, zz, xy, xz, yz = (float(nominal(x)) for x in self.inertia)
-        x, y, z = (float(nominal(value)) for value in self.center_of_mass)
+        xx, yy, zz, xy, xz, yz = (x if type(x) is float else float(nominal(x)) for x in inertia)
+        x, y, z = (value if type(value) is float else float(nominal(value)) for value in com)
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
         squares = x * x + y * y + z * z
         scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * squares + 1e-18)
         where = ""
-        if self.about == "origin":
+        if about == "origin":
             xx, yy, zz = xx - mass * (squares - x * x), yy - mass * (squares - y * y), zz - mass * (squares - z * z)
             xy, xz, yz = xy + mass * x * y, xz + mass * x * z, yz + mass * y * z
             where = f" (about the center of mass, {mass:g} kg at {(x, y, z)})"

@@ -51,11 +51,12 @@ class Reader:
         """All declared fields of a component from what was given; defaults fill the rest."""
         raw = cls.gather(self, raw)
         self.check_given(cls, raw)
-        return {
-            field.name: self.read(cls, name, spec, raw[name])
-            for name, (field, spec) in cls.specs().items()
-            if name in raw and not (raw[name] is None and field.default is None)
-        }
+        specs, fields = cls.specs(), dict[str, Any]()
+        for name, value in raw.items():
+            field, spec = specs[name]
+            if value is not None or field.default is not None:
+                fields[field.name] = self.read(cls, name, spec, value)
+        return fields
 
     def check_given(self, cls: type[Component], given: Collection[str]) -> None:
         """Refuse names that are no fields, and name all fields that are missing."""

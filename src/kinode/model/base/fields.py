@@ -163,9 +163,14 @@ class Component:
         for name in needed:
             if name not in named:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-        put = object.__setattr__
-        for name, value in fields.items():
-            put(self, name, value)
+        own = self.__dict__
+        own.update(fields)  # past ``__setattr__``, and all at once: large systems have many records
+        declared = _declared_fields(type(self))
+        for name, value in named.items():
+            if type(value) not in PLAIN_TYPES and name in declared and not is_plain(value):
+                return
+        if has_plain_defaults(type(self)):
+            own[EXPRESSIONS] = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")
@@ -328,13 +333,17 @@ class Component:
         """Every expression in the component, with the name of its field."""
         known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
         if known is None:  # they are asked for many times, and a record is not changed
-            values = self.__dict__
-            odd = {k for k, v in values.items() if type(v) not in PLAIN_TYPES and not is_plain_tuple(v)}
-            known = tuple(
-                (name, expression)
-                for name, (field, _) in self.specs().items()
-                if field.name in odd
-                for expression in find_expressions(values[field.name])
+            values, declared = self.__dict__, _declared_fields(type(self))
+            odd = {k for k, v in values.items() if type(v) not in PLAIN_TYPES and k in declared and not is_plain(v)}
+            known = (
+                ()
+                if not odd
+                else tuple(
+                    (name, expression)
+                    for name, (field, _) in self.specs().items()
+                    if field.name in odd
+                    for expression in find_expressions(values[field.name])
+                )
             )
             object.__setattr__(self, EXPRESSIONS, known)
         return known
@@ -347,6 +356,34 @@ PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
 def is_plain_tuple(value: Any) -> bool:
     """Whether a value is a tuple of numbers, texts and nothing else."""
     return type(value) is tuple and PLAIN_TYPES.issuperset(map(type, value))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether there is surely no expression in a value; a record may tell it by ``has_plain_numbers``."""
+    return is_plain_tuple(value) or bool(getattr(value, "has_plain_numbers", False))
+
+
+_DECLARED: dict[type[Component], frozenset[str]] = {}
+
+
+def _declared_fields(cls: type[Component]) -> frozenset[str]:
+    """The names of the fields that a kind declares; they do not change."""
+    known = _DECLARED.get(cls)
+    if known is None:
+        known = _DECLARED[cls] = frozenset(field.name for field, _ in cls.specs().values())
+    return known
+
+
+_PLAIN_DEFAULTS: dict[type[Component], bool] = {}
+
+
+def has_plain_defaults(cls: type[Component]) -> bool:
+    """Whether no default of a kind is an expression."""
+    known = _PLAIN_DEFAULTS.get(cls)
+    if known is None:
+        defaults = [field.default for field, _ in cls.specs().values()]
+        known = _PLAIN_DEFAULTS[cls] = not any(True for value in defaults for _ in find_expressions(value))
+    return known
 
 
 def find_expressions(value: Any) -> Iterable[Expression]:

@@ -20,7 +20,7 @@ from kinode.algebra.spatial import (
     turn_about,
 )
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Value, Vector, unknown
+from kinode.model.base.fields import Value, Vector, is_plain_tuple, unknown
 from kinode.records import dataclass
 
 Resolve = Callable[[Value], Scalar]
@@ -79,6 +79,11 @@ class Frame:
     def is_plain(self) -> bool:
         """Whether the frame is the body's own."""
         return self.position == ZERO and self.rotation is None and self.base is None
+
+    @property
+    def has_plain_numbers(self) -> bool:
+        """Whether it has no expressions."""
+        return self.rotation is None and self.base is None and is_plain_tuple(self.position)
 
     def __str__(self) -> str:
         return f"{self.body}.{self.name}" if self.name else self.body

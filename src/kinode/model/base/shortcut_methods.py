@@ -136,7 +136,7 @@ def make_method(cls: type[Component]) -> Callable[..., Any]:
             message = f"{count}; a {word} takes {taken} so, and its other fields by their names"
             raise ModelError(message, component=name)
         given = dict(zip(positional, values, strict=False))
-        for field in given.keys() & fields.keys():
+        for field in given.keys() & fields.keys() if not given.keys().isdisjoint(fields) else ():
             raise ModelError("is given twice, by position and by name", component=name, field=field)
         return self.add_kind(cls.section, name, cls.kind, {**given, **fields})
 
