@@ -86,7 +86,7 @@ class StateLayout:
         return y[..., :a], y[..., a:b], y[..., b:]
 
     def traced_point(self, tape: Tape, *, moving: bool = True) -> EvaluationPoint:
-        """A point whose entries are the inputs t, q, u, z, p and inputs of a tape; without q and u unless ``moving``."""
+        """A point whose entries are the inputs t, q, u, z, p and inputs of a tape; q and u only if ``moving``."""
         n_q, n_u = (self.n_q, self.n_u) if moving else (0, 0)
         sizes = (("q", n_q), ("u", n_u), ("z", self.n_z), ("p", len(self.parameters)))
         arrays = {name: tape.inputs(name, size) for name, size in (*sizes, ("inputs", len(self.inputs)))}

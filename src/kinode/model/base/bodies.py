@@ -153,9 +153,9 @@ class Body(Component):
         matrix: Any = None, turns: Any = None, name: str | None = None,
     ) -> Frame:  # fmt: skip
         """A frame on this body; a named one is stored and available as ``body[name]``."""
-        if rpy is quaternion is matrix is turns is name is None and type(x) is type(y) is type(z) is float:
-            if math.isfinite(x + y + z) and self.system is not None and self.name in self.system:
-                return Frame(self.name, (x, y, z))  # by far the most frequent one
+        plain = rpy is quaternion is matrix is turns is name is None and type(x) is type(y) is type(z) is float
+        if plain and math.isfinite(x + y + z) and self.system is not None and self.name in self.system:
+            return Frame(self.name, (x, y, z))  # by far the most frequent one
         given = {"at": (x, y, z), "rpy": rpy, "quaternion": quaternion, "matrix": matrix, "turns": turns}
         assert self.system is not None
         return self.system.place(self.name, given, name)
