@@ -1,8 +1,8 @@
 """Large systems: time to compile, an evaluation of systems with many loops, and a long closed chain, beside peers.
 
-    python benchmarks/large.py                    all of it, a quarter of an hour; writes docs/reference/benchmarks.md
-    python benchmarks/large.py compile chain      some of its parts (compile, evaluations, chain); writes nothing
-    python benchmarks/large.py --seconds 120      less time for each program on the closed chain
+    python benchmarks/large.py                    all of it, in a few minutes; writes docs/reference/benchmarks.md
+    python benchmarks/large.py compile chain      some of its parts (``PARTS``); writes nothing
+    python benchmarks/large.py --seconds 300      more time for each program on the closed chain
 
 Each row is printed as soon as it is measured.  Memory is limited, so that a peer cannot take all of it.  Times to
 compile are processor times from an empty cache.  MuJoCo's evaluation is ``mj_forward``; of Exudyn it is a step of its
@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ import loop_exudyn
 import loop_mujoco
 import measure
 from loop_models import Mechanism
-from models import chain
+from models import chain, pinocchio_model, state
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -95,6 +96,76 @@ def compiling() -> Iterator[tuple[str, float, float]]:
         yield f"closed chain of {n} links, description to first step", closed_chain(n), most
     yield "20,000 links, description to first acceleration", first_acceleration(20_000), 5.0
     del os.environ["KINODE_CACHE"]
+
+
+DERIVATIVES = ("gradient of u_dot", "second derivatives of u_dot", "J_dot u of the tip", "d(u_dot)/d(q, u, effort)")
+MOST_DERIVATIVES = 1.0  # s to compile each
+PEER_LINKS = 200  # Pinocchio's data grow with the third power of the links of a chain
+
+
+def derivative_calls(dynamics: Any, q: Any, u: Any) -> list[Callable[[], Callable[[], Any]]]:
+    """What prepares the calls of ``DERIVATIVES``."""
+    w, tip = np.cos(np.arange(len(u))), list(dynamics.system.bodies)[-1]
+    by = ("q", "u", "effort")
+    return [
+        lambda: partial(dynamics.gradient_of("u_dot", by=by, weights=w), 0.0, q, u),
+        lambda: partial(dynamics.second_derivatives, 0.0, q, u, of="u_dot", along={"q": w, "u": u}),
+        lambda: partial(dynamics.jacobian_rate, tip, 0.0, q, u),
+        lambda: partial(dynamics.derivatives_of("u_dot", by=by), 0.0, q, u),
+    ]
+
+
+def peer_calls(n: int, q: Any, u: Any) -> list[Callable[[], Any] | None]:
+    """What Pinocchio has for them: all of the matrix for the gradient, nothing for second derivatives."""
+    if n > PEER_LINKS:
+        return [None] * 4
+    import pinocchio as pin
+
+    model, data = pinocchio_model(chain(n))
+    zero = np.zeros(n)
+
+    def tip() -> Any:
+        pin.forwardKinematics(model, data, q, u, zero)
+        return pin.getClassicalAcceleration(model, data, n, pin.LOCAL_WORLD_ALIGNED)
+
+    def matrix() -> Any:
+        return pin.computeABADerivatives(model, data, q, u, zero)
+
+    return [matrix, None, tip, matrix]
+
+
+def derivatives_of_chains() -> Iterator[tuple[str, float, float, float | None]]:
+    """Work; seconds of the first call, which compiles; of the next ones; of Pinocchio's."""
+    os.environ["KINODE_CACHE"] = "0"
+    for n in (45, 100, 300):
+        dynamics = kn.compile(kn.load(chain(n)))
+        q, u = state(n)
+        dynamics.acceleration(0.0, q, u)
+        for title, prepare, theirs in zip(
+            DERIVATIVES, derivative_calls(dynamics, q, u), peer_calls(n, q, u), strict=True
+        ):
+            first = first_call(prepare)
+            if n == 45:  # routines that all models share are compiled
+                continue
+            sides = [measure.call(call) for call in (prepare(), theirs) if call is not None]
+            again, *others = measure.interleave(sides)
+            yield f"{title}, {n} links", first, again, others[0] if others else None
+    del os.environ["KINODE_CACHE"]
+
+
+def first_call(prepare: Callable[[], Callable[[], Any]]) -> float:
+    """Processor time of a function that is prepared and called."""
+    return seconds(lambda: prepare()())
+
+
+def derivative_rows() -> Iterator[str]:
+    """The table of derivatives of large trees."""
+    yield "| derivatives | first call | asked for | met | next calls | Pinocchio | ratio |"
+    yield "|---|--:|--:|---|--:|--:|--:|"
+    for work, first, again, theirs in derivatives_of_chains():
+        judged = f"at most {MOST_DERIVATIVES:g} s | {'yes' if first <= MOST_DERIVATIVES else 'NO'}"
+        peer = "- | -" if theirs is None else f"{theirs * 1e6:.3g} us | {theirs / again:.2g}"
+        yield f"| {work} | {first:.2g} s | {judged} | {again * 1e6:.3g} us | {peer} |"
 
 
 LEAN = 0.3  # rad
@@ -177,7 +248,7 @@ def evaluations() -> Iterator[tuple[str, float, float, float, float, float]]:
         yield title, ours, theirs, float(np.min(others)), soft, stepped
 
 
-CHAIN, CHAIN_SECONDS = "ring_40", 300.0
+CHAIN, CHAIN_SECONDS = "ring_40", 120.0
 MOST_MEMORY = 8 << 30  # bytes of a process and of those that it starts
 CHAIN_ERRORS = (1e-4, 1e-5, 1e-6)
 CHAIN_ASKED = 100.0
@@ -197,7 +268,7 @@ def time_at(points: Sequence[loop_curves.Point], error: float) -> float:
 
 def closed_chain_runs(most: float) -> Iterator[tuple[float, float, float]]:
     """Error, our time for one second of motion of a closed chain of 40 links, warm, and Exudyn's."""
-    curves = [loop_curves.curve(program, CHAIN, most) for program in ("kinode", "exudyn")]
+    curves = [loop_curves.curve(program, CHAIN, most, min(CHAIN_ERRORS)) for program in ("kinode", "exudyn")]
     for error in CHAIN_ERRORS:
         ours, theirs = (time_at(points, error) for points in curves)
         yield error, ours, theirs
@@ -230,7 +301,7 @@ def chain_rows(most: float) -> Iterator[str]:
         yield f"| {error:.0e} | {ours * 1e3:.3g} ms | {theirs * 1e3:.3g} ms | {ratio:.3g} | {met} |"
 
 
-PARTS = ("compile", "evaluations", "chain")
+PARTS = ("compile", "derivatives", "evaluations", "chain")
 
 
 def main() -> None:
@@ -242,7 +313,10 @@ def main() -> None:
     if unknown := [part for part in options.parts if part not in PARTS]:
         parser.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    tables = {"compile": compile_rows, "evaluations": evaluation_rows, "chain": lambda: chain_rows(options.seconds)}
+    tables = {
+        "compile": compile_rows, "derivatives": derivative_rows, "evaluations": evaluation_rows,
+        "chain": lambda: chain_rows(options.seconds),
+    }  # fmt: skip
     lines = [f"Measured on {measure.machine()}."]
     for part in options.parts or PARTS:
         lines.append("")
