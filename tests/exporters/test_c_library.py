@@ -272,6 +272,25 @@ def test_other_methods(tmp_path, options):
     assert np.allclose(whole, np.array(rates).T, rtol=1e-6, atol=1e-5)
 
 
+def test_the_jacobian_of_a_large_tree(tmp_path):
+    """Its code is loops, and so is that of its derivatives."""
+    system, body = kn.System("rope", gravity=(0, 0, -9.81)), None
+    for i in range(45):
+        link = system.body(f"link{i}", mass=0.1 + 0.01 * (i % 3), com=(0.05, 0, 0), inertia=(1e-5, 1e-4, 1e-4))
+        place = system.world if body is None else body.at(0.1, 0.0, 0.0)
+        system.revolute(f"pin{i}", place, link, axis="yz"[i % 2], damping=1e-3, q=0.03 * (-1) ** i)
+        body = link
+    library = LoadedModel(system, tmp_path / "c", jacobian=True, method="dopri5", outputs=["link44.position"])
+    assert library("init", 0.0) == 0
+    whole = np.zeros((93, 90))
+    library("jacobian", ctypes.c_void_p(whole.ctypes.data), result=None)
+    dynamics, of = kn.compile(system), ("rate", "link44.position")
+    start = dynamics.initial
+    expected = dynamics.derivatives(0.0, start.q, start.u, of=of, by=("coordinates", "u")).matrix
+    # two writers of one program: rounding, times the condition of a long chain
+    assert np.allclose(whole, expected, rtol=1e-9, atol=1e-9 * abs(expected).max())
+
+
 @pytest.mark.parametrize(("damping", "method"), [("10 N*m*s/rad", "stiff"), ("1e-4 N*m*s/rad", "dopri5")])
 def test_the_automatic_method_is_decided_at_export(tmp_path, damping, method):
     """A light vane in thick oil, or in thin one."""

@@ -10,10 +10,11 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
-from kinode.model.base.fields import Component, find_expressions, unknown
+from kinode.model.base.fields import Component, unknown
 from kinode.model.base.frames import Resolve
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Signal
+from kinode.model.base.plain_values import find_expressions
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.network.joint_sources import locate_source

@@ -7,12 +7,13 @@ outside of the tree are cut joints: each closes a loop.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from operator import itemgetter
 
 import numpy as np
 
 from kinode.errors import ModelError
-from kinode.model.base.fields import is_plain_tuple
+from kinode.model.base.plain_values import is_plain_tuple
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 from kinode.named_tuples import NamedTuple
@@ -87,6 +88,12 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
         steps.append((joint, body, other))
         stack.extend((below, other, child) for below, child in reversed(children[other]))
     cuts = tuple(Cut(joint, _loop(joint, parent_of)) for joint in system.joints.values() if joint.name not in used)
+    _check_cuts(cuts)
+    return steps, cuts
+
+
+def _check_cuts(cuts: Iterable[Cut]) -> None:
+    """Refuse what a cut joint cannot have."""
     for cut in cuts:
         if cut.joint.ends is not None and turns(cut.joint):
             field = "stop" if cut.joint.stop is not None else "backlash"
@@ -96,7 +103,6 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
             field = "speed" if cut.joint.motion is None else "motion"
             message = f"the other joints of its loop are all driven ({', '.join(cut.loop)}) and decide its motion"
             raise ModelError(f"{message}; leave it out", component=cut.joint.name, field=field)
-    return steps, cuts
 
 
 def _geared_joints(system: System) -> set[str]:

@@ -16,8 +16,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
 from kinode.model.base.events import EventTable, find_events
-from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
+from kinode.model.base.plain_values import find_expressions
 from kinode.model.constraints.constraint import Constraint, Relation
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint

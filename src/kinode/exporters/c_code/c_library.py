@@ -15,7 +15,6 @@ from kinode.exporters.c_code.model_source import write_model
 from kinode.exporters.c_code.start_plan import find_start_plan
 from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, VariableSource, find_variables
 from kinode.jit.c_text.c_numbers import identifier, real
-from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import unknown
 from kinode.model.system import System
 from kinode.records import dataclass
@@ -65,14 +64,14 @@ class _LibraryText:
         self.variables = self._find_variables(options)
         chosen = {name: options[name] for name in ("method", "step", "rtol", "atol") if options.get(name) is not None}
         jacobian = bool(options.get("jacobian", False))
-        if jacobian and is_large(dynamics.topology):
-            raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
         outputs = tuple(x.name for x in self.variables.results)
         start = find_start_plan(dynamics)
         self.parameters = find_parameters(dynamics, find_break_plan(dynamics), start)
         self.names = self._find_names()
         names = self._enumerations(identifier(self.system.name))
         self.model = write_model(dynamics, outputs=outputs, jacobian=jacobian, names=names, start=start, **chosen)
+        if jacobian and not self.model.has_jacobian:
+            raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
 
     def _find_variables(self, options: Mapping[str, Any]) -> ExportedVariables:
         """Names, units and values; wrong names are refused."""

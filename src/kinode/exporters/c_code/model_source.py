@@ -105,7 +105,7 @@ def write_model(
     outputs : sequence of str
         Names of quantities that ``<name>_outputs`` gives, one after the other.
     jacobian : bool
-        Whether ``<name>_jacobian`` is written; not for large systems.
+        Whether ``<name>_jacobian`` is written; of a large system that has no loop code for it, it is not.
     method, step, rtol, atol
         Of ``<name>_advance``, as in ``kn.simulate``; those of the model's run section by default.
     names : str

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.base.fields import find_expressions
+from kinode.model.base.plain_values import find_expressions
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 

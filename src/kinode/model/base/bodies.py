@@ -212,7 +212,8 @@ class Body(Component):
     def owned_by(self, system: Any) -> Body:
         """The same body in another system."""
         twin: Body = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__, system=system)
+        for name, value in self.__dict__.items():  # ``copy`` takes three times as long
+            object.__setattr__(twin, name, system if name == "system" else value)
         return twin
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from kinode.errors import Advice, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
+from kinode.model.base.plain_values import PLAIN_TYPES, find_expressions, is_plain
 from kinode.named_tuples import NamedTuple
 from kinode.records import add_fields, dataclass
 
@@ -163,14 +165,15 @@ class Component:
         for name in needed:
             if name not in named:
                 raise TypeError(f"{type(self).__name__} needs {name}")
-        own = self.__dict__
-        own.update(fields)  # past ``__setattr__``, and all at once: large systems have many records
-        declared = _declared_fields(type(self))
+        put = object.__setattr__
+        for name, value in fields.items():
+            put(self, name, value)
+        declared, plain_defaults = _declared_fields(type(self))
         for name, value in named.items():
             if type(value) not in PLAIN_TYPES and name in declared and not is_plain(value):
                 return
-        if has_plain_defaults(type(self)):
-            own[EXPRESSIONS] = ()
+        if plain_defaults:
+            put(self, EXPRESSIONS, ())
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")
@@ -333,7 +336,7 @@ class Component:
         """Every expression in the component, with the name of its field."""
         known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
         if known is None:  # they are asked for many times, and a record is not changed
-            values, declared = self.__dict__, _declared_fields(type(self))
+            values, (declared, _) = self.__dict__, _declared_fields(type(self))
             odd = {k for k, v in values.items() if type(v) not in PLAIN_TYPES and k in declared and not is_plain(v)}
             known = (
                 ()
@@ -350,60 +353,14 @@ class Component:
 
 
 EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they were asked for
-PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
 
 
-def is_plain_tuple(value: Any) -> bool:
-    """Whether a value is a tuple of numbers, texts and nothing else."""
-    return type(value) is tuple and PLAIN_TYPES.issuperset(map(type, value))
-
-
-def is_plain(value: Any) -> bool:
-    """Whether there is surely no expression in a value; a record may tell it by ``has_plain_numbers``."""
-    return is_plain_tuple(value) or bool(getattr(value, "has_plain_numbers", False))
-
-
-_DECLARED: dict[type[Component], frozenset[str]] = {}
-
-
-def _declared_fields(cls: type[Component]) -> frozenset[str]:
-    """The names of the fields that a kind declares; they do not change."""
-    known = _DECLARED.get(cls)
-    if known is None:
-        known = _DECLARED[cls] = frozenset(field.name for field, _ in cls.specs().values())
-    return known
-
-
-_PLAIN_DEFAULTS: dict[type[Component], bool] = {}
-
-
-def has_plain_defaults(cls: type[Component]) -> bool:
-    """Whether no default of a kind is an expression."""
-    known = _PLAIN_DEFAULTS.get(cls)
-    if known is None:
-        defaults = [field.default for field, _ in cls.specs().values()]
-        known = _PLAIN_DEFAULTS[cls] = not any(True for value in defaults for _ in find_expressions(value))
-    return known
-
-
-def find_expressions(value: Any) -> Iterable[Expression]:
-    """The expressions inside a value, however nested."""
-    if type(value) in PLAIN_TYPES or is_plain_tuple(value):
-        return
-    if isinstance(value, Expression):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from find_expressions(item)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            if type(item) is not float:
-                yield from find_expressions(item)
-    elif dataclasses.is_dataclass(value):
-        for name in value.__dataclass_fields__:
-            item = getattr(value, name)
-            if type(item) not in PLAIN_TYPES and not is_plain_tuple(item):
-                yield from find_expressions(item)
+@cache
+def _declared_fields(cls: type[Component]) -> tuple[frozenset[str], bool]:
+    """The names of the fields that a kind declares, and whether no default is an expression; they do not change."""
+    fields = [field for field, _ in cls.specs().values()]
+    plain = not any(True for field in fields for _ in find_expressions(field.default))
+    return frozenset(field.name for field in fields), plain
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.fields import Component, find_expressions
+from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
+from kinode.model.base.plain_values import find_expressions
 from kinode.model.base.symbols import symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.frame_lookup import joint_frame

@@ -13,8 +13,9 @@ from kinode.formats.editing.spans.span_edits import value_end
 from kinode.formats.span_nodes import NodeKind
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_writer import PlainRecords, write_flow
-from kinode.model.base.fields import Component, find_expressions
+from kinode.model.base.fields import Component
 from kinode.model.base.parameters import Input, Parameter, RunDefaults, Signal
+from kinode.model.base.plain_values import find_expressions
 from kinode.model.system import System
 from kinode.studio.drawing.checked_model import CheckedVersion, places_in
 from kinode.studio.drawing.drawn_parts import KINDLESS

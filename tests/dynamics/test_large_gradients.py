@@ -1,0 +1,91 @@
+"""Derivatives of a chain of 100 links, all of them loop code, against each other and against central differences."""
+
+import numpy as np
+import pytest
+from mechanisms import ring
+
+import kinode as kn
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.rolled.rolled_programs import is_loop_code
+
+LINKS = 100
+TIP = f"b{LINKS - 1}"
+STEP = 1e-5
+BY = (("q", None), ("u", None), ("x", None))
+
+
+@pytest.fixture(scope="module")
+def chain():
+    """Its dynamics, a state, and a direction."""
+    system = kn.System("chain")
+    body = system.world
+    for i in range(LINKS):
+        new = system.body(f"b{i}", mass=1 + 0.1 * (i % 7), com=(0.01, 0.02, 0.05), inertia=(0.003, 0.004, 0.005))
+        system.revolute(f"j{i}", body.at(0.005, 0.01, 0.1), new, axis="xyz"[i % 3], damping=0.1)
+        body = new
+    rng = np.random.default_rng(2)
+    return kn.compile(system), rng.normal(size=(2, LINKS)) * [[0.2], [0.5]], rng.normal(size=LINKS)
+
+
+def assert_close(found, expected, share):
+    assert np.shape(found) == np.shape(expected)
+    assert abs(np.asarray(found) - expected).max() <= share * abs(np.asarray(expected)).max()
+
+
+def test_all_of_them_are_loop_code(chain):
+    topology = chain[0].topology
+    for name in ("gradient", "second_derivatives", "derivatives_along", "derivatives"):
+        assert is_loop_code(topology, Kernel(name, DerivativeOptions(("u_dot",), BY))), name
+    assert is_loop_code(topology, Kernel("gradient_of_motion", DerivativeOptions(("effort",), BY)))
+    assert is_loop_code(topology, Kernel("jacobian_rate", (TIP,)))
+
+
+def test_gradient_is_that_of_the_recursion_and_of_differences(chain):
+    dynamics, (q, u), w = chain
+    by = ("q", "u", "effort")
+    found = dynamics.gradient(0.0, q, u, of="u_dot", by=by, weights=w)
+    columns = dynamics.derivatives(0.0, q, u, of="u_dot", by=by)
+    for name in by:
+        assert_close(found[name], w @ columns[name], 1e-9)  # rounding, times the condition of a chain of 100 links
+    ahead, behind = (w @ dynamics.acceleration(0.0, q + s * w, u) for s in (STEP, -STEP))
+    assert_close(found["q"] @ w, (ahead - behind) / (2 * STEP), 1e-5)  # error of differences
+    energy = dynamics.gradient(0.0, q, u, of="system.energy", by="u")["u"]
+    assert_close(energy, u @ np.linalg.inv(columns["effort"]), 1e-8)  # M u
+
+
+def test_gradient_of_inverse_dynamics(chain):
+    dynamics, (q, u), w = chain
+    found = dynamics.gradient(0.0, q, u, of="effort", by=("q", "u", "u_dot"), weights=w, u_dot=w)
+    columns = dynamics.derivatives(0.0, q, u, of="effort", by=("q", "u", "u_dot"), u_dot=w)
+    for name in ("q", "u", "u_dot"):
+        assert_close(found[name], w @ columns[name], 1e-10)
+
+
+def test_second_derivatives_are_those_of_differences(chain):
+    dynamics, (q, u), w = chain
+    found = dynamics.second_derivatives(0.0, q, u, of="u_dot", along={"q": w, "u": -w}, then={"q": u})
+    ahead, behind = (dynamics.derivatives(0.0, q + s * u, u, of="u_dot", by=("q", "u")) for s in (STEP, -STEP))
+    expected = ((ahead["q"] - behind["q"]) @ w - (ahead["u"] - behind["u"]) @ w) / (2 * STEP)
+    assert_close(found, expected, 1e-5)  # error of differences
+
+
+def test_rate_of_a_jacobian(chain):
+    dynamics, (q, u), _ = chain
+    frame = f"{TIP}.com"
+    angular, linear = dynamics.jacobian_rate(frame, 0.0, q, u)
+    ahead, behind = (dynamics.jacobian(frame, 0.0, q + s * u) for s in (STEP, -STEP))
+    for found, one, other in zip((angular, linear), ahead, behind, strict=True):
+        assert_close(found, (one - other) @ u / (2 * STEP), 1e-6)  # error of differences
+    assert_close(linear, dynamics.jacobian_rate(f"{frame}.position", 0.0, q, u), 1e-11)
+
+
+def test_gradient_of_a_large_closed_chain():
+    """Its loops are not run backward: the gradient is the weighted sum of all columns."""
+    dynamics = kn.compile(ring(40, "revolute"))
+    start, w = dynamics.initial, np.random.default_rng(5).normal(size=dynamics.n_u)
+    assert is_loop_code(dynamics.topology, Kernel("acceleration"))
+    found = dynamics.gradient(0.0, start.q, start.u, of="u_dot", by=("q", "u"), weights=w)
+    step = {"q": start.q + np.outer([STEP, -STEP], w), "u": start.u + np.zeros((2, 1))}
+    ahead, behind = dynamics.acceleration(0.0, step["q"], step["u"]) @ w
+    assert_close(found["q"] @ w, (ahead - behind) / (2 * STEP), 1e-4)  # error of differences
+    assert found["u"].shape == (dynamics.n_u,)
