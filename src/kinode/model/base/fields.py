@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -113,6 +112,7 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
 Fields = tuple[dict[str, Any], list[str], list[str]]
 _FIELDS: dict[type[Any], Fields] = {}
+_DECLARED: dict[type[Any], tuple[frozenset[str], bool]] = {}
 _REQUIRED: dict[type[Component], tuple[str, ...]] = {}
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
@@ -355,12 +355,14 @@ class Component:
 EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they were asked for
 
 
-@cache
-def _declared_fields(cls: type[Component]) -> tuple[frozenset[str], bool]:
+def _declared_fields(cls: type[Any]) -> tuple[frozenset[str], bool]:
     """The names of the fields that a kind declares, and whether no default is an expression; they do not change."""
-    fields = [field for field, _ in cls.specs().values()]
-    plain = not any(True for field in fields for _ in find_expressions(field.default))
-    return frozenset(field.name for field in fields), plain
+    known = _DECLARED.get(cls)
+    if known is None:
+        fields = [field for field, _ in cls.specs().values()]
+        plain = not any(True for field in fields for _ in find_expressions(field.default))
+        known = _DECLARED[cls] = frozenset(field.name for field in fields), plain
+    return known
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
