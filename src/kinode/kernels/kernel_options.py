@@ -104,11 +104,13 @@ class DerivativeOptions:
     """What is differentiated, and by what.
 
     ``of`` are names of quantities, or words of ``derivatives/derived_values.py``.  ``by`` has a word of
-    ``derivatives/directions.py`` and a position in that array, or None for all of it.
+    ``derivatives/directions.py`` and a position in that array, or None for all of it.  ``sharing`` is how redundant
+    reactions among the quantities are shared.
     """
 
     of: tuple[str, ...]
     by: tuple[tuple[str, int | None], ...]
+    sharing: SharingOptions | None = None
 
 
 @dataclass(frozen=True)
