@@ -76,6 +76,14 @@ class SharingOptions:
 
 
 @dataclass(frozen=True)
+class SharedNames:
+    """Names of quantities, and how redundant reactions among them are shared."""
+
+    names: tuple[str, ...]
+    sharing: SharingOptions | None
+
+
+@dataclass(frozen=True)
 class BoundOptions:
     """What the kernels of bounds cover: laws as text, event functions by their index, and how many arguments."""
 

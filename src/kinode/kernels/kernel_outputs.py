@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy, where
+from kinode.algebra.scalars import Array, Scalar, where
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
 from kinode.model.system import joint_frame
 from kinode.model.system_checks import find_asking

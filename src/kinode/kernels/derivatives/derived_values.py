@@ -15,7 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.kernels import kernel_outputs
-from kinode.kernels.kernel_options import SharingOptions
+from kinode.kernels.kernel_options import SharedNames, SharingOptions
 from kinode.kernels.kernel_outputs import flat
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.given import Given
@@ -75,3 +75,9 @@ def find_values(snapshot: Snapshot, names: tuple[str, ...], sharing: SharingOpti
         known = WORDS.get(name)
         values += flat(find_quantity_value(find_quantity(snapshot.system, name)) if known is None else known(snapshot))
     return values
+
+
+def find_named_values(snapshot: Snapshot, names: tuple[str, ...] | SharedNames) -> list[Scalar]:
+    """The same, with names and sharing in one record."""
+    whole = names if isinstance(names, SharedNames) else SharedNames(names, None)
+    return find_values(snapshot, whole.names, whole.sharing)
