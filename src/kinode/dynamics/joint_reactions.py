@@ -18,8 +18,8 @@ from kinode.dynamics.redundant_reactions import ReactionSharing, is_redundant, s
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
+from kinode.kernels.derivatives.shared_quantities import ACTED_ON
 from kinode.kernels.kernel_options import ReactionOptions
-from kinode.kernels.shared_quantities import ACTED_ON
 from kinode.kernels.state import Wrench
 from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, QuantityName

@@ -1,6 +1,6 @@
 """The pattern of redundancy of a mechanism: which loads are shared, and which coordinates lock it.
 
-Operations on a tape share reactions for one pattern (``kernels/shared_quantities.py``).  It seldom changes: a planar
+Operations on a tape share reactions for one pattern (``kernels/derivatives/shared_quantities.py``).  It seldom changes: a planar
 linkage has the same one in all positions but those where links fall into line.
 """
 

@@ -153,7 +153,7 @@ def load_sharing(snapshot: Snapshot, x: Array, options: SharingOptions) -> Outpu
     ``x`` are the components of ``topology.holding`` with moments over the length.  The result is the change of those
     that are shared; that of a trial load, for all; the largest inverse pivot; the efforts of the locks.
     """
-    from kinode.kernels.shared_quantities import SharedLoads  # which few runs need
+    from kinode.kernels.derivatives.shared_quantities import SharedLoads  # which few runs need
 
     loads = SharedLoads(snapshot, options)
     trial = [math.cos(1.0 + 7.0 * k) for k in range(len(options.shared))]  # no two of them alike

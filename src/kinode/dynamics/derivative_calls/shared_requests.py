@@ -1,6 +1,6 @@
 """Derivatives of reactions that equilibrium alone does not determine.
 
-How they are shared is part of the tape (``kernels/shared_quantities.py``), for one pattern of redundancy.  The pattern
+How they are shared is part of the tape (``kernels/derivatives/shared_quantities.py``), for one pattern of redundancy.  The pattern
 is found at the states of a call.  Those that were found before are tried first.  A pattern that is not proved to hold
 at all states of a call is not used (``certified_sharing.py``).
 """

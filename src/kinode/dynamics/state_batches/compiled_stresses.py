@@ -14,7 +14,7 @@ from kinode.dynamics.state_batches.stress_loop import analyze_states
 from kinode.dynamics.state_batches.stress_memory import StressMemory
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.pointers import floats_of, ints_of
-from kinode.kernels.shared_quantities import find_effort_units, find_load_units
+from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
 from kinode.records import dataclass
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ def find_values(snapshot: Snapshot, names: tuple[str, ...], sharing: SharingOpti
     values: list[Scalar] = []
     find_quantity_value: Callable[[QuantityName], object] = snapshot.quantity
     if sharing is not None:
-        from kinode.kernels.shared_quantities import SharedLoads, find_shared  # which few models need
+        from kinode.kernels.derivatives.shared_quantities import SharedLoads, find_shared  # which few models need
 
         find_quantity_value = partial(find_shared, snapshot, SharedLoads(snapshot, sharing))
     for name in names:
