@@ -1,7 +1,7 @@
 """The pattern of redundancy of a mechanism: which loads are shared, and which coordinates lock it.
 
-Operations on a tape share reactions for one pattern (``kernels/derivatives/shared_quantities.py``).  It seldom changes: a planar
-linkage has the same one in all positions but those where links fall into line.
+Operations on a tape share reactions for one pattern (``kernels/derivatives/shared_quantities.py``).  It seldom
+changes: a planar linkage has the same one in all positions but those where links fall into line.
 """
 
 from __future__ import annotations

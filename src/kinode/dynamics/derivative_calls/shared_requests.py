@@ -1,8 +1,8 @@
 """Derivatives of reactions that equilibrium alone does not determine.
 
-How they are shared is part of the tape (``kernels/derivatives/shared_quantities.py``), for one pattern of redundancy.  The pattern
-is found at the states of a call.  Those that were found before are tried first.  A pattern that is not proved to hold
-at all states of a call is not used (``certified_sharing.py``).
+How they are shared is part of the tape (``shared_quantities.py``), for one pattern of redundancy.  The pattern is found
+at the states of a call.  Those that were found before are tried first.  A pattern that is not proved to hold at all
+states of a call is not used (``certified_sharing.py``).
 """
 
 from __future__ import annotations
