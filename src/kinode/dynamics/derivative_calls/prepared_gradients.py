@@ -17,6 +17,7 @@ from kinode.dynamics.derivative_calls.prepared_derivatives import (
     read_fourth,
     write_into,
 )
+from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -78,7 +79,7 @@ class PreparedGradient:
     def by_columns(self) -> bool:
         """Whether all columns are computed: loops of large closed systems run forward alone, other code is too long."""
         topology, along = self.dynamics.topology, Kernel("derivatives_along", self.request.options)
-        if self.dynamics.formulation != "recursive" or self.request.of_motion:
+        if self.dynamics.formulation != "recursive" or self.request.of_motion or self.request.is_shared:
             return False
         return not is_loop_code(topology, self.kernel) and is_loop_code(topology, along)
 
@@ -125,7 +126,8 @@ class PreparedGradient:
             result = np.einsum("...i,...ij->...j", own, matrix)
         elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
-            result = self.dynamics.kernels.call(self.kernel, point, joined)
+            options = settle_sharing(self.dynamics, request, point).options
+            result = self.dynamics.kernels.call(self.kernel._replace(options=options), point, joined)
         else:
             result = np.zeros((*joined.shape[:-1], 0))
         return result if out is None else write_into(out, result)
@@ -139,8 +141,10 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
     """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
     plain = PreparedGradient(dynamics, request, weights)
     fixed = plain.weights is not None and plain.weights.ndim == 1
+    if request.is_shared or 0 in request.shape:
+        return plain
     modes = needs_modes(dynamics.arguments.topology, plain.kernel)
-    if not fixed or 0 in request.shape or request.of_motion or modes or plain.by_columns:
+    if not fixed or request.of_motion or modes or plain.by_columns:
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

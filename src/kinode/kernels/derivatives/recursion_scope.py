@@ -40,6 +40,8 @@ def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
 
     One function of the whole system may come first; inverse dynamics, whose accelerations are given, stands alone.
     """
+    if options.sharing is not None:
+        return False
     first, *others = options.of
     if first in ("bias", "effort"):
         return first == "bias" and not others
