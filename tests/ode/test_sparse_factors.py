@@ -116,4 +116,5 @@ def test_a_row_of_masses_moves_as_by_short_steps(stop):
     )
     assert np.abs(stiff.q - short.q).max() < 1e-7
     assert (stiff["s17.q"] - stiff["s0.q"]).max() > 1e-3  # where a bumper acts
-    assert stiff.facts["steps"] < 0.3 * short.facts["steps"]
+    # The bumper's corner bounds the steps of both: how many differ by a few with the last bits of the rates.
+    assert stiff.facts["steps"] < (0.33 if stop else 0.25) * short.facts["steps"]
