@@ -140,6 +140,19 @@ def test_threads_do_not_disturb_each_other():
     np.testing.assert_allclose(study["room.x|final"], alone, atol=1e-12)
 
 
+def test_a_study_in_other_processes_has_the_same_numbers():
+    """Sampled and with states, with events and without: each process unpacks the file and makes its own instances."""
+    system = kn.System("s")
+    system.parameter("high", 1.0)
+    system.fmu("room", make_fmu("thermostat", 2), inputs={"u": 2}, parameters={"high": "high"})
+    system.fmu("lag", make_fmu("lag", 3), inputs={"u": "room.x"}, outputs=["y"], events=False)
+    system.fmu("sampled", make_fmu("lag", 2), inputs={"u": "room.x"}, outputs=["y"], period="10 ms")
+    keep, highs = ["room.x|final", "room.switches|final", "lag.y|final", "sampled.y|final"], [0.8, 1.0, 1.2]
+    here, there = (kn.sweep(system, {"high": highs}, 1.0, keep=keep, **on) for on in ({}, {"on": "processes"}))
+    for name in keep:
+        np.testing.assert_array_equal(there[name], here[name], err_msg=name)
+
+
 def test_one_instance_in_a_process_serves_all(monkeypatch):
     monkeypatch.setattr("kinode.fmi.fmu_slots.MOST_INSTANCES", 1)
     dynamics = kn.compile(make_room(3))
