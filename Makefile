@@ -4,7 +4,7 @@
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
 #   make test-frameworks  functions for JAX and PyTorch; installs both, some 500 MB
-#   make test-importers   FMUs in importers besides FMPy; installs libcosimpy and ecospy, some 30 MB
+#   make test-importers   FMUs in importers besides FMPy, and FMUs of others; installs libcosimpy, ecospy, pythonfmu, some 30 MB
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
 #   make player        the page that shows runs moving, once (node from the registry where there is none)
 #   make lint          ruff and the strict type checker
@@ -66,7 +66,7 @@ test-frameworks: $(VENV)/.installed-test
 	@KINODE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/frameworks
 
 test-importers: $(VENV)/.installed-test
-	@$(PIP) libcosimpy ecospy tbb
+	@$(PIP) libcosimpy ecospy tbb pythonfmu pythonfmu3
 	@KINODE_IMPORTERS=1 $(BIN)/python -m pytest tests/fmu_importers
 
 bench: $(VENV)/.installed-bench

@@ -56,7 +56,7 @@ def test_small_motions_see_its_states(own, version, directional, monkeypatch):
 
 def test_derivatives_by_its_parameter(own):
     """The gain is a parameter of an FMU: derivatives by it are differences of two instances."""
-    machine = kn.compile(make_machine("2.0"))
+    machine = kn.compile(make_machine("2.0", events=False))
     y = np.array([0.2, 0.05, 0.1, -0.3, 0.4, 0.5])
     rates = []
     for dynamics in (own, machine):
@@ -79,7 +79,7 @@ def test_a_sampled_part_only_approaches_it(own, version):
 
 
 def test_verify_equilibrium_and_equations_see_it():
-    machine = make_machine("2.0")
+    machine = make_machine("2.0", events=False)
     assert kn.verify(machine).ok
     held, names = kn.equilibrium(machine), [c.name for c in kn.compile(machine).coordinates if c.role == "z"]
     current = held.state.z[names.index("motor.coil_current")]
@@ -91,15 +91,30 @@ def test_verify_equilibrium_and_equations_see_it():
             write()
 
 
-def test_an_example_with_events_is_refused_with_the_reason():
-    stops = kn.System("stops")
-    stops.input("u")
-    stops.relay("relay", input="u", on=1, off=-1)
-    from fmu_machines import KEPT
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_part_with_events_and_a_clock_is_that_of_kinode_alone(version, tmp_path):
+    """A relay, friction that sticks, and a sampled signal: event indicators, discrete states, time events."""
 
-    file = kn.export(stops, "fmu", f"{KEPT.name}/stops.fmu", version="2.0", platforms="host")
-    with pytest.raises(kn.ModelError, match=r"part\.period: is needed: the FMU has event indicators"):
-        kn.System("s").fmu("part", file)
+    def add(system, drive):
+        slider = system.body("slider", mass=1, inertia=(1, 1, 1))
+        sticks = {"coulomb": {"effort": 1.5, "static_effort": 2.0}}
+        system.prismatic("track", system.world, slider, axis="x", friction=sticks, effort=f"3*{drive} - 4*track.q")
+        system.relay("relay", input="track.q", on=0.2, off=-0.1)
+        system.sample_hold("held", input="track.q + relay.output", period="0.13 s")
+
+    alone, part, whole = kn.System("alone"), kn.System("part"), kn.System("whole")
+    add(alone, "sin(2*t)")
+    part.input("drive")
+    add(part, "drive")
+    names = ["track.q", "relay.output", "held.output"]
+    file = kn.export(part, "fmu", tmp_path / "part.fmu", outputs=names, version=version, platforms="host")
+    whole.fmu("part", file, inputs={"drive": "sin(2*t)"})
+    one, two = (kn.simulate(system, 5.0, every=0.05, rtol=1e-10, atol=1e-12) for system in (alone, whole))
+    assert len(one.events) > 6
+    for name in names:
+        np.testing.assert_allclose(two[f"part.{name.replace('.', '_')}"], one[name], atol=1e-7, err_msg=name)
+    for event in one.events:
+        assert min(abs(event.time - other.time) for other in two.events) < 1e-8
 
 
 def test_several_of_one_file_share_its_folder():
@@ -115,7 +130,7 @@ def test_several_of_one_file_share_its_folder():
 
 
 def test_runs_in_lanes_and_absolute_coordinates_tell_of_steps_or_refuse(own):
-    machine = make_machine("2.0")
+    machine = make_machine("2.0", events=False)
     gains = np.linspace(30.0, 50.0, 20)
     studies = [
         kn.sweep(model, {"gain": gains}, 0.2, keep=["elbow.q|final"], method="rk4", step=1e-3)

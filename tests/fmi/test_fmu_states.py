@@ -23,7 +23,7 @@ MOODY = {"asks": 1e9, "ends": 1e9, "fails": 1e9, "event": -1.0}
 
 def make_lag(version, system=None, name="lag", tau=0.2, **fields):
     system = kn.System("s") if system is None else system
-    given = {"inputs": {"u": "sin(3*t)"}, "parameters": {"tau": tau, "lag.gain": 2}}
+    given = {"inputs": {"u": "sin(3*t)"}, "parameters": {"tau": tau, "lag.gain": 2}, "outputs": ["y"], "events": False}
     system.fmu(name, make_fmu("lag", version), **(given | fields))
     return system
 
@@ -51,7 +51,6 @@ def test_its_states_are_states_of_the_system(version):
     np.testing.assert_array_equal(run["lag.y"], run["lag.x"])
     np.testing.assert_allclose(run["lag.u"], np.sin(3 * run.t), atol=1e-15)
     assert run["lag.tau"][-1] == 0.2 and run["lag.lag_gain"][0] == 2.0
-    assert system["lag"].output_channels == ("y",), "outputs of other types are left out"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -143,11 +142,12 @@ def test_a_circle_through_states_is_none():
 # -- events and errors -----------------------------------------------------------------------------
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("method", [None, "stiff", "rk4"])
-def test_an_fmu_that_asks_for_an_event_stops_the_run(version, method):
-    options = {"step": 0.01} if method == "rk4" else {}
+def test_an_fmu_that_asks_for_an_event_it_may_not_have_stops_the_run(version, method):
+    options, system = {"step": 0.01} if method == "rk4" else {}, make_moody(version, asks=0.5)
+    system.change("moody", events=False)
     with pytest.raises(kn.SimulationError, match=r"moody stops the run: the FMU moody_\d\.fmu asks for an event") as e:
-        kn.simulate(make_moody(version, asks=0.5), 2.0, method=method, **options)
-    assert "give a period=" in str(e.value)
+        kn.simulate(system, 2.0, method=method, **options)
+    assert "events=True lets it have events, or give a period=" in str(e.value)
     assert 0.5 <= e.value.run.t[-1] < 2.0 and e.value.run["moody.x"][0] == 1.0, "what it had until then is there"
 
 
@@ -169,21 +169,20 @@ def test_an_error_in_a_run_stops_it_with_what_it_had(version):
 
 
 def test_a_time_event_is_refused_with_a_cure():
-    with pytest.raises(kn.Error, match=r"moody: the FMU moody_2.fmu has an event at t = 0.7 s, .*give a period="):
-        kn.simulate(make_moody(2, event=0.7), 1.0)
-
-
-def test_event_indicators_need_a_period():
-    with pytest.raises(kn.ModelError, match=r"ball\.period: is needed: the FMU has event indicators"):
-        kn.System("s").fmu("ball", make_fmu("ball", 2))
+    system = make_moody(2, event=0.7)
+    system.change("moody", events=False)
+    with pytest.raises(kn.Error, match=r"moody: the FMU moody_2.fmu has an event at t = 0.7 s, .*events=True lets it"):
+        kn.simulate(system, 1.0)
+    system.change("moody", events=True)
+    assert [event.time for event in kn.simulate(system, 1.0).events] == [pytest.approx(0.7, abs=1e-12)]
 
 
 def test_what_is_for_samples_alone_is_said():
     file = make_fmu("lag", 2)
     with pytest.raises(kn.ModelError, match=r"lag\.period: is needed: its input turned is no continuous number"):
         kn.System("s").fmu("lag", file, inputs={"turned": 1})
-    with pytest.raises(kn.ModelError, match=r"lag\.period: is needed: its output count is no single real number"):
-        kn.System("s").fmu("lag", file, outputs=["count"])
+    with pytest.raises(kn.ModelError, match=r"lag\.period: is needed: its output count is no real number of 64 bits"):
+        kn.System("s").fmu("lag", file, outputs=["count"], events=False)
     with pytest.raises(kn.ModelError, match=r"lag\.period: is needed: for Co-Simulation"):
         kn.System("s").fmu("lag", file, interface="co_simulation")
     with pytest.raises(kn.ModelError, match=r"lag\.delay: is for an FMU that is sampled"):
@@ -238,7 +237,7 @@ def test_a_study_sweeps_its_parameter():
 
 def test_one_instance_in_a_process_serves_all(monkeypatch):
     system = make_lag(2)
-    monkeypatch.setattr("kinode.fmi.fmu_instances.MOST_INSTANCES", 1)
+    monkeypatch.setattr("kinode.fmi.fmu_slots.MOST_INSTANCES", 1)
     dynamics = kn.compile(system)
     with ThreadPoolExecutor(4) as pool:
         ends = list(pool.map(lambda _: float(kn.simulate(dynamics, 1.0, **TIGHT)["lag.x"][-1]), range(8)))
@@ -284,8 +283,8 @@ def test_its_files_go_with_the_last_system(tmp_path):
 
 def test_the_tables_of_calls_have_distinct_places():
     slot = [ir.LOCK, ir.READY, ir.COMPONENT, ir.FLOOR, ir.SET_TIME, ir.SET_STATES, ir.SET_VALUES, ir.GET_RATES]
-    slot += [ir.GET_VALUES, ir.GET_ALONG, ir.END_STEP, ir.FAILED, ir.KEY]
-    assert slot == list(range(13))
+    slot += [ir.GET_VALUES, ir.GET_ALONG, ir.END_STEP, ir.GET_SIGNS, ir.FAILED, ir.KEY]
+    assert slot == list(range(14))
 
 
 # -- files and exports -----------------------------------------------------------------------------

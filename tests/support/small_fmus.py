@@ -46,8 +46,24 @@ MOODY = (
         for k, (name, start) in enumerate((("asks", "1e9"), ("ends", "1e9"), ("fails", "1e9"), ("event", "-1")))
     ),
 )
-MODELS = {"lag": (LAG, True, 0), "ball": (BALL, False, 1), "moody": (MOODY, False, 0)}
-TELLS_STEPS = {"moody"}  # models that want to be told of completed steps
+THERMOSTAT = (
+    ("x", 0, "Real", "local", "continuous", None, None),
+    ("der(x)", 1, "Real", "local", "continuous", None, "x"),
+    ("u", 2, "Real", "input", "continuous", "2", None),
+    ("heats", 3, "Boolean", "output", "discrete", None, None),
+    ("switches", 4, "Integer", "output", "discrete", None, None),
+    *(
+        (name, 5 + k, "Real", "parameter", "fixed", start, None)
+        for k, (name, start) in enumerate((("high", "1"), ("low", "0.5"), ("asks", "1e9"), ("keeps", "0")))
+    ),
+)
+MODELS = {
+    "thermostat": (THERMOSTAT, False, 1),
+    "lag": (LAG, True, 0),
+    "ball": (BALL, False, 1),
+    "moody": (MOODY, False, 0),
+}
+TELLS_STEPS = {"moody", "thermostat"}  # models that want to be told of completed steps
 TYPES_3 = {"Real": "Float64", "Integer": "Int32", "Boolean": "Boolean"}
 
 
@@ -88,10 +104,10 @@ def describe_3(name):
         value += "" if state is None else f' derivative="{places[state]}"'
         lines.append(f"<{TYPES_3[kind]} {head}{_initial(causality, start)}{value}/>")
     if indicators:
-        lines.append('<Float64 name="z" valueReference="0" causality="local" variability="continuous"/>')
+        lines.append('<Float64 name="z" valueReference="98" causality="local" variability="continuous"/>')
     outputs = "".join(f'<Output valueReference="{v[1]}"/>' for v in variables if v[3] == "output")
     rates = "".join(f'<ContinuousStateDerivative valueReference="{v[1]}"/>' for v in variables if v[6])
-    roots = '<EventIndicator valueReference="0"/>' * indicators
+    roots = '<EventIndicator valueReference="98"/>' * indicators
     told = "true" if name in TELLS_STEPS else "false"
     kinds = f'<ModelExchange modelIdentifier="{name}" needsCompletedIntegratorStep="{told}"/>'
     kinds += f'<CoSimulation modelIdentifier="{name}" canGetAndSetFMUState="true"/>' if steps else ""

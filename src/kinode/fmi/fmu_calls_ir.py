@@ -16,13 +16,26 @@ from __future__ import annotations
 # words of a context
 N_SLOTS, SLOT_BYTES, SLOTS, KEY_AT, KEY_COUNT, SLOW, PROGRAMS, N_PROGRAMS, SIZES = range(9)
 # words of a slot, which holds an instance; behind them the parameters that it was made with
-LOCK, READY, COMPONENT, FLOOR, SET_TIME, SET_STATES, SET_VALUES, GET_RATES, GET_VALUES, GET_ALONG, END_STEP, FAILED = (
-    range(12)
-)
-KEY = 12
-# words of an operation: what, how many, references, place in arguments or results, then what it needs alone
+(
+    LOCK,
+    READY,
+    COMPONENT,
+    FLOOR,
+    SET_TIME,
+    SET_STATES,
+    SET_VALUES,
+    GET_RATES,
+    GET_VALUES,
+    GET_ALONG,
+    END_STEP,
+    GET_SIGNS,
+) = range(12)
+FAILED = 12
+KEY = 13
+# words of an operation: what, how many, references, place in arguments or results, then what it needs alone: for SET
+# and GET in word 6 how many numbers the references have together, more than references if there are arrays
 WORDS = 8
-END, TIME, STATES, SET, RATES, GET, ALONG_2, ALONG_3, STEP, SHIFT, COMBINE = range(11)
+END, TIME, STATES, SET, RATES, GET, ALONG_2, ALONG_3, STEP, SHIFT, COMBINE, INDICATORS = range(12)
 
 TEXT = """
 declare double @llvm.fabs.f64(double)
@@ -73,6 +86,7 @@ next:
   %to = getelementptr double, ptr %out, i64 %at
   %known = call ptr @pointer(ptr %op, i64 4)
   %seed = call ptr @pointer(ptr %op, i64 5)
+  %count = call i64 @word(ptr %op, i64 6)
   switch i64 %what, label %done [
     i64 {TIME}, label %time
     i64 {STATES}, label %states
@@ -84,6 +98,7 @@ next:
     i64 {STEP}, label %step
     i64 {SHIFT}, label %shift
     i64 {COMBINE}, label %combine
+    i64 {INDICATORS}, label %indicators
   ]
 time:
   %t = load double, ptr %given, align 8
@@ -96,7 +111,7 @@ states:
   br label %checked
 set:
   %f3 = call ptr @pointer(ptr %slot, i64 {SET_VALUES})
-  %s3 = call i32 %f3(ptr %c, ptr %refs, i64 %n, ptr %from, i64 %n)
+  %s3 = call i32 %f3(ptr %c, ptr %refs, i64 %n, ptr %from, i64 %count)
   br label %checked
 rates:
   %f4 = call ptr @pointer(ptr %slot, i64 {GET_RATES})
@@ -104,7 +119,11 @@ rates:
   br label %checked
 get:
   %f5 = call ptr @pointer(ptr %slot, i64 {GET_VALUES})
-  %s5 = call i32 %f5(ptr %c, ptr %refs, i64 %n, ptr %to, i64 %n)
+  %s5 = call i32 %f5(ptr %c, ptr %refs, i64 %n, ptr %to, i64 %count)
+  br label %checked
+indicators:
+  %f9 = call ptr @pointer(ptr %slot, i64 {GET_SIGNS})
+  %s9 = call i32 %f9(ptr %c, ptr %to, i64 %n)
   br label %checked
 along2:
   %f6 = call ptr @pointer(ptr %slot, i64 {GET_ALONG})
@@ -190,7 +209,7 @@ summed:
   br label %checked
 checked:
   %status = phi i32 [ %s1, %time ], [ %s2, %states ], [ %s3, %set ], [ %s4, %rates ], [ %s5, %get ],
-    [ %s6, %along2 ], [ %s7, %along3 ], [ %s8, %step ], [ 0, %move ], [ 0, %summed ]
+    [ %s6, %along2 ], [ %s7, %along3 ], [ %s8, %step ], [ 0, %move ], [ 0, %summed ], [ %s9, %indicators ]
   %after = getelementptr i64, ptr %op, i64 {WORDS}
   %bad = icmp ugt i32 %status, 1
   br i1 %bad, label %failed, label %next

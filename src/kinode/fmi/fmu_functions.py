@@ -2,26 +2,30 @@
 
 While no event happens, what an FMU computes follows from its time, its states, its parameters and its inputs.  So any
 instance serves any run, and an evaluation needs no memory: ``fmu_instances.py`` keeps instances for several threads and
-several sets of parameters, and compiled code finds one by itself (``fmu_calls_ir.py``).
+several sets of parameters, and compiled code finds one by itself (``fmu_calls_ir.py``).  What the events of a run have
+left in an FMU is named by a ticket (``fmu_histories.py``), a further argument; an event is a function, too, which gives
+the states and the ticket after it.
 
-The arguments of all functions are the time, the states, the parameters that are numbers, then inputs: all of them, or
-those that a group of outputs depends on by the FMU's own description.  So laws may go in a circle through an FMU where
-its outputs do not.
+The arguments of all functions are the time, the states, the parameters that are numbers, the ticket if it may have
+events, then inputs: all of them, or those that a group of outputs depends on by the FMU's own description.  So laws may
+go in a circle through an FMU where its outputs do not.  Those of an event end with whether it happens, and the time of
+the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kinode.algebra.named_data import ExternalFunction, ExternalResult, NamedData
 from kinode.fmi import fmu_calls_ir as ir
-from kinode.fmi.fmu_description import FmuDescription, FmuEntry
+from kinode.fmi.fmu_description import FmuDescription, FmuEntry, FmuVariable
 from kinode.fmi.fmu_file import FmuFile
-from kinode.fmi.fmu_instances import InstancePool, Operation, Served
+from kinode.fmi.fmu_instances import InstancePool
+from kinode.fmi.fmu_slots import Operation, Served
 from kinode.records import dataclass
 
-RATES, START, STEP = 0, 1, 2  # numbers of functions; outputs follow
+RATES, START, STEP, INDICATORS, EVENT = range(5)  # numbers of functions; outputs follow
 SHARE = 6e-6  # of a difference: the third root of the rounding error
 CENTRAL = ((SHARE, -SHARE), (0.5 / SHARE, -0.5 / SHARE, 0.0))  # shifts of an argument, and weights of the results there
 AHEAD = ((0.0, 2 * SHARE, 4 * SHARE), (-0.75 / SHARE, 1.0 / SHARE, -0.25 / SHARE))  # to later times alone
@@ -29,10 +33,16 @@ MOST_DERIVATIVES = 2  # one of another: the second is a difference of the first
 
 
 class ResultGroup(NamedTuple):
-    """Results with the inputs that they need, by index."""
+    """The number of results, the inputs that they need, by index, and the variables that they are the entries of."""
 
-    results: tuple[int, ...]
+    size: int
     inputs: tuple[int, ...]
+    variables: tuple[FmuVariable, ...] = ()
+
+    def find(self, entry: FmuEntry) -> int:
+        """The place of an entry among the results."""
+        place = self.variables.index(entry.variable)
+        return sum(variable.count for variable in self.variables[:place]) + entry.index
 
 
 @dataclass(frozen=True)
@@ -43,10 +53,15 @@ class FmuWiring:
     owner: str
     inputs: tuple[FmuEntry, ...]
     outputs: tuple[FmuEntry, ...]
+    """Those that follow time, states and inputs at once."""
     parameters: tuple[FmuEntry, ...]
     """Those that are numbers."""
     texts: tuple[tuple[FmuEntry, str], ...]
     """Those that are text, with their values."""
+    eventful: bool = False
+    """Whether it may have events."""
+    held: tuple[FmuEntry, ...] = ()
+    """Outputs that change at events alone."""
 
     @property
     def description(self) -> FmuDescription:
@@ -67,13 +82,20 @@ class FmuFunctions:
         self.wiring, self.description = wiring, wiring.description
         description = self.description
         self.n_x, self.n_p, self.n_u = len(description.states), len(wiring.parameters), len(wiring.inputs)
+        self.n_keys = self.n_p + wiring.eventful  # what an instance is chosen by
+        self.count_after = self.n_x + ((2 + description.n_indicators + len(wiring.held)) if wiring.eventful else 0)
         every = tuple(range(self.n_u))
-        needs = [self._inputs_of(entry) for entry in wiring.outputs]
-        sets = list(dict.fromkeys(needs))
-        grouped = [ResultGroup(tuple(k for k, own in enumerate(needs) if own == inputs), inputs) for inputs in sets]
-        rates = tuple(range(self.n_x))
-        self.groups = (ResultGroup(rates, every), ResultGroup(rates, every), ResultGroup((0,), every), *grouped)
-        self.radix = 2 + self.n_x + self.n_p + self.n_u  # of numbers of derivatives
+        grouped: dict[tuple[int, ...], list[FmuVariable]] = {}
+        for entry in wiring.outputs:
+            grouped.setdefault(self._inputs_of(entry), []).append(entry.variable)
+        outputs = [
+            ResultGroup(sum(v.count for v in dict.fromkeys(variables)), inputs, tuple(dict.fromkeys(variables)))
+            for inputs, variables in grouped.items()
+        ]
+        counts = {RATES: self.n_x, START: self.count_after, STEP: 1, INDICATORS: description.n_indicators}
+        counts[EVENT] = self.count_after if wiring.eventful else 0
+        self.groups = (*(ResultGroup(counts[number], every) for number in range(EVENT + 1)), *outputs)
+        self.radix = 5 + self.n_x + self.n_p + self.n_u  # of numbers of derivatives
         self.pool = InstancePool(wiring.file.package, wiring.owner, self)
         self.door = _Door(f"fmu {wiring.owner}", self.pool.door)
         self.door.keeps = self
@@ -87,17 +109,17 @@ class FmuFunctions:
     # -- results -----------------------------------------------------------------------------------
     def find_output(self, output: int) -> tuple[ExternalResult, tuple[int, ...]]:
         """An output as a result, and the inputs that it is a function of."""
-        for number in range(STEP + 1, len(self.groups)):
-            if output in self.groups[number].results:
-                return ExternalResult(FmuFunction(self, number), self.groups[number].results.index(output)), (
-                    self.groups[number].inputs
-                )
+        entry = self.wiring.outputs[output]
+        for number in range(EVENT + 1, len(self.groups)):
+            group = self.groups[number]
+            if entry.variable in group.variables:
+                return ExternalResult(FmuFunction(self, number), group.find(entry)), group.inputs
         raise IndexError(output)
 
     def find_all(self, number: int) -> list[ExternalResult]:
         """All results of a function of all inputs: rates of states, states at the start, what a step leads to."""
         function = FmuFunction(self, number)
-        return [ExternalResult(function, k) for k in range(len(self.groups[number].results))]
+        return [ExternalResult(function, k) for k in range(self.groups[number].size)]
 
     def split(self, number: int) -> tuple[int, tuple[int, ...]]:
         """The function that a number is a derivative of, and the arguments that it is differentiated by."""
@@ -113,32 +135,36 @@ class FmuFunctions:
 
     def count_arguments(self, number: int) -> int:
         """The number of arguments of a function."""
-        return 1 + self.n_x + self.n_p + len(self.groups[self.split(number)[0]].inputs)
+        base = self.split(number)[0]
+        return 1 + self.n_x + self.n_keys + len(self.groups[base].inputs) + (2 if base == EVENT else 0)
 
     def count_results(self, number: int) -> int:
         """The number of results of a function."""
-        return len(self.groups[self.split(number)[0]].results)
+        return self.groups[self.split(number)[0]].size
 
     def variable_at(self, number: int, argument: int) -> FmuEntry | None:
         """The state or input that an argument is; None for time and parameters."""
         if 1 <= argument <= self.n_x:
             return self.description.states[argument - 1]
-        k = argument - 1 - self.n_x - self.n_p
+        k = argument - 1 - self.n_x - self.n_keys
         return self.wiring.inputs[self.groups[number].inputs[k]] if k >= 0 else None
 
     def unknowns(self, number: int) -> list[FmuEntry]:
         """The variables that a function gives."""
         if number in (RATES, START):
             return list(self.description.rates)
-        return [self.wiring.outputs[k] for k in self.groups[number].results]
+        return [FmuEntry(variable, k) for variable in self.groups[number].variables for k in range(variable.count)]
 
     def depends(self, number: int, result: int, argument: int) -> bool:
         """Whether a result may depend on an argument, by the FMU's description."""
         base, by = self.split(number)
-        if base == STEP or len(by) >= MOST_DERIVATIVES:
+        is_ticket = argument == 1 + self.n_x + self.n_p and self.wiring.eventful
+        if base in (STEP, EVENT) or len(by) >= MOST_DERIVATIVES or is_ticket:
             return False
         if base == START:
-            return not 1 <= argument <= self.n_x
+            return not 1 <= argument <= self.n_x and result < self.n_x
+        if base == INDICATORS:
+            return True
         known = self.description.dependencies.get(self.unknowns(base)[result].variable.name)
         variable = self.variable_at(base, argument)
         return known is None or variable is None or variable.variable.name in known
@@ -152,14 +178,14 @@ class FmuFunctions:
     def operations(self, number: int) -> list[Operation] | None:
         """What gives the results of a function in an instance; None for what takes several instances."""
         base, by = self.split(number)
-        if base == START or len(by) > 1:
+        if base in (START, EVENT) or len(by) > 1:
             return None
         place = [Operation(ir.TIME), Operation(ir.STATES, self.n_x, at=1)]
         inputs = [self.wiring.inputs[k] for k in self.groups[base].inputs]
-        place.append(Operation(ir.SET, len(inputs), _references(inputs), 1 + self.n_x + self.n_p))
+        place.append(_exchange(ir.SET, dict.fromkeys(e.variable for e in inputs), 1 + self.n_x + self.n_keys))
         if not by:
             return [*place, self._read(base)]
-        if by[0] >= self.count_arguments(base) or 1 + self.n_x <= by[0] < 1 + self.n_x + self.n_p or base == STEP:
+        if by[0] >= self.count_arguments(base) or 1 + self.n_x <= by[0] < 1 + self.n_x + self.n_keys or base == STEP:
             return None
         return self._along(base, by[0], place)
 
@@ -168,8 +194,9 @@ class FmuFunctions:
             return Operation(ir.STEP, 1)
         if base == RATES:
             return Operation(ir.RATES, self.n_x, at=at)
-        entries = self.unknowns(base)
-        return Operation(ir.GET, len(entries), _references(entries), at)
+        if base == INDICATORS:
+            return Operation(ir.INDICATORS, self.description.n_indicators, at=at)
+        return _exchange(ir.GET, self.groups[base].variables, at)
 
     def _along(self, base: int, argument: int, place: list[Operation]) -> list[Operation]:
         """The derivative by an argument: that of the FMU, if it gives them, or a difference."""
@@ -177,7 +204,7 @@ class FmuFunctions:
         kind, version = self.description.model_exchange, self.description.version
         assert kind is not None
         plain = variable is not None and not any(entry.variable.sizes for entry in (variable, *unknowns))
-        if kind.directional and plain and variable is not None:
+        if kind.directional and plain and variable is not None and base != INDICATORS:
             what = ir.ALONG_2 if version == 2 else ir.ALONG_3
             known, seed = _references([variable]), (1.0,)
             return [*place, Operation(what, len(unknowns), _references(unknowns), 0, known, seed)]
@@ -201,8 +228,8 @@ class FmuFunctions:
         """The results of a function that takes more than one instance, or a new one."""
         base, by = self.split(number)
         if not by:
-            assert base == START
-            return self.pool.start_states(given)
+            assert base in (START, EVENT)
+            return self.pool.start_states(given) if base == START else self.pool.pass_event(given)
         outer, last = (base, by[0]) if len(by) == 1 else (self.join(base, by[0]), by[1])
         step = SHARE * max(1.0, abs(given[last]))
         sides = []
@@ -234,11 +261,18 @@ class FmuFunction(ExternalFunction):
     def result_name(self, result: int) -> str:
         functions = self.functions
         base, by = functions.split(self.number)
-        words = {RATES: "rate", START: "start", STEP: "step"}
-        name = f"{words[base]}{result + 1}" if base <= STEP else str(functions.unknowns(base)[result])
+        words = {RATES: "rate", START: "start", STEP: "step", INDICATORS: "indicator", EVENT: "event"}
+        name = f"{words[base]}{result + 1}" if base <= EVENT else str(functions.unknowns(base)[result])
         plain = "".join(x if x.isalnum() else "_" for x in f"{self.owner}_{name}")
         return "_by_".join([plain, *map(str, by)])
 
 
 def _references(entries: Sequence[FmuEntry]) -> tuple[int, ...]:
     return tuple(entry.variable.reference for entry in entries)
+
+
+def _exchange(what: int, variables: Iterable[FmuVariable], at: int) -> Operation:
+    """Set or read whole variables."""
+    listed = tuple(variables)
+    references = tuple(variable.reference for variable in listed)
+    return Operation(what, len(listed), references, at, values=sum(variable.count for variable in listed))

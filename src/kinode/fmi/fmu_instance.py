@@ -192,6 +192,8 @@ class FmuInstance:
         try:
             told = self.face.doStep(t, h)
         except Exception as error:
+            if self._is_terminated():
+                raise self.fault(f"asks for the end of the run {at}") from None
             raise self.fault(f"cannot take its step of {h:.9g} s {at}", error) from None
         if told is not None:
             _, ends, early, last = told
@@ -199,6 +201,19 @@ class FmuInstance:
                 raise self.fault(f"asks for the end of the run {at}")
             if early and last < t + h:
                 raise self.fault(f"stops at t = {last:.9g} s within its step {at}")
+
+    def _is_terminated(self) -> bool:
+        """Whether a step of version 2.0 that failed is the FMU's wish to end the run."""
+        if self.version != 2:
+            return False
+        from fmpy import fmi2
+
+        answer = ctypes.c_int(0)
+        try:
+            self.face.fmi2GetBooleanStatus(self.face.component, fmi2.fmi2Terminated, ctypes.byref(answer))
+        except Exception:  # it need not answer
+            return False
+        return answer.value != 0
 
 
 def name_values(entries: Mapping[str, FmuEntry], values: Mapping[str, float]) -> list[Entry]:

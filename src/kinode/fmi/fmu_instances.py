@@ -1,85 +1,44 @@
 """The instances of an FMU that compiled code calls, with the tables that it reads (``fmu_calls_ir.py``).
 
 An instance is made for a set of parameters, initialized, and then in continuous time.  It serves whoever asks for these
-parameters, at its start or later.  Where none fits, Python makes another one, and frees an idle one for it.
+parameters, at its start or later, and with events of the same history (``fmu_histories.py``).  Where none fits, Python
+makes another one, and frees an idle one for it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-import os
 import threading
-import time
 import weakref
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinode.errors import Error, LawError
 from kinode.fmi import fmu_calls_ir as ir
-from kinode.fmi.fmu_instance import Entry, FmuInstance
-from kinode.fmi.fmu_solver import SolvedFmu
+from kinode.fmi.fmu_slots import FmuSlots, FunctionTable, Operation
 from kinode.jit.loading.object_code import LoadedCode, keep, load_object
 
 if TYPE_CHECKING:
     from kinode.fmi.fmu_file import FmuPackage
 
-MOST_INSTANCES = 32  # of one part
-WAIT = 5e-5  # s, for an instance that another thread uses
 KEPT_STARTS = 64  # initial states that are remembered
 STATUS = {2: "discards it", 3: "reports an error", 4: "reports a fatal error", 5: "answers later"}
-CURE = "and can be no part with states of the system; give a period=: sampled it has all its events"
 WORDS = {
     ir.TIME: "the time", ir.STATES: "its states", ir.SET: "its inputs", ir.RATES: "its derivatives",
     ir.GET: "its outputs", ir.ALONG_2: "directional derivatives", ir.ALONG_3: "directional derivatives",
-    ir.STEP: "the end of a step",
+    ir.STEP: "the end of a step", ir.INDICATORS: "its event indicators",
 }  # fmt: skip
 TAKES = frozenset({ir.TIME, ir.STATES, ir.SET, ir.STEP})
-FUNCTIONS = {
-    2: ("SetTime", "SetContinuousStates", "SetReal", "GetDerivatives", "GetReal", "GetDirectionalDerivative",
-        "CompletedIntegratorStep"),
-    3: ("SetTime", "SetContinuousStates", "SetFloat64", "GetContinuousStateDerivatives", "GetFloat64",
-        "GetDirectionalDerivative", "CompletedIntegratorStep"),
-}  # fmt: skip
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _RUN = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
 )
 _SLOT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SLOW = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-Served = Sequence[float]
-
-
-class Operation(NamedTuple):
-    """One call of an FMU's function, as ``fmu_calls_ir.py`` does it."""
-
-    what: int
-    size: int = 0
-    references: tuple[int, ...] = ()
-    at: int = 0
-    known: tuple[int, ...] = ()
-    seed: tuple[float, ...] = ()
-    numbers: tuple[float, ...] = ()
-
-
-class FunctionTable(Protocol):
-    """What the instances need of the functions."""
-
-    n_x: int
-    n_p: int
-    wiring: Any
-
-    @property
-    def n_listed(self) -> int: ...
-
-    def operations(self, number: int) -> list[Operation] | None: ...
-    def size(self, number: int) -> int: ...
-    def count_arguments(self, number: int) -> int: ...
-    def count_results(self, number: int) -> int: ...
-    def serve(self, number: int, given: list[float]) -> Served: ...
 
 
 class NativeCalls(NamedTuple):
@@ -110,38 +69,21 @@ def find_calls() -> NativeCalls:
     )  # fmt: skip
 
 
-class InstancePool:
+class InstancePool(FmuSlots):
     """Instances of one part, and how compiled code reaches them: the ``door`` has the addresses."""
 
     def __init__(self, package: FmuPackage, owner: str, functions: FunctionTable) -> None:
-        kind = package.description.model_exchange
-        assert kind is not None
-        self.package, self.owner, self.directional = package, owner, kind.directional
-        self._functions = weakref.ref(functions)
-        self.n_x, self.n_p = functions.n_x, functions.n_p
-        self.count = 1 if kind.once else MOST_INSTANCES
+        super().__init__(package, owner, functions)
         self.calls = find_calls()
-        self._lock, self._turn = threading.RLock(), 0
-        self._enough = min(self.count, 1 + (os.cpu_count() or 1))  # then old ones are set back before more are made
-        self._instances: dict[int, SolvedFmu] = {}
         self._starts: dict[tuple[float, ...], list[float]] = {}
         self._errors: dict[int, Exception] = {}  # of each thread, the last one
         self._kept: list[Any] = []  # memory that the tables point to
         self._make_tables(functions)
         self.door = (float(self.calls.address), float(self.context.ctypes.data))
-        weakref.finalize(self, _close_all, self._instances)
-
-    @property
-    def functions(self) -> FunctionTable:
-        """The functions that it serves."""
-        functions = self._functions()
-        assert functions is not None
-        return functions
 
     # -- tables ------------------------------------------------------------------------------------
     def _make_tables(self, functions: FunctionTable) -> None:
-        words = ir.KEY + self.n_p
-        self.slots = np.zeros((self.count, words), dtype=np.int64)
+        words = ir.KEY + self.n_keys
         programs, sizes = np.zeros(functions.n_listed, np.int64), np.zeros(functions.n_listed, np.int64)
         for number in range(functions.n_listed):
             operations = functions.operations(number)
@@ -152,7 +94,7 @@ class InstancePool:
         self._kept += [programs, sizes, slow]
         self.context = np.zeros(9, dtype=np.int64)
         self.context[[ir.N_SLOTS, ir.SLOT_BYTES, ir.SLOTS]] = self.count, 8 * words, self.slots.ctypes.data
-        self.context[[ir.KEY_AT, ir.KEY_COUNT]] = 1 + self.n_x, self.n_p
+        self.context[[ir.KEY_AT, ir.KEY_COUNT]] = 1 + self.n_x, self.n_keys
         self.context[ir.SLOW] = ctypes.cast(slow, ctypes.c_void_p).value or 0
         self.context[[ir.PROGRAMS, ir.N_PROGRAMS, ir.SIZES]] = programs.ctypes.data, len(programs), sizes.ctypes.data
 
@@ -164,6 +106,7 @@ class InstancePool:
             if op.known:
                 row[4:6] = self._address(op.known, np.uint32), self._address(op.seed, np.float64)
             row[4 : 4 + len(op.numbers)] = np.array(op.numbers, dtype=float).view(np.int64) if op.numbers else ()
+            row[6] = op.values or row[6]
         self._kept.append(table)
         return int(table.ctypes.data)
 
@@ -187,7 +130,7 @@ class InstancePool:
     def _fault(self, code: int, t: float) -> LawError:
         what, status = code >> 8, code & 255
         verb = "does not take" if what in TAKES else "does not give"
-        said = [m for instance in self._instances.values() for m in instance.messages]
+        said = [m for instance in self.instances.values() for m in instance.messages]
         words = "; it says: " + " / ".join(said[-3:]) if said else ""
         message = f"the FMU {self.package.name} {verb} {WORDS.get(what, 'that')} at t = {t:.9g} s: it"
         return LawError(f"{message} {STATUS.get(status, 'fails')}{words}", component=self.owner)
@@ -215,92 +158,53 @@ class InstancePool:
     # -- instances ---------------------------------------------------------------------------------
     def _run_in_new(self, number: int, given: list[float], given_at: int, out_at: int) -> int:
         """Make an instance that fits, and let it compute."""
-        with self._lock:
-            k = self._take_slot()
-            try:
-                inputs = given[1 + self.n_x + self.n_p :]
-                all_of_them = len(inputs) == len(self.functions.wiring.inputs)
-                self._fill(k, given[0], given[1 + self.n_x : 1 + self.n_x + self.n_p], inputs if all_of_them else ())
+        with self.lock:
+            inputs = given[1 + self.n_x + self.n_keys :]
+            all_of_them = len(inputs) == len(self.functions.wiring.inputs)
+            with self.slot_for(self.keys_in(given), given[0], inputs if all_of_them else ()) as k:
                 slot = int(self.slots[k].ctypes.data)
                 code = int(self.calls.run(self.context.ctypes.data, slot, number, given_at, out_at))
-            finally:
-                self.calls.release(int(self.slots[k].ctypes.data))
         if code:
             raise self._fault(code, given[0])
         return 0
 
-    def _take_slot(self) -> int:
-        """A slot that nobody uses: a broken one, one of the first empty ones, else the next in turn."""
-        while True:
-            made = list(self._instances)
-            broken = [k for k in made if not self.slots[k, ir.READY]]
-            empty = [k for k in range(self.count) if k not in self._instances]
-            self._turn += 1
-            turn = [made[(self._turn + k) % len(made)] for k in range(len(made))]
-            order = (*empty, *turn) if len(made) < self._enough else (*turn, *empty)
-            for k in (*broken, *order):
-                if self.calls.take(int(self.slots[k].ctypes.data)):
-                    return k
-            time.sleep(WAIT)
-
-    def _fill(self, k: int, t: float, numbers: Sequence[float], inputs: Sequence[float]) -> SolvedFmu:
-        """Put an instance into a slot that begins there: that of the slot, set back, or a new one."""
-        old, was_ready = self._instances.pop(k, None), self.slots[k, ir.READY]
-        self.slots[k, ir.READY] = 0
-        if old is not None and not (was_ready and old.reset()):
-            old.close()
-            old = None
-        instance = self._instances[k] = self._begin(old, t, numbers, inputs)
-        version = instance.version
-        slot = self.slots[k]
-        slot[ir.COMPONENT] = _value(instance.face.component)
-        for word, name in enumerate(FUNCTIONS[version], ir.SET_TIME):
-            if name == "GetDirectionalDerivative" and not self.directional:
-                continue
-            slot[word] = ctypes.cast(getattr(instance.face.dll, f"fmi{version}{name}"), ctypes.c_void_p).value or 0
-        floats = slot.view(np.float64)
-        floats[ir.FLOOR], floats[ir.KEY :] = t, numbers
-        slot[ir.READY] = 1
-        return instance
-
-    def _begin(self, old: SolvedFmu | None, t: float, numbers: Sequence[float], inputs: Sequence[float]) -> SolvedFmu:
-        """An instance in continuous time; one that has a time event is refused."""
-        wiring = self.functions.wiring
-        instance = old or self.package.make(self.owner)
-        try:
-            fixed: list[Entry] = [*wiring.texts, *zip(wiring.parameters, numbers, strict=True)]
-            instance.initialize(t, fixed, list(zip(wiring.inputs, inputs, strict=False)))
-            if instance.next_event < math.inf:
-                raise refuse_events(instance, f"has an event at t = {instance.next_event:.9g} s")
-        except BaseException:
-            instance.close()
-            raise
-        return instance
+    def run_in(self, k: int, number: int, given: Sequence[float]) -> list[float]:
+        """The results of a function in the instance of a slot that was taken."""
+        arguments, out = np.array(given, dtype=float), np.zeros(max(self.functions.size(number), 1))
+        slot = int(self.slots[k].ctypes.data)
+        code = self.calls.run(self.context.ctypes.data, slot, number, arguments.ctypes.data, out.ctypes.data)
+        if code:
+            raise self._fault(int(code), float(given[0]))
+        return [float(x) for x in out[: self.functions.count_results(number)]]
 
     def start_states(self, given: list[float]) -> list[float]:
-        """The states of the FMU after its initialization."""
-        key = (given[0], *given[1 + self.n_x :])
-        with self._lock:
+        """How the FMU is after its initialization: its states, then what an event changes too."""
+        numbers, inputs = given[1 + self.n_x : 1 + self.n_x + self.n_p], given[1 + self.n_x + self.n_keys :]
+        self._errors.pop(threading.get_ident(), None)
+        if self.eventful:
+            return self.start_history(given[0], numbers, inputs).numbers()
+        key = (given[0], *numbers, *inputs)
+        with self.lock:
             if key not in self._starts:
-                numbers, inputs = given[1 + self.n_x : 1 + self.n_x + self.n_p], given[1 + self.n_x + self.n_p :]
-                k = self._take_slot()
-                try:
-                    states = [float(x) for x in self._fill(k, given[0], numbers, inputs).x]
-                finally:
-                    self.calls.release(int(self.slots[k].ctypes.data))
+                with self.slot_for(numbers, given[0], inputs) as k:
+                    states = [float(x) for x in self.instances[k].x]
                 while len(self._starts) >= KEPT_STARTS:
                     self._starts.pop(next(iter(self._starts)))
                 self._starts[key] = states
             return self._starts[key]
 
+    def pass_event(self, given: list[float]) -> list[float]:
+        """What an event changes; nothing if it does not happen."""
+        n = 1 + self.n_x
+        states, ticket, fired, due = given[1:n], given[n + self.n_p], given[-2], given[-1]
+        if not fired:
+            return [*states, ticket, due, *(0.0 for _ in range(self.functions.count_after - self.n_x - 2))]
+        return self.continue_history(given[0], states, self.keys_in(given), given[n + self.n_keys : -2], due).numbers()
 
-def refuse_events(instance: FmuInstance, what: str) -> LawError:
-    """An error about an event, which an FMU whose states are states of the system must not have."""
-    return instance.fault(f"{what}, {CURE}")
-
-
-def _value(component: Any) -> int:
-    return int(component if isinstance(component, int) else component.value)
+    @property
+    def last_trouble(self) -> Exception | None:
+        """Why the last event or evaluation of this thread had no result, if it had none."""
+        return self._errors.get(threading.get_ident())
 
 
 def _weak_call(pool: InstancePool) -> Any:
@@ -312,8 +216,3 @@ def _weak_call(pool: InstancePool) -> Any:
         return -1 if pool is None else pool.serve(number, given, out)
 
     return serve
-
-
-def _close_all(instances: dict[int, SolvedFmu]) -> None:
-    while instances:
-        instances.popitem()[1].close()

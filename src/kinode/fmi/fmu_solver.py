@@ -122,8 +122,21 @@ class SolvedFmu(FmuInstance):
     # -- at events ---------------------------------------------------------------------------------
     def _event(self, t: float) -> None:
         self._place(t, self.x)
+        self.pass_event(t)
+
+    def go_to(self, t: float, x: Sequence[float]) -> None:
+        """Set time and states in continuous time."""
+        self._place(t, np.array(x, dtype=float))
+
+    def pass_event(self, t: float) -> None:
+        """Let an event happen where it is: ``x`` and ``next_event`` are those after it."""
         self._do("enterEventMode")
         self._update(t)
+
+    def find_signs(self) -> tuple[float, ...]:
+        """1 for each event indicator that is positive where it is, 0 for the others."""
+        self._call("getEventIndicators", self._z)
+        return tuple(float(z > 0) for z in self._z)
 
     def _update(self, t: float) -> None:
         """Find new discrete states in event mode, and go on in continuous time."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, where
+from kinode.algebra.scalars import Array, Scalar, less, where
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
 from kinode.model.system import joint_frame
 from kinode.model.system_checks import find_asking
@@ -30,11 +30,18 @@ def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
 
 
 def completed_step(snapshot: Snapshot, options: Any) -> Outputs:
-    """What parts answer to a completed step: 0, or 4 k + a for the first that cannot go on, part k with answer a."""
+    """What parts answer to a completed step: 0, or 4 k + a for the first that cannot go on, part k with answer a.
+
+    Of a part that wants an event, -1 - m with the index m of its event function.
+    """
     code: Scalar = 0.0
     for k, part in reversed(list(enumerate(find_asking(snapshot.system)))):
         answer = part.step_result(snapshot)
-        code = where(answer, answer + 4.0 * k, code)
+        stops: Scalar = answer + 4.0 * k
+        if part.step_event is not None and snapshot.topology.events is not None:
+            event = -1.0 - snapshot.topology.events.of(part.name)[part.step_event]
+            stops = where(less(answer, 1.5), event, stops)
+        code = where(answer, stops, code)
     return [code]
 
 

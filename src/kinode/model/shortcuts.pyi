@@ -1594,6 +1594,7 @@ class Shortcuts:
         outputs: NamedVariablesLike | None = None,
         parameters: NamedNumbersLike = (),
         interface: Literal["co_simulation", "model_exchange"] | None = None,
+        events: bool | None = None,
     ) -> SampledFmu:
         """An FMU: sampled at each tick of a clock, or, for Model Exchange without a period, with states of the system.
 
@@ -1621,6 +1622,8 @@ class Shortcuts:
             {its parameter: value}, set before it is initialized.
         interface : {'co_simulation', 'model_exchange'}, optional
             Which of its kinds; with a period that with its own solver if it has one.
+        events : bool, optional
+            Whether it may have events, without a period; found out if left out.
 
         Returns
         -------

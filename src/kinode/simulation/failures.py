@@ -51,6 +51,10 @@ def _explain(dynamics: Dynamics, motion: StateHistory) -> Ending:
     ending = motion.ending
     if ending.kind is EndKind.PART_STOPS:
         return _explain_part(dynamics, motion)
+    for element in dynamics.system.elements.values():
+        if element.doors and element.trouble is not None:
+            message = f"at t = {ending.time:.9g} s {element.trouble}"
+            return replace(ending, message=message, component=element.name)
     t, y = np.append(motion.t, motion.t_end), np.vstack([motion.y, motion.y_end])
     singular = find_singular(dynamics, t, y, motion.p, motion.inputs)
     singular = singular or find_abrupt(dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from compiled_examples import compiled_example
 from fmu_pairs import start_instance
+from mechanisms import bricard
 
 import kinode as kn
 from kinode.errors import ArgumentError, ExportWarning, LawError, ModelError
@@ -248,3 +249,30 @@ def test_the_command_writes_an_fmu(tmp_path):
     assert "FMU" in done.stdout
     description = fmpy.read_model_description(str(tmp_path / "p.fmu"))
     assert [x.name for x in description.modelVariables if x.causality == "output"] == ["pivot.q"]
+
+
+# -- loops whose equations lose their rank -----------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_loop_goes_on_as_kinode_does_where_its_first_equations_fail(tmp_path, kind):
+    """The rows of the start lose their rank at 1.13 s; kn.simulate goes on with others, and so does the FMU."""
+    file = kn.export(bricard(), "fmu", tmp_path / "bricard.fmu", **QUICK)
+    run = kn.simulate(bricard(), 2.0, every=0.1, rtol=1e-10, atol=1e-12)
+    names = ["r0.q", "r2.q"]
+    found = fmpy.simulate_fmu(
+        str(file), fmi_type=kind, stop_time=2.0, output_interval=0.1, output=names, relative_tolerance=1e-10
+    )
+    at = [int(np.flatnonzero(abs(found["time"] - t) < 1e-9)[-1]) for t in run.t]
+    for name in names:
+        np.testing.assert_allclose(found[name][at], run[name], atol=1e-6)
+
+
+def test_where_the_equations_of_a_loop_fail_it_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(fmu_export, "compile_for_export", fmu_export.find_compiled)  # those of the start
+    file, said = kn.export(bricard(), "fmu", tmp_path / "bricard.fmu", **QUICK), []
+    with pytest.raises(Exception, match="fmi2DoStep failed with status 3"):
+        fmpy.simulate_fmu(
+            str(file), fmi_type="CoSimulation", stop_time=1.5, output_interval=0.5, relative_tolerance=1e-9,
+            logger=lambda *given: said.append(given[4].decode()),
+        )  # fmt: skip
+    assert "at t = 1.1316" in said[0] and "the equations of the loops at r3" in said[0]
+    assert "may have lost their rank there" in said[0]

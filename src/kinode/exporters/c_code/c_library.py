@@ -9,6 +9,7 @@ from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, ModelError
 from kinode.exporters.c_code.break_plan import find_break_plan
+from kinode.exporters.c_code.method_choice import compile_for_export
 from kinode.exporters.c_code.model_header import NamedIndex, comment, enumerate_names
 from kinode.exporters.c_code.model_parameters import find_parameters
 from kinode.exporters.c_code.model_source import write_model
@@ -26,8 +27,8 @@ EXAMPLE_SPAN, EXAMPLE_ROWS = 10.0, 100
 
 def write_library(system: System, options: Mapping[str, Any]) -> dict[str, str]:
     """The files of the library by name; what C cannot hold is refused by name."""
-    dynamics = find_compiled(system)
-    refuse_functions(dynamics)
+    refuse_functions(find_compiled(system))
+    dynamics = compile_for_export(system)
     return _LibraryText(dynamics, options).files()
 
 

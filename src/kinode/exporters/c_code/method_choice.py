@@ -1,11 +1,13 @@
-"""Which method of integration an exported model has, and with which tolerances."""
+"""Which method of integration an exported model has, with which tolerances, and by which rows its loops are closed."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
+from kinode.model.system import System
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.simulation.solver import Options, check_options
@@ -13,6 +15,29 @@ from kinode.tasks.simulate import simulate
 
 TRIAL_SPAN = 10.0
 """Length in s of the run that decides where the model gives none."""
+TRIAL_SAMPLES = 101  # of that run: other rows are chosen from them
+
+
+def compile_for_export(system: System) -> Dynamics:
+    """A compiled system whose independent constraint rows keep their rank in the model's own run.
+
+    Where those of the start lose it, ``kn.simulate`` goes on with others; an exported model has one choice.
+    """
+    dynamics = find_compiled(system)
+    if not dynamics.topology.constrained or len(dynamics.closure.rows) == dynamics.closure.total:
+        return dynamics
+    try:
+        run = simulate(dynamics, _end_of_trial(dynamics), samples=TRIAL_SAMPLES, progress=False)
+    except Error:
+        return dynamics
+    return dynamics if run.dynamics.closure.rows == dynamics.closure.rows else run.dynamics
+
+
+def _end_of_trial(dynamics: Dynamics) -> float:
+    """The time at which the model's own run ends."""
+    defaults = dynamics.system.run_defaults
+    until = defaults.get("until")
+    return float(defaults.get("t0") or 0.0) + TRIAL_SPAN if until is None else float(until)
 
 
 def choose_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any, atol: Any) -> Options:
@@ -37,11 +62,10 @@ def choose_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any,
 
 def _is_taken_over(dynamics: Dynamics, method: str, rtol: Any, atol: Any) -> bool:
     """Whether another method takes over in the model's own run; a model that does not run by itself has none."""
-    until = dynamics.system.run_defaults.get("until")
-    t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
-    end = t0 + TRIAL_SPAN if until is None else float(until)
     try:
-        run = simulate(dynamics, end, method=method, rtol=rtol, atol=atol, samples=2, progress=False)
+        run = simulate(
+            dynamics, _end_of_trial(dynamics), method=method, rtol=rtol, atol=atol, samples=2, progress=False
+        )
     except Error:
         return False
     return bool(run.facts["method"] == method)  # where none took over, the record names the first one itself

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from kinode.exporters.fmu.fmu_variables import ExportedVariables
 from kinode.records import dataclass
 
+MOST_NAMED = 3  # closures of loops in a message
 DRIFT_BOUND = 1e-8
 """Drift of loops in rad or m, or of the length of quaternions, past which an FMU asks for an event to project."""
 
@@ -24,6 +25,8 @@ class ModelFacts:
     n_events: int
     has_drift: bool
     has_jacobian: bool
+    chosen_in: tuple[str, ...] = ()
+    """Closures of loops of which some constraint equations are left out, since they follow from the others."""
 
 
 def write_config(facts: ModelFacts, variables: ExportedVariables, token: str) -> str:
@@ -38,6 +41,7 @@ def write_config(facts: ModelFacts, variables: ExportedVariables, token: str) ->
         "REF_STATE": ranges.state, "REF_DERIVATIVE": ranges.derivative, "REF_DISCRETE": ranges.discrete,
         "REF_PARAMETER": ranges.parameter, "REF_INPUT": ranges.input, "REF_OUTPUT": ranges.output,
         "REF_INDICATOR": ranges.indicator, "REF_END": ranges.end, "FMU_GUID": f'"{token}"',
+        "LOOP_HINT": f'"{_hint(facts.chosen_in)}"',
     }  # fmt: skip
     fixed = ", ".join(str(int(x.variability == "fixed")) for x in variables.parameters) or "0"
     nominals = ", ".join(repr(x.nominal or 1.0) for x in variables.states) or "1.0"
@@ -51,3 +55,11 @@ def write_config(facts: ModelFacts, variables: ExportedVariables, token: str) ->
         "#define IS_FIXED(k) (fmu_fixed[k])",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _hint(names: tuple[str, ...]) -> str:
+    """What may be wrong where a run with such loops cannot go on."""
+    if not names:
+        return ""
+    shown = ", ".join(names[:MOST_NAMED]) + (" ..." if len(names) > MOST_NAMED else "")
+    return f"; the equations of the loops at {shown} that were chosen at export may have lost their rank there"

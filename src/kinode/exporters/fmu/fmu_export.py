@@ -17,6 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error, ExportWarning, ModelError
+from kinode.exporters.c_code.method_choice import compile_for_export
 from kinode.exporters.c_code.model_source import CModel, write_model
 from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
 from kinode.exporters.fmu.fmu_dependencies import find_dependencies
@@ -55,8 +56,8 @@ def write_fmu(system: System, options: Mapping[str, Any]) -> bytes:
     if version not in VERSIONS:
         raise ArgumentError(f'version: "2.0" or "3.0" is expected, not {version!r}')
     platforms = read_platforms(options.get("platforms"))
-    dynamics = find_compiled(system)
-    _check_functions(dynamics)
+    _check_functions(find_compiled(system))
+    dynamics = compile_for_export(system)
     parts = make_parts(make_model(dynamics, options), version)
     if options.get("platforms") is None and not has_zig():
         held = f"a library for {platforms[0].name} alone" if platforms else "sources alone: there is no C compiler here"
@@ -110,11 +111,19 @@ def make_model(dynamics: Dynamics, options: Mapping[str, Any]) -> FmuModel:
     layout, until = dynamics.topology.layout, defaults.get("until")
     facts = ModelFacts(
         model.name, f"{model.name}.c", len(variables.discrete), len(layout.inputs), model.n_events,
-        bool(dynamics.topology.constrained or layout.quaternions), model.has_jacobian,
+        bool(dynamics.topology.constrained or layout.quaternions), model.has_jacobian, _left_out(dynamics),
     )  # fmt: skip
     span = (float(defaults.get("t0") or 0.0), None if until is None else float(until))
     rtol = float(chosen.get("rtol") or defaults.get("rtol") or RTOL)
     return FmuModel(model, variables, facts, dynamics.system.name, span, rtol)
+
+
+def _left_out(dynamics: Dynamics) -> tuple[str, ...]:
+    """Joints and constraints of which some equations are left out, since they follow from the others."""
+    if not dynamics.topology.constrained:
+        return ()
+    names = (name for k, (name, _) in enumerate(dynamics.loops.names) if k not in dynamics.closure.rows)
+    return tuple(dict.fromkeys(names))
 
 
 def make_parts(fmu: FmuModel, version: str) -> FmuParts:

@@ -121,9 +121,23 @@ class Element(Component):
         """Tells it of a completed step: 0, or 1 if it cannot go on without an event, 2 if it ends the run."""
         return 0.0
 
+    @property
+    def step_event(self) -> int | None:
+        """Which of its event functions triggers where ``step_result`` is 1; None: the run ends there."""
+        return None
+
     def step_words(self, result: int) -> str:
         """Why it cannot go on after a step, in words."""
         return ""
+
+    @property
+    def trouble(self) -> Exception | None:
+        """Why a function that it brings had no result in this thread, if one had none."""
+        return None
+
+    def find_memory(self, scene: PositionScene, span: float) -> str | None:
+        """What shows, after a run of a length, that its functions remember more than their arguments, in words."""
+        return None
 
     def check(self) -> None:
         """Refuse combinations of fields that contradict each other."""

@@ -7,13 +7,13 @@ A variable of an FMU may have a name such as ``bus.speed[2]``.  In kinode its na
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 from kinode.errors import ModelError
 from kinode.expressions.parser import RESERVED
-from kinode.fmi.fmu_description import NUMBERS, FmuDescription, FmuEntry, FmuVariable
+from kinode.fmi.fmu_description import NUMBERS, REALS, FmuDescription, FmuEntry, FmuVariable
 from kinode.fmi.fmu_file import FmuFile
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, record, short, special, unknown
@@ -24,6 +24,7 @@ ORDER = 62  # in lists of kinds
 
 Pairs = tuple[tuple[str, Any], ...]
 TAKEN = frozenset({"t", "ticket", "output", "next_event"})  # names with a meaning of their own
+OWN = re.compile(r"waiting|indicator\d+$")  # discrete states of a part
 DOUBLE = frozenset({"Real", "Float64"})
 MOST_OUTPUTS = 200  # that are taken without being asked for
 
@@ -38,7 +39,7 @@ def plain_name(variable: str) -> str:
     """The name in kinode of a variable of an FMU."""
     name = re.sub(r"[^A-Za-z0-9_]+", "_", variable).strip("_") or "value"
     name = name if name[0].isalpha() else f"v_{name}"
-    return f"{name}_" if name in RESERVED or name in TAKEN or name.startswith("waiting") else name
+    return f"{name}_" if name in RESERVED or name in TAKEN or OWN.match(name) else name
 
 
 @record
@@ -62,13 +63,14 @@ class FmuPart(SignalPart):
         description = open_description(reader.component, fields["file"])
         if fields.get("outputs") is None:
             names = description.named("output")
-            if fields.get("period") is None:  # outputs of other types are read at samples
-                names = [name for name in names if is_real(description.find_entry(name))]
+            if fields.get("period") is None:  # outputs of other types are read at samples, or at events
+                entries = {name: description.find_entry(name) for name in names}
+                names = [n for n, e in entries.items() if e and (is_real(e) or not is_continuous(e))]
             if len(names) > MOST_OUTPUTS:
                 raise reader.fail("outputs", f"is needed: the FMU has {len(names)}; name those that matter")
             fields["outputs"] = names
         for field, causality in (("inputs", "input"), ("parameters", "parameter")):
-            pairs = _pairs(reader, fields.get(field) or (), field)
+            pairs = _array_order(description, _pairs(reader, fields.get(field) or (), field))
             fields[field] = tuple((name, _typed(reader, description, name, field, causality, x)) for name, x in pairs)
         for _, name in _pairs(reader, fields["outputs"], "outputs"):
             _check_variable(reader, description, name, "outputs", None)
@@ -85,6 +87,12 @@ class FmuPart(SignalPart):
             return FmuFile(raw)
         except ModelError as error:
             raise error.located(component=reader.component) from None
+
+    @classmethod
+    def read_flag(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> bool:
+        if not isinstance(raw, bool):
+            raise reader.fail(field, f"is true or false, not {short(raw)}")
+        return raw
 
     @classmethod
     def read_named_laws(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Pairs:
@@ -150,9 +158,34 @@ class FmuPart(SignalPart):
         return list(zip(self.entries("parameters"), values, strict=True))
 
 
-def is_real(entry: FmuEntry | None) -> bool:
-    """Whether a variable is one real number."""
-    return entry is not None and entry.variable.kind in DOUBLE and not entry.variable.sizes
+def is_real(entry: FmuEntry) -> bool:
+    """Whether a variable is a real number of 64 bits, which is continuous."""
+    return entry.variable.kind in DOUBLE and is_continuous(entry)
+
+
+def is_continuous(entry: FmuEntry) -> bool:
+    """Whether a variable may change between events."""
+    return entry.variable.kind in REALS and entry.variable.variability in ("continuous", "")
+
+
+def find_missing(entries: Sequence[FmuEntry]) -> list[FmuEntry]:
+    """Entries of arrays that are not there, while others of the same array are."""
+    known = {(entry.variable.name, entry.index) for entry in entries}
+    variables = {entry.variable.name: entry.variable for entry in entries}
+    wanted = (FmuEntry(variable, k) for variable in variables.values() for k in range(variable.count))
+    return [entry for entry in wanted if (entry.variable.name, entry.index) not in known]
+
+
+def _array_order(description: FmuDescription, pairs: Pairs) -> Pairs:
+    """Pairs with the entries of each array together and in their order."""
+    first: dict[str, int] = {}
+    places = []
+    for k, (name, _) in enumerate(pairs):
+        entry = description.find_entry(name) if isinstance(name, str) else None
+        array = entry is not None and bool(entry.variable.sizes)
+        variable = entry.variable.name if entry is not None and array else str(name)
+        places.append((first.setdefault(variable, k), entry.index if entry is not None and array else 0))
+    return tuple(pairs[k] for k in sorted(range(len(pairs)), key=places.__getitem__))
 
 
 def open_description(component: str, file: FmuFile) -> FmuDescription:
@@ -192,7 +225,11 @@ def _distinct(reader: Reader, field: str, pairs: Iterable[tuple[str, Any]]) -> P
 
 def _typed(reader: Reader, description: FmuDescription, name: str, field: str, causality: str, value: Any) -> Any:
     """What is given to a variable, after the variable was looked at; text for a variable that is text."""
-    variable = _check_variable(reader, description, name, field, {causality, "structuralParameter"})
+    known = description.variables.get(name)
+    if known is not None and known.causality == "structuralParameter":
+        message = f"{name} sets the sizes of arrays of the FMU (a structural parameter), which stay as they are"
+        raise reader.fail(field, message)
+    variable = _check_variable(reader, description, name, field, {causality})
     if variable.kind != "String" or isinstance(value, FmuText):
         return value
     if not isinstance(value, str):

@@ -45,6 +45,8 @@ class SampledFmu(FmuPart, Sampled):
         "clock", "time between samples, 1 ms, or their rate, 1 kHz; without it its states are states of the system"
     )
 
+    events: bool | None = special("flag", "whether it may have events, without a period; found out if left out")
+
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
         return ("file", "period")

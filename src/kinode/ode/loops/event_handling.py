@@ -69,7 +69,7 @@ def _reset_all(run: RunMemory) -> int:
     for k in range(events.count):
         if events.triggered[k] != 0:
             evaluate(run, run.step.t, run.state.y)
-            if first or (is_active(run, k, run.state.y) and events.g[k] < 0.0):
+            if first or events.triggered[k] == 2 or (is_active(run, k, run.state.y) and events.g[k] < 0.0):
                 _reset(run, k)
             first = False
     return Outcome.CHATTER if is_chatter(run) else Outcome.DONE

@@ -11,6 +11,7 @@ import math
 
 from kinode.jit.pointers import Floats, Ints, bits, call, tail
 from kinode.ode.loops.inputs.follow_courses import follow_courses
+from kinode.ode.loops.run_codes import Pending
 from kinode.ode.loops.run_memory import RunMemory
 
 _HIGHEST, _LOWER, _LOWEST = 0x4000000000000000, 0x3FF0000000000000, 0x0010000000000000  # bits of an exponent
@@ -42,10 +43,17 @@ def rate(run: RunMemory, t: float, y: Floats, out: Floats) -> None:
 
 
 def tell_parts(run: RunMemory) -> bool:
-    """Tell parts of the step that was completed; False if one of them cannot go on."""
+    """Tell parts of the step that was completed; False if one of them cannot go on.  One may want an event there."""
     out = run.state.y_stage
     run_kernel(run, run.model.completed, law_time(run, run.step.t), run.state.y, run.model.x, out)
     if out[0] == 0.0:
+        return True
+    if out[0] < 0.0:
+        if run.counts.pending == Pending.READY:
+            for k in range(run.events.count):
+                run.events.triggered[k] = 0
+            run.counts.pending = Pending.EVENT
+        run.events.triggered[int(-out[0]) - 1] = 2  # though its event function is positive
         return True
     run.counts.failed = int(out[0]) if out[0] == out[0] else 0
     return False

@@ -134,6 +134,10 @@ def check_method(dynamics: Dynamics, method: str, formulation: str) -> None:
         raise ArgumentError(
             f"sensitivity: {links} links are too many: code with derivatives would take long to compile"
         )
+    for element in dynamics.system.elements.values():
+        if element.doors and element.event_functions:
+            message = "may have events in an FMU, whose derivatives are not known; events=False leaves them out"
+            raise ArgumentError(f"sensitivity: {element.name} {message}")
     events = dynamics.topology.events
     for entry in () if events is None else events.samplers:
         if entry.sampler.call is not None:

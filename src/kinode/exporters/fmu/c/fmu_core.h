@@ -107,15 +107,16 @@ static int refuse(Fmu *fmu, const char *text) {
     return FMU_FAILED;
 }
 
-/* Say why the model could not go on. */
-static int fail_at(Fmu *fmu, const char *doing, int status) {
+/* Say why the model could not go on, and more where there is more to say. */
+static int fail_at(Fmu *fmu, const char *doing, int status, const char *more) {
     char *to = fmu->text;
     const char *end = fmu->text + sizeof fmu->text - 1;
     to = put_text(to, end, doing);
     to = put_text(to, end, " at t = ");
     to = put_number(to, end, NAME(time)(&fmu->now.model));
     to = put_text(to, end, " s: ");
-    put_text(to, end, NAME(status_text)(status));
+    to = put_text(to, end, NAME(status_text)(status));
+    put_text(to, end, more);
     tell(fmu, fmu->text);
     return FMU_FAILED;
 }
@@ -153,7 +154,7 @@ static int settle(Fmu *fmu) {
     Changing *now = &fmu->now;
     if (!now->unsettled) return FMU_OK;
     int status = NAME(init)(&now->model, now->start_time), given = 0;
-    if (status) return fail_at(fmu, "the start cannot be found", status);
+    if (status) return fail_at(fmu, "the start cannot be found", status, "");
     double *y = NAME(state)(&now->model);
     for (int k = 0; k < N_CONTINUOUS; k++)
         if (now->is_given[k]) {
@@ -163,7 +164,7 @@ static int settle(Fmu *fmu) {
     if (given) {
         NAME(project)(&now->model);
         status = NAME(update)(&now->model);
-        if (status) return fail_at(fmu, "no modes fit the initial values", status);
+        if (status) return fail_at(fmu, "no modes fit the initial values", status, "");
     }
     now->unsettled = now->changed = now->drifted = 0;
     forget(fmu);
@@ -328,7 +329,7 @@ static int update_events(Fmu *fmu, int *states_changed, double *next_time) {
     now->drifted = now->changed = 0;
     int status = NAME(update)(&now->model);
     forget(fmu);
-    if (status) return fail_at(fmu, "the changes of an event cannot be found", status);
+    if (status) return fail_at(fmu, "the changes of an event cannot be found", status, "");
     *states_changed = 0;
     for (int k = 0; k < N_CONTINUOUS; k++) *states_changed |= before[k] != y[k];
     *next_time = NAME(next_time)(&now->model, HUGE_VAL);
@@ -344,7 +345,7 @@ static int do_step(Fmu *fmu, double from, double length) {
     fmu->now.changed = 0;
     forget(fmu);
     if (status) {
-        fail_at(fmu, "the simulation cannot go on", status);
+        fail_at(fmu, "the simulation cannot go on", status, LOOP_HINT);
         return FMU_STOPPED;
     }
     return FMU_OK;
