@@ -5,6 +5,9 @@ full disk, an error or a kill on the way leaves the old file as it was.  A tempo
 that a killed process left is removed by the next write into its folder.  Its writer holds a lock on it, so that the
 files of living processes stay.
 
+Windows renames no file that is open and knows no such lock: there the temporary file is closed first, and only files
+that nobody wrote for a while count as left.
+
 A link is followed, and stays a link.  Mode and owner of a file that is replaced are kept; one that is write-protected
 is not replaced.  What is no ordinary file (a terminal, a pipe, ``/dev/stdout``) is written as it is.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from codecs import StreamWriter, getwriter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +27,8 @@ from kinode.errors import Error
 from kinode.late_patterns import LatePattern
 
 TEMPORARY = LatePattern(r"\.kinode-[0-9a-f]{16}\.part\Z")
+RENAMES_OPEN_FILES = os.name != "nt"
+LEFT_AFTER = 60.0  # s without a write, where a lock does not tell; from the last write to the rename it is milliseconds
 
 
 @contextmanager
@@ -66,6 +72,9 @@ def replacing(
                 _keep_mode(descriptor, old)
                 if durable:
                     os.fsync(descriptor)
+                if RENAMES_OPEN_FILES:  # and its lock is held until then
+                    os.replace(temporary, target)
+            if not RENAMES_OPEN_FILES:
                 os.replace(temporary, target)
         except BaseException:
             with suppress(OSError):
@@ -152,15 +161,17 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> None:
 
 
 def _remove_unlocked(path: str) -> None:
-    """Remove a file unless a process holds its lock; where there are no locks, an open file cannot be removed."""
+    """Remove a file unless a process holds its lock; on Windows, one that was not written for a while."""
+    if not RENAMES_OPEN_FILES:
+        if time.time() - os.stat(path).st_mtime > LEFT_AFTER:
+            os.unlink(path)
+        return
     descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     try:
         if _lock(descriptor, wait=False):
             os.unlink(path)
     finally:
         os.close(descriptor)
-    if os.name == "nt":
-        os.unlink(path)
 
 
 def _create(folder: str, mode: int) -> tuple[int, str]:
@@ -171,7 +182,7 @@ def _create(folder: str, mode: int) -> tuple[int, str]:
         descriptor = os.open(path, flags, mode)
         try:
             _lock(descriptor, wait=True)
-            if os.fstat(descriptor).st_nlink or os.name == "nt":
+            if os.fstat(descriptor).st_nlink or not RENAMES_OPEN_FILES:
                 return descriptor, path
         except BaseException:
             os.close(descriptor)

@@ -1,7 +1,8 @@
 """Which computer code was made for, told without LLVM: part of the name of every entry of the cache.
 
 Code uses all that a processor has, so another processor must not find it, nor another version of LLVM: a home folder
-may be shared by several computers.  Where the system does not describe its processor, LLVM is asked.
+may be shared by several computers.  The machine is named too: an emulator may show the description of the processor
+that it runs on.  Where the system does not describe its processor, LLVM is asked.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ LONGEST = 16384  # bytes of the description of one processor
 def identify_host(ask_llvm: Callable[[], str]) -> str:
     """The processor, the system and the version of LLVM as text: the same text, the same code."""
     processor, library = _processor(), _library()
-    return f"{sys.platform}\n{processor}\n{library}" if processor and library else ask_llvm()
+    if not (processor and library):
+        return ask_llvm()
+    return f"{sys.platform} {os.uname().machine}\n{processor}\n{library}"
 
 
 @remember

@@ -28,6 +28,8 @@ START = "import sys; sys.path.insert(0, {root!r}); from kinode.jit.tiers.compile
 
 HANDING_OVER = 10.0  # s that an ending process waits at most, until the other has taken the text: it has to start
 MOMENT = 1.0  # s from the first request to the start of the other process
+# Windows: what ``start_new_session`` and ``nice`` are elsewhere, and no window of its own for a caller without console.
+APART = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW", "BELOW_NORMAL_PRIORITY_CLASS")
 
 
 class Request(NamedTuple):
@@ -182,7 +184,10 @@ def _start(requests: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
 
     command = [sys.executable, "-c", START.format(root=str(Path(__file__).resolve().parents[3]))]
     source, answers = (subprocess.PIPE, subprocess.PIPE) if requests is None else (requests, subprocess.DEVNULL)
-    return subprocess.Popen(command, stdin=source, stdout=answers, stderr=subprocess.DEVNULL, start_new_session=True)
+    return subprocess.Popen(
+        command, stdin=source, stdout=answers, stderr=subprocess.DEVNULL, start_new_session=True,
+        creationflags=sum(getattr(subprocess, name, 0) for name in APART),
+    )  # fmt: skip
 
 
 _known: list[BetterCode] = []
