@@ -2,6 +2,7 @@
 
 import mujoco
 import pytest
+from mjcf_text import BEYOND
 from mujoco_peer import compare, compile_peer
 
 import kinode as kn
@@ -136,3 +137,49 @@ def test_an_activation_starts_at_rest_without_a_keyframe(tmp_path):
     system = kn.load(tmp_path / "model.xml")
     system.inputs["f"] = system.inputs["f"].__class__("f", 0.5)
     assert list(kn.compile(system).initial.z) == [0.0]
+
+
+def test_a_model_of_all_that_is_not_read_names_each(tmp_path):
+    file = tmp_path / "model.xml"
+    file.write_text(BEYOND)
+    peer = compare(file, states=2)
+    assert peer.error < EQUAL
+    assert peer.system.notes == [
+        "it starts at the keyframe k0",
+        "1 mesh geom is not drawn",
+        "1 ellipsoid geom is not drawn",
+        "limits are recorded and do not act (rail); those of MuJoCo are soft stops",
+        "frictionloss is Coulomb friction, which sticks exactly; in MuJoCo it is soft and creeps",
+        "left out: time 1.5 s of the keyframe; t begins at 0",
+        "left out: limit of ball",
+        "left out: frictionloss of ball",
+        "left out: armature of ball, which has several freedoms",
+        "left out: spring of fly",
+        "left out: frictionloss of fly",
+        "left out: armature of fly, which has several freedoms",
+        "left out: forces of the surrounding medium (density, viscosity, wind)",
+        "left out: contact (10 geoms can touch)",
+        "left out: motion from outside of 1 mocap bodies, which stand still",
+        "left out: actuator mus: its dynamics (muscle) have no counterpart",
+        "left out: actuator mus2: its dynamics (muscle) have no counterpart",
+        "left out: actuator stick: what it acts on has no counterpart",
+        "left out: actuator userbias: its dynamics (user) have no counterpart",
+        "left out: actuator freegear: what it acts on has no counterpart",
+        "left out: actuator ballparent: what it acts on has no counterpart",
+        "left out: actuator freeparent: what it acts on has no counterpart",
+        "left out: actuator siteref: at a site only forces without feedback have a counterpart",
+        "left out: actuator crank: what it acts on has no counterpart",
+        "left out: tendon cord: limits",
+        "left out: tendon wrapped: limits",
+        "left out: tendon wrapped: it runs through space",
+        "left out: tendon straight: limits",
+        "left out: tendon pulley: it runs through space",
+        "left out: tendon dead: it runs through space",
+        "left out: equality curve: it is not linear",
+        "left out: equality tsp: it runs through space",
+        "left out: sensors (3)",
+        "left out: cameras (1)",
+        "left out: lights (1)",
+        "left out: height fields (1)",
+        "left out: custom data (2)",
+    ]
