@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -319,3 +320,13 @@ def test_parameters_act_between_steps(tmp_path):
     assert library("advance", 2.0) == 0
     speed, way = 1.5 * 0.4, 0.5 * 1.5 * 0.4**2
     assert abs(library.outputs()[0] - (way + speed + 0.5 * 0.75)) < 1e-9
+
+
+def test_a_second_compiler_has_no_warnings(tmp_path):
+    """Clang, as zig brings it, warns of other things than GCC does."""
+    name = "four_bar"
+    folder = kn.export(EXAMPLES / f"{name}.yaml", "c", tmp_path / name)
+    flags = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
+    command = [sys.executable, "-m", "ziglang", "cc", *flags, "-O0", "-c", f"{name}.c", "-o", f"{name}.o"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]

@@ -6,6 +6,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 from mujoco_peer import Pairing, compile_peer, equality_jacobian, exact_acceleration
 
 import kinode as kn
@@ -170,3 +171,38 @@ def test_every_example_is_written_and_read_again(file, tmp_path):
     for kind in ("urdf", "mjcf"):
         again = kn.load(silently(system, kind, tmp_path))
         assert {name.replace(".", "_") for name in system.bodies} <= set(again.bodies)
+
+
+def test_meshes_are_found_from_the_exported_file(tmp_path, monkeypatch):
+    """Their names are as seen from its folder; those outside it, or missing, are named."""
+    meshes = tmp_path / "model" / "meshes"
+    meshes.mkdir(parents=True)
+    trimesh.creation.box((0.1, 0.2, 0.3)).export(meshes / "box.stl")
+    text = (
+        "kinode: 1\nname: arm\nbodies:\n  b:\n    shape: {mesh: {file: meshes/box.stl, density: 1000}}\n"
+        "    meshes:\n      - {kind: mesh, file: meshes/box.stl}\n      - {kind: mesh, file: gone.stl}\n"
+        "      - {kind: mesh, file: 'package://arm/box.stl'}\n"
+        "joints:\n  j: {kind: revolute, between: [world, b], axis: y}\n"
+    )
+    (tmp_path / "model" / "arm.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path / "model")
+    system = kn.load("arm.yaml")
+    monkeypatch.chdir("/")  # what a relative path meant at first is not what it means now
+    away = tmp_path / "away"
+    away.mkdir()
+    for file, name, told in (
+        (tmp_path / "model" / "arm.urdf", "meshes/box.stl", False),
+        (tmp_path / "arm.urdf", "model/meshes/box.stl", False),
+        (away / "arm.urdf", "../model/meshes/box.stl", True),
+    ):
+        with pytest.warns(kn.ExportWarning, match="b: its mesh gone.stl was not found") as warned:
+            kn.export(system, "urdf", file)
+        assert (f"b: its mesh lies outside the folder of the file, at {name}" in str(warned[0].message)) is told
+        written = file.read_text()
+        assert written.count(f'filename="{name}"') == 2 and 'filename="package://arm/box.stl"' in written
+        assert (file.parent / name).resolve() == (meshes / "box.stl").resolve()
+        found = [visual.path is not None for visual in kn.load(file).bodies["b"].meshes]
+        assert found == [not told, not told, False, False]
+    (meshes / "box.stl").unlink()
+    with pytest.raises(kn.ModelError, match="'meshes/box.stl' cannot be read: No such file"):
+        kn.export(system, "urdf", away / "again.urdf")

@@ -1,5 +1,8 @@
 """Measured data in files: the same columns from text, Excel, MAT and Parquet, and errors that say where."""
 
+import datetime
+import re
+
 import h5py
 import numpy as np
 import openpyxl
@@ -181,3 +184,72 @@ def test_never_outside_the_folder_of_the_model(tmp_path):
         (folder / "model.yaml").write_text(f"kinode: 1\ntables: {{f: {{file: '{name}'}}}}\n")
         with pytest.raises(kn.ModelError, match="outside the folder of the model"):
             kn.load(folder / "model.yaml")
+
+
+# -- nothing is lost, no number is another ---------------------------------------------------------------
+def columns_of(path):
+    found = read_columns(path)
+    return {column.name: found.numbers_in_si(column).tolist() for column in found.columns}
+
+
+def test_an_empty_row_ends_a_table_only_where_no_numbers_go_on(tmp_path):
+    rows = [["t [s]", "x [mm]"], [0, 1], [1, 2], []]
+    ended = workbook(tmp_path / "ended.xlsx", log=[*rows, ["mean of both", 1.5], [], ["other", "table"], [7, 8]])
+    assert columns_of(ended) == {"t": [0, 1], "x": [0.001, 0.002]}
+    broken = workbook(tmp_path / "broken.xlsx", log=[*rows, [2, 4]])
+    with pytest.raises(kn.ModelError, match="row 4 is empty, and numbers go on in row 5; a table has no empty rows"):
+        read_columns(broken)
+
+
+def test_columns_of_numbers_without_a_heading_count(tmp_path):
+    book = openpyxl.Workbook()
+    for row in [["t [s]", "x [mm]", None, None], [0, 1, 5, "remark"], [1, 2, 6, ""]]:
+        book.active.append(row)
+    book.active.merge_cells("B1:C1")
+    book.save(tmp_path / "merged.xlsx")
+    assert columns_of(tmp_path / "merged.xlsx") == {"t": [0, 1], "x": [0.001, 0.002], "3": [5, 6]}
+
+
+@pytest.mark.parametrize(("shown", "expected"), [("0.0%", [0.5, 0.25]), ("General", [0.005, 0.0025])])
+def test_per_cent_in_the_heading_and_in_the_cells_count_once(tmp_path, shown, expected):
+    book = openpyxl.Workbook()
+    for row in [[None, "t [s]", "load [%]"], [None, 0, 0.5], [None, 1, 0.25]]:
+        book.active.append(row)
+    for k in (2, 3):
+        book.active.cell(k, 3).number_format = shown
+    book.save(tmp_path / "load.xlsx")
+    assert columns_of(tmp_path / "load.xlsx")["load"] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("t [s];x [mm]\n0,5;-1,25e1\n1;2\n", {"t": [0.5, 1.0], "x": [-0.0125, 0.002]}),
+        ("sep=;\nt;x\n0;1,5\n1;2\n", {"t": [0.0, 1.0], "x": [1.5, 2.0]}),
+        ("\ufefft (s)\tx [mm]\r\n0\t1.5\r\n1\t2\r\n", {"t": [0.0, 1.0], "x": [0.0015, 0.002]}),
+    ],
+)
+def test_decimal_commas_and_separators(tmp_path, text, expected):
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
+    found = columns_of(tmp_path / "log.csv")
+    assert {name: pytest.approx(values) for name, values in expected.items()} == found
+
+
+@pytest.mark.parametrize("cell", ["1.234,5", "1,234"])
+def test_separators_of_thousands_are_refused(tmp_path, cell):
+    """With a point elsewhere in the file, a comma may mean either."""
+    (tmp_path / "log.csv").write_text(f"t;x\n0.5;{cell}\n1.5;2\n", encoding="utf-8")
+    with pytest.raises(kn.ModelError, match=f"log.csv:2: '{cell}' is not a finite number"):
+        columns_of(tmp_path / "log.csv")
+
+
+def test_cells_that_are_no_numbers_say_what_they_are(tmp_path):
+    day = datetime.datetime(2026, 1, 2, 3, 4, 5)
+    for cell, message in (
+        (day, "2026-01-02 03:04:05 is a date or time of day; write seconds since the start"),
+        ("=A2*2", "the cell is empty, or a formula whose value the file does not have"),
+        ("0,5", "'0,5' is not a finite number; decimals follow a point"),
+    ):
+        path = workbook(tmp_path / "log.xlsx", log=[["t", "x"], [0, cell], [1, 2]])
+        with pytest.raises(kn.ModelError, match=re.escape(f"row 2: column 'x': {message}")):
+            columns_of(path)

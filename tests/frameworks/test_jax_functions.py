@@ -1,5 +1,8 @@
 """Functions of JAX: values, derivatives of both modes, batches, refusals."""
 
+import copy
+import pickle
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -80,3 +83,29 @@ def test_refusals(rate):
         rate(q=np.zeros(3))
     with pytest.raises(kn.ArgumentError, match="no argument is called 'x'"):
         rate(x=1)
+
+
+def test_it_is_copied_and_saved(rate):
+    value = rate(**STATE)
+    for other in (copy.deepcopy(rate), pickle.loads(pickle.dumps(rate))):
+        np.testing.assert_array_equal(other(**STATE), value)
+
+
+def test_complex_numbers_are_refused(rate):
+    with pytest.raises(kn.ArgumentError, match="q: real numbers are expected, not complex128"):
+        rate(q=jnp.zeros(2, dtype=complex) + 1j)
+
+
+def test_the_precision_of_the_call_counts(dynamics):
+    """A function that was made before ``jax_enable_x64`` was said counts in double precision after."""
+    jax.config.update("jax_enable_x64", False)
+    try:
+        function = dynamics.to_jax()
+        single = function(**STATE)
+        slope = jax.jacrev(lambda q: function(q=q))(jnp.asarray(STATE["q"]))
+        assert single.dtype == slope.dtype == np.float32
+    finally:
+        jax.config.update("jax_enable_x64", True)
+    double = function(**STATE)
+    assert double.dtype == np.float64
+    np.testing.assert_allclose(single, double, rtol=1e-5)

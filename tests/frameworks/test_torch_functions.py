@@ -1,5 +1,9 @@
 """Functions of PyTorch: values, derivatives, batches, refusals."""
 
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -68,3 +72,70 @@ def test_second_derivatives_are_refused_in_words(rate):
         slope.sum().backward()
     with pytest.raises(kn.ArgumentError, match="u: 2 entries"):
         rate(u=torch.zeros(3))
+    with pytest.raises(kn.ArgumentError, match="second derivatives are not offered"):
+        torch.autograd.gradgradcheck(lambda q: rate(q=q), (q,))
+    with pytest.raises(kn.ArgumentError, match="second derivatives are not offered"):
+        torch.func.hessian(lambda q: rate(q=q).sum())(q.detach())
+
+
+def test_forward_mode(rate):
+    at = state((3,))
+    assert torch.autograd.gradcheck(
+        lambda *x: rate(**dict(zip(at, x))), tuple(at.values()), check_forward_ad=True, check_batched_grad=True
+    )
+    q = at["q"].detach()[0]
+    forward, reverse = torch.func.jacfwd(lambda q: rate(q=q))(q), torch.func.jacrev(lambda q: rate(q=q))(q)
+    assert torch.allclose(forward, reverse, rtol=1e-12, atol=1e-12)
+
+
+def test_types_of_arguments(rate):
+    single, double = torch.zeros(2), torch.zeros(2, dtype=torch.float64)
+    assert rate(q=single, u=double).dtype == rate(q=double, u=single).dtype == torch.float64
+    assert rate(q=torch.zeros(2, dtype=torch.int64)).dtype == torch.float64
+    x = torch.zeros(4, 2, requires_grad=True)
+    rate(q=x).sum().backward()
+    assert x.grad.dtype == torch.float32
+    with pytest.raises(kn.ArgumentError, match="q: real numbers are expected, not torch.complex128"):
+        rate(q=torch.zeros(2, dtype=torch.complex128))
+
+
+def test_compilers_of_torch(rate):
+    q = state()["q"]
+    value = torch.compile(lambda q: rate(q=2 * q).sin().sum(), backend="eager")(q)
+    assert torch.equal(value, rate(q=2 * q).sin().sum())
+    value.backward()
+    assert torch.isfinite(q.grad).all()
+    with pytest.raises(kn.ArgumentError, match="torch.jit.trace would keep the numbers of one call"):
+        torch.jit.trace(lambda q: rate(q=q), (q.detach(),))
+
+
+def test_threads_agree(rate):
+    q = state((200,))["q"].detach()
+    found = [None] * 4
+
+    def work(k):
+        x = q.clone().requires_grad_()
+        value = rate(q=x)
+        value.sum().backward()
+        found[k] = value.detach(), x.grad
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(torch.equal(a, b) for one in found for a, b in zip(one, found[0]))
+
+
+def test_networks_that_have_it_are_copied_and_saved(rate):
+    class Learned(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rate, self.push = rate, torch.nn.Parameter(torch.ones(2, dtype=torch.float64))
+
+        def forward(self, q):
+            return self.rate(q=q, effort=self.push)
+
+    q, learned = state()["q"], Learned()
+    assert torch.equal(copy.deepcopy(learned)(q), learned(q))
+    assert torch.equal(pickle.loads(pickle.dumps(rate))(q=q), rate(q=q))

@@ -71,6 +71,7 @@ def test_everything_accelerates_as_in_mujoco(everything):
     assert peer.error < EQUAL
     # What MuJoCo's model was relieved of is what the notes say, and nothing more.
     assert [note for note in peer.system.notes if note.startswith("left out")] == [
+        "left out: further keyframes (other)",
         "left out: contact (7 geoms can touch)",
         "left out: actuator biceps: its dynamics (muscle) have no counterpart",
         "left out: tendon rope: it runs through space",

@@ -67,6 +67,9 @@ def equalize(model: Any, system: Any) -> None:
             model.dof_armature[dofs] = 0.0
         if f"spring of {names.joints[k]}" in left_out:
             model.jnt_stiffness[k] = model.jnt_stiffnesspoly[k] = 0.0
+        if f"damping of {names.joints[k]} that is not linear" in left_out:
+            model.dof_dampingpoly[model.jnt_dofadr[k] : model.jnt_dofadr[k] + 6] = 0.0
+    mujoco.mj_setConst(model, mujoco.MjData(model))  # the inertia of single bodies is kept with their armature
 
 
 class Pairing:

@@ -36,6 +36,8 @@ class ExportOrder:
     """The text that the system is from; empty where that is not known."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of ``kn.export``, by name; those that the kind knows."""
+    file: Path | None = None
+    """Where it will be written; None where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _draw(order: ExportOrder) -> str:
 
 
 def _write_urdf(order: ExportOrder) -> str:
-    return write_urdf(order.system)
+    return write_urdf(order.system, None if order.file is None else order.file.parent)
 
 
 def _write_mjcf(order: ExportOrder) -> str:
@@ -153,7 +155,7 @@ def export(
     file = Path(path)
     if chosen.suffix and file.is_dir():
         file = file / f"{file_name(system.name)}{chosen.suffix}"
-    _write(file, chosen.write(ExportOrder(system, text, options)))
+    _write(file, chosen.write(ExportOrder(system, text, options, file)))
     return file
 
 

@@ -43,6 +43,13 @@ from kinode.importers.mjcf_geometry import (
     turn_matrix,
     visual_of,
 )
+from kinode.importers.mjcf_left_out import (
+    describe_carried_weights,
+    describe_keyframes,
+    describe_rest,
+    describe_surroundings,
+    spread_switches,
+)
 from kinode.importers.mjcf_names import MjcfNames
 from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.frames import Frame
@@ -80,12 +87,13 @@ class _MjcfBuilder:
         self.notes = system.notes
         self.names = MjcfNames(model)
         self.notes.extend(self.names.notes)
-        self.disabled = {bit for bit in mujoco.mjtDisableBit.__members__.values() if model.opt.disableflags & bit}
-        self.start_q, self.start_u, controls = self._start()
-        self.drives = MjcfDrives(mujoco, model, self.names, system, controls)
-        self.equalities = MjcfEqualities(mujoco, model, self.names)
         self.recorded: list[str] = []
         self.left_out: list[str] = []
+        spread_switches(mujoco, model)
+        self.disabled = {bit for bit in mujoco.mjtDisableBit.__members__.values() if model.opt.disableflags & bit}
+        self.start_q, self.start_u, *start = self._start()
+        self.drives = MjcfDrives(mujoco, model, self.names, system, *start)
+        self.equalities = MjcfEqualities(mujoco, model, self.names)
 
     def build(self) -> None:
         model, off = self.model, self.mujoco.mjtDisableBit
@@ -104,15 +112,16 @@ class _MjcfBuilder:
         self._note_the_rest()
 
     # -- start -------------------------------------------------------------------------------------
-    def _start(self) -> tuple[Any, Any, Any]:
-        """Coordinates, speeds and controls at the start: of the keyframe home, of the first, or the reference."""
+    def _start(self) -> tuple[Any, Any, Any, Any]:
+        """Coordinates, speeds, controls and activations: of the keyframe home, of the first, or the reference."""
         model = self.model
         if not model.nkey:
-            return model.qpos0, np.zeros(model.nv), ()
+            return model.qpos0, np.zeros(model.nv), (), np.zeros(model.na)
         named = [k for k in range(model.nkey) if model.key(k).name == "home"]
         key = named[0] if named else 0
         self.notes.append(f"it starts at the keyframe {model.key(key).name or key}")
-        return model.key_qpos[key], model.key_qvel[key], model.key_ctrl[key]
+        self.left_out += describe_keyframes(model, key)
+        return model.key_qpos[key], model.key_qvel[key], model.key_ctrl[key], model.key_act[key]
 
     def _freed(self) -> set[int]:
         """The bodies that stand fixed in the world in the file and are free here."""
@@ -132,7 +141,7 @@ class _MjcfBuilder:
         model = self.model
         mass = float(model.body_mass[body])
         fields: dict[str, Any] = {"mass": mass}
-        if mass:
+        if mass or model.body_inertia[body].any():
             fields["com"] = tidy_vector(model.body_ipos[body])
             fields["inertia"] = inertia_of(model.body_inertia[body], model.body_iquat[body])
         if visuals:
@@ -249,10 +258,13 @@ class _MjcfBuilder:
             else:
                 self.left_out.append(f"limit of {name}")
         damping = float(model.dof_damping[dof])
-        if damping and off.mjDSBL_DAMPER not in self.disabled:
-            fields["damping"] = damping if one else (damping,) * N_U[kind]
+        if off.mjDSBL_DAMPER not in self.disabled:
+            if damping:
+                fields["damping"] = damping if one else (damping,) * N_U[kind]
+            if not one and model.dof_dampingpoly[dof].any():
+                self.left_out.append(f"damping of {name} that is not linear")
         stiffness = float(model.jnt_stiffness[joint])
-        if stiffness and off.mjDSBL_SPRING not in self.disabled:
+        if (stiffness or model.jnt_stiffnesspoly[joint].any()) and off.mjDSBL_SPRING not in self.disabled:
             if one:
                 neutral = tidy_number(model.qpos_spring[model.jnt_qposadr[joint]])
                 fields |= {"stiffness": stiffness, **({"neutral": neutral} if neutral else {})}
@@ -347,22 +359,11 @@ class _MjcfBuilder:
         if self.recorded:
             shown = ", ".join(self.recorded[:4]) + (", ..." if len(self.recorded) > 4 else "")
             self.notes.append(f"limits are recorded and do not act ({shown}); those of MuJoCo are soft stops")
-        if (model.dof_frictionloss > 0).any():
+        if any(joint.friction is not None for joint in self.system.joints.values()):
             self.notes.append("frictionloss is Coulomb friction, which sticks exactly; in MuJoCo it is soft and creeps")
-        if model.opt.density or model.opt.viscosity or model.opt.wind.any():
-            self.left_out.append("forces of the surrounding medium (density, viscosity, wind)")
-        collides = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
-        if collides and self.mujoco.mjtDisableBit.mjDSBL_CONTACT not in self.disabled:
-            self.left_out.append(f"contact ({collides} geoms can touch)")
-        if model.nmocap:
-            self.left_out.append(f"motion from outside of {model.nmocap} mocap bodies, which stand still")
-        self.left_out += [*self.drives.left_out, *self.equalities.left_out]
-        for count, word in (
-            (model.nflex, "deformable bodies (flex)"), (model.nsensor, "sensors"), (model.ncam, "cameras"),
-            (model.nplugin, "plug-ins"), (model.nhfield, "height fields"),
-        ):  # fmt: skip
-            if count:
-                self.left_out.append(f"{word} ({count})")
+        self.left_out += describe_carried_weights(model, self.names)
+        self.left_out += describe_surroundings(self.mujoco, model)
+        self.left_out += [*self.drives.left_out, *self.equalities.left_out, *describe_rest(model)]
         self.notes.extend(f"left out: {what}" for what in self.left_out)
 
 

@@ -20,6 +20,7 @@ from kinode.model.system import System
 
 HINGE_OR_SLIDE = (2, 3)  # mjtJoint: slide, hinge
 BALL = 1
+SWITCHED_GROUPS = 31  # actuatorgroupdisable knows those below
 
 
 class SitePush(NamedTuple):
@@ -53,8 +54,17 @@ class ActuatorPath(NamedTuple):
 class MjcfDrives:
     """Reads actuators and tendons; ``laws`` are the efforts of each joint, ``pushes`` the wrenches at sites."""
 
-    def __init__(self, mujoco: Any, model: Any, names: MjcfNames, system: System, controls: Sequence[float]) -> None:
-        self.mujoco, self.model, self.names, self.system, self.controls = mujoco, model, names, system, controls
+    def __init__(
+        self,
+        mujoco: Any,
+        model: Any,
+        names: MjcfNames,
+        system: System,
+        controls: Sequence[float],
+        activations: Sequence[float],
+    ) -> None:
+        self.mujoco, self.model, self.names, self.system = mujoco, model, names, system
+        self.controls, self.activations = controls, activations
         self.driven: dict[tuple[int, int], list[str]] = {}
         self.passive: dict[tuple[int, int], list[str]] = {}
         self.pushes: list[SitePush] = []
@@ -120,6 +130,9 @@ class MjcfDrives:
         """Why an actuator has no counterpart; empty if it has one."""
         model, m = self.model, self.mujoco
         dyn = {m.mjtDyn.mjDYN_NONE, m.mjtDyn.mjDYN_INTEGRATOR, m.mjtDyn.mjDYN_FILTER, m.mjtDyn.mjDYN_FILTEREXACT}
+        group = int(model.actuator_group[k])
+        if 0 <= group < SWITCHED_GROUPS and model.opt.disableactuator & (1 << group):
+            return f"its group, {group}, is switched off"
         if model.actuator_plugin[k] >= 0:
             return "its plug-in has no counterpart"
         if self.dyn[k] not in dyn:
@@ -168,11 +181,16 @@ class MjcfDrives:
         if dyn == m.mjtDyn.mjDYN_NONE:
             return control
         part = self.names.fresh(f"{name}_activation")
+        start = tidy_number(self.activations[model.actuator_actadr[k]])
         if dyn == m.mjtDyn.mjDYN_INTEGRATOR:
-            limits = {"limits": plain(model.actuator_actrange[k])} if model.actuator_actlimited[k] else {}
-            self.system.element(part, "integrator", input=control, **limits)
+            limits: dict[str, Any] = {}
+            if model.actuator_actlimited[k]:
+                low, high = plain(model.actuator_actrange[k])
+                limits, start = {"limits": (low, high)}, min(max(start, low), high)
+            self.system.element(part, "integrator", input=control, **({"initial": start} if start else {}), **limits)
             return f"{part}.output"
-        self.system.element(part, "filter", input=control, time_constant=float(model.actuator_dynprm[k, 0]))
+        lag = float(model.actuator_dynprm[k, 0])
+        self.system.element(part, "filter", input=control, time_constant=lag, initial=start)
         act = f"{part}.output"
         return clamped(act, model.actuator_actrange[k]) if model.actuator_actlimited[k] else act
 
@@ -185,7 +203,19 @@ class MjcfDrives:
             bias = affine_law(model.actuator_biasprm[k], path)
             terms += [] if bias == "0.0" else [bias]
         force = join(terms)
-        return clamped(force, model.actuator_forcerange[k]) if model.actuator_forcelimited[k] else force
+        force = clamped(force, model.actuator_forcerange[k]) if model.actuator_forcelimited[k] else force
+        tendon = int(model.actuator_trnid[k, 0])
+        if self._is_alone(k) and model.tendon_actfrclimited[tendon]:
+            return clamped(force, model.tendon_actfrcrange[tendon])
+        return force
+
+    def _is_alone(self, k: int) -> bool:
+        """Whether an actuator acts on a tendon, on which no other acts."""
+        tendons = [
+            int(self.model.actuator_trnid[i, 0]) if kind == self.mujoco.mjtTrn.mjTRN_TENDON else -1
+            for i, kind in enumerate(self.acts_on)
+        ]
+        return tendons[k] >= 0 and tendons.count(tendons[k]) == 1
 
     def _push(self, k: int, name: str, control: str) -> None:
         """A wrench at a site."""
@@ -198,17 +228,21 @@ class MjcfDrives:
     def _reflect(self, k: int, path: ActuatorPath) -> None:
         """Inertia and damping of the actuator itself, seen at the joint."""
         model = self.model
-        armature, damping = float(model.actuator_armature[k]), float(model.actuator_damping[k])
-        if not (armature or damping or model.actuator_dampingpoly[k].any()):
+        armature = float(model.actuator_armature[k])
+        linear, square, cube = (float(x) for x in (model.actuator_damping[k], *model.actuator_dampingpoly[k]))
+        if not (armature or linear or square or cube):
             return
-        if len(path.arms) != 1 or model.actuator_dampingpoly[k].any():
+        if len(path.arms) != 1:
             self.left_out.append(f"armature and damping of actuator {self.names.actuator(k)}")
             return
         (((joint, axis), arm),) = path.arms.items()
         if armature:
             self.armatures[joint] = self.armatures.get(joint, 0.0) + arm * arm * armature
-        if damping:
-            self.passive.setdefault((joint, axis), []).append(times(-arm * damping, path.velocity))
+        rate, laws = path.velocity, self.passive.setdefault((joint, axis), [])
+        gear = tidy_number(model.actuator_gear[k, 0])  # MuJoCo's polynomial is one of the speed before the gear
+        laws += [times(-arm * linear, rate)] if linear else []
+        laws += [f"{-arm * square / abs(gear)!r}*({rate})*abs({rate})"] if square and gear else []
+        laws += [f"{-arm * cube / gear**2!r}*({rate})^3"] if cube and gear else []
 
     # -- tendons -----------------------------------------------------------------------------------
     def tendon(self, k: int) -> ActuatorPath | None:
@@ -233,6 +267,12 @@ class MjcfDrives:
         damping = 0.0 if no_damper else float(model.tendon_damping[k])
         extra = [word for word in ("frictionloss", "armature") if getattr(model, f"tendon_{word}")[k]]
         extra += ["limits"] if model.tendon_limited[k] else []
+        extra += ["springyield"] if model.tendon_springyield[k] > 0 else []
+        pulls = sum(
+            kind == self.mujoco.mjtTrn.mjTRN_TENDON and model.actuator_trnid[i, 0] == k
+            for i, kind in enumerate(self.acts_on)
+        )
+        extra += ["actuatorfrcrange"] if model.tendon_actfrclimited[k] and pulls > 1 else []
         for word in ("stiffnesspoly", "dampingpoly") if path is None else ():
             extra += [word] if getattr(model, f"tendon_{word}")[k].any() else []
         if extra:

@@ -41,6 +41,14 @@ class FrameworkFunction:
         self.words, self.entries, self.shapes = self.called.words, self.called.entries, self.called.shapes
         self.single = isinstance(of, str)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        dynamics = self.called.dynamics
+        return type(self), (dynamics, self.called.names[0] if self.single else self.called.names)
+
+    def __deepcopy__(self, memo: object) -> FrameworkFunction:
+        """Itself: nothing of it changes.  A network that has it among its parts can be copied."""
+        return self
+
     @classmethod
     def refuse_twice(cls, *arguments: Any) -> Any:
         """What a second derivative comes to."""

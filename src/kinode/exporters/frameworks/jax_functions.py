@@ -34,6 +34,8 @@ class JaxFunction(FrameworkFunction):
         jnp, called = self.framework.numpy, self.called
         arrays = []
         for word, value in zip(self.words, called.order(arguments, named)):
+            if jnp.iscomplexobj(value):
+                raise ArgumentError(f"{word}: real numbers are expected, not {jnp.asarray(value).dtype}")
             array = jnp.asarray(value, dtype=float)
             array = array.reshape(1) if word == "t" and array.ndim == 0 else array
             if array.ndim != 1:
@@ -51,17 +53,21 @@ def to_jax(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> JaxFunction:
 def _differentiable(jax: Any, function: FrameworkFunction) -> Any:
     """The flat result as a function of all arguments in order, with its rule of derivatives."""
     called = function.called
-    dtype = jax.numpy.result_type(float)
-    shapes = (jax.ShapeDtypeStruct((called.size,), dtype), jax.ShapeDtypeStruct(called.function.shape, dtype))
+
+    def promise(*shape: int) -> Any:
+        """A result in the precision that JAX has at the call; it may change after the function was made."""
+        return jax.ShapeDtypeStruct(shape, jax.numpy.result_type(float))
 
     def call_back(host: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
         return jax.pure_callback(host, shape, *arguments, vmap_method="broadcast_all")
 
     def find_value(*arrays: Any) -> Any:
-        return np.asarray(called.values(*map(np.asarray, arrays)), dtype=dtype)
+        given = [np.asarray(array) for array in arrays]
+        return np.asarray(called.values(*given), dtype=given[0].dtype)
 
     def find_both(*arrays: Any) -> Any:
         given = [np.asarray(array) for array in arrays]
+        dtype = given[0].dtype
         return np.asarray(called.values(*given), dtype=dtype), np.asarray(called.jacobian(*given), dtype=dtype)
 
     def along(primals: Any, tangents: Any) -> Any:
@@ -69,8 +75,10 @@ def _differentiable(jax: Any, function: FrameworkFunction) -> Any:
         slopes = dict(zip(called.words, tangents))
         return result, sum(J[:, called.columns[word]] @ slopes[word] for word in called.active)
 
-    both = jax.custom_jvp(lambda *arguments: call_back(find_both, shapes, arguments))
-    value = jax.custom_jvp(lambda *arguments: call_back(find_value, shapes[0], arguments))
+    both = jax.custom_jvp(
+        lambda *given: call_back(find_both, (promise(called.size), promise(*called.function.shape)), given)
+    )
+    value = jax.custom_jvp(lambda *given: call_back(find_value, promise(called.size), given))
     both.defjvp(function.refuse_twice)
     value.defjvp(along)
     return value

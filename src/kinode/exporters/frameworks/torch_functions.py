@@ -1,17 +1,20 @@
-"""``dynamics.to_torch``: a compiled system as a function of PyTorch, with exact first derivatives.
+"""``dynamics.to_torch``: a compiled system as a function of PyTorch, with exact first derivatives of both modes.
 
-Values and Jacobians are computed by machine code on the processor, in double precision; results have the type and the
-device of the arguments.  Leading dimensions are a batch, computed by one call; ``torch.func.vmap`` adds one.  A second
-derivative is refused when it is asked for.
+Values and Jacobians are computed by machine code on the processor, in double precision; results have the widest type
+and the device of the arguments.  Leading dimensions are a batch, computed by one call; ``torch.func.vmap`` adds one.  A
+second derivative is refused when it is asked for.  ``torch.compile`` leaves the call as it is and compiles what stands
+around it; ``torch.jit.trace``, which would keep the numbers of one call, is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinode.errors import ArgumentError
 from kinode.exporters.frameworks.framework_function import FrameworkFunction
 
 if TYPE_CHECKING:
@@ -26,16 +29,18 @@ class TorchFunction(FrameworkFunction):
     def __init__(self, dynamics: Dynamics, of: str | Iterable[str]) -> None:
         super().__init__(dynamics, of)
         self._function = _differentiable(self.framework, self)
+        self._call = self.framework.compiler.disable(self._evaluate)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The result, with the leading dimensions of the arguments."""
+        return self._call(arguments, named)
+
+    def _evaluate(self, arguments: Any, named: Any) -> Any:
         torch, called = self.framework, self.called
+        if torch.jit.is_tracing():
+            raise ArgumentError("to_torch: torch.jit.trace would keep the numbers of one call; torch.compile works")
         given = called.order(arguments, named)
-        tensors = [value for value in given if isinstance(value, torch.Tensor)]
-        like = {"dtype": torch.float64, "device": "cpu"}
-        if tensors:
-            kinds = [x.dtype for x in tensors if x.dtype.is_floating_point]
-            like = {"dtype": kinds[0] if kinds else torch.float64, "device": tensors[0].device}
+        like = _find_kind(torch, dict(zip(self.words, given)))
         ready = []
         for word, value in zip(self.words, given):
             tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value, dtype=float))
@@ -45,6 +50,17 @@ class TorchFunction(FrameworkFunction):
         lead = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor in ready))
         flat = self._function.apply(*(tensor.expand(*lead, tensor.shape[-1]) for tensor in ready))
         return self.split(flat, tuple(lead))
+
+
+def _find_kind(torch: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The widest type of the tensors, and their device; numbers of other kinds have no say."""
+    tensors = {word: value for word, value in given.items() if isinstance(value, torch.Tensor)}
+    for word, value in tensors.items():
+        if value.dtype.is_complex:
+            raise ArgumentError(f"{word}: real numbers are expected, not {value.dtype}")
+    kinds = [value.dtype for value in tensors.values() if value.dtype.is_floating_point]
+    device = next((value.device for value in tensors.values()), "cpu")
+    return {"dtype": reduce(torch.promote_types, kinds) if kinds else torch.float64, "device": device}
 
 
 def to_torch(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> TorchFunction:
@@ -82,6 +98,10 @@ def _differentiable(torch: Any, function: FrameworkFunction) -> Any:
             return function.refuse_twice()
 
         @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            return function.refuse_twice()
+
+        @staticmethod
         def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
             return batched(TorchJacobian, in_dims, arguments, info.batch_size)
 
@@ -95,6 +115,14 @@ def _differentiable(torch: Any, function: FrameworkFunction) -> Any:
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            matrix = TorchJacobian.apply(*ctx.saved_tensors)
+            columns = ((matrix[..., called.columns[word]], slope) for word, slope in zip(called.words, tangents)
+                       if word in called.columns and slope is not None)  # fmt: skip
+            return sum((block @ slope.unsqueeze(-1)).squeeze(-1) for block, slope in columns)
 
         @staticmethod
         def backward(ctx: Any, slope: Any) -> Any:

@@ -10,7 +10,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import rotation_from_quaternion, rotation_from_rpy
 from kinode.model.base.bodies import Body
 from kinode.model.base.meshes.mesh_conventions import TURNS
-from kinode.model.base.meshes.mesh_solids import find_file_conventions
+from kinode.model.base.meshes.mesh_solids import find_file_conventions, find_mesh_path
 from kinode.model.system import System
 
 # Turns that bring z to an axis.
@@ -30,6 +30,9 @@ class ExportedSolid(NamedTuple):
     pose: Array
     role: str = "visual"
     file: str | None = None
+    """The name of a mesh file, as the model has it."""
+    path: str | None = None
+    """Where that file is; None where it was not found."""
 
 
 def find_solids(system: System, body: Body) -> list[ExportedSolid]:
@@ -40,7 +43,12 @@ def find_solids(system: System, body: Body) -> list[ExportedSolid]:
         R = rotation_from_quaternion(np.array(visual.quaternion)) if R is None else R
         solids.append(
             ExportedSolid(
-                visual.kind, visual.sizes, _pose(np.asarray(R, dtype=float), visual.at), visual.role, visual.file
+                visual.kind,
+                visual.sizes,
+                _pose(np.asarray(R, dtype=float), visual.at),
+                visual.role,
+                visual.file,
+                visual.path,
             )
         )
     return solids
@@ -70,7 +78,8 @@ def _mesh(sizes: dict[str, Any], at: object) -> ExportedSolid:
     """A mesh as readers of robots take it: in the axes of its file, scaled beside the unit that the file states."""
     own = find_file_conventions(sizes["file"])
     scale = sizes["scale"] / own.unit
-    return ExportedSolid("mesh", (scale,) * 3, _pose(TURNS[sizes.get("up", own.up)], at), file=str(sizes["file"]))
+    pose, path = _pose(TURNS[sizes.get("up", own.up)], at), str(find_mesh_path(sizes["file"]))
+    return ExportedSolid("mesh", (scale,) * 3, pose, file=str(sizes["file"]), path=path)
 
 
 def _pose(R: Array, p: object) -> Array:

@@ -6,6 +6,8 @@ Joints of several freedoms are chains with links without mass between them.  Loo
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -24,15 +26,17 @@ from kinode.exporters.robots.robot_tree import (
 )
 from kinode.exporters.robots.unsaid import comment, describe_joint, describe_parameters, describe_rest, warn
 from kinode.model.base.bodies import Body
+from kinode.model.base.meshes.visual_meshes import FILE
 from kinode.model.system import System
 
 UNLIMITED = 1e12  # N, m/s: URDF wants an effort and a speed for every limit
 
 
-def write_urdf(system: System) -> str:
-    """The text of a URDF file; what it cannot say is warned of, and listed in comments."""
+def write_urdf(system: System, folder: Path | None = None) -> str:
+    """The text of a URDF file in a folder; what it cannot say is warned of, and listed in comments."""
     tree = make_tree(system)
     unsaid: list[str] = []
+    files = MeshNames(folder)
     if tuple(system.nominal(x) for x in system.gravity) != (0.0, 0.0, -9.81):
         gravity = numbers([system.nominal(x) for x in system.gravity])
         unsaid.append(f"URDF has no gravity; that of this model is {gravity} m/s^2")
@@ -42,7 +46,7 @@ def write_urdf(system: System) -> str:
     for tree_joint in tree.joints:
         place[tree_joint.child] = np.linalg.inv(tree_joint.on_child)
         parts.append(_joint(system, tree_joint, place, followers))
-        parts.append(_link(system, system.bodies[tree_joint.child], place[tree_joint.child]))
+        parts.append(_link(system, system.bodies[tree_joint.child], place[tree_joint.child], files))
         one = len(tree_joint.steps) == 1
         said = ("damping",) if one and tree_joint.joint.damping is not None else ()
         held = ("motion",) if tree_joint.kind == "fixed" else ()
@@ -51,7 +55,7 @@ def write_urdf(system: System) -> str:
             unsaid.append(f"{tree_joint.joint.name}: URDF has no ball joint; it is three hinges about x, y and z")
     for joint in tree.cuts:
         unsaid.append(f"{joint.name}: URDF has no loops; this {joint.kind} joint is left out, and its loop is open")
-    unsaid += describe_rest(system, [name for name, *_ in followers.values()])
+    unsaid += describe_rest(system, [name for name, *_ in followers.values()]) + files.unsaid
     warn("URDF", system, unsaid)
     notes = comment([*unsaid, *describe_parameters(system)])
     return f'<?xml version="1.0"?>\n<robot name={quoteattr(system.name)}>\n{notes}{"".join(parts)}</robot>\n'
@@ -121,7 +125,33 @@ def _element(name: str, kind: str, parent: str, child: str, X: Array, inner: str
 
 
 # -- links -----------------------------------------------------------------------------------------
-def _link(system: System, body: Body, X: Array) -> str:
+class MeshNames:
+    """Names of mesh files as they are seen from the folder of the exported file; ``unsaid`` is what it misses."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = None if folder is None else os.path.abspath(folder)
+        self.unsaid: list[str] = []
+
+    def name(self, body: str, solid: ExportedSolid) -> str:
+        """The name to write; that of the model where it names a package, or where no folder is known."""
+        given = solid.file or ""
+        if "://" in given and not given.startswith(FILE):
+            return given
+        if solid.path is None:
+            self.unsaid.append(f"{body}: its mesh {given or 'without a file'} was not found")
+            return given
+        if self.folder is None:
+            return given
+        try:
+            seen = Path(os.path.relpath(solid.path, self.folder)).as_posix()
+        except ValueError:  # another drive of Windows
+            seen = Path(os.path.abspath(solid.path)).as_posix()
+        if seen.startswith("../") or Path(seen).is_absolute():
+            self.unsaid.append(f"{body}: its mesh lies outside the folder of the file, at {seen}")
+        return seen
+
+
+def _link(system: System, body: Body, X: Array, files: MeshNames) -> str:
     """A link with its inertial and visuals; X is the pose of the body in the link's frame."""
     text = f"  <link name={quoteattr(body.name)}>\n"
     mass = system.nominal(body.mass)
@@ -134,13 +164,13 @@ def _link(system: System, body: Body, X: Array) -> str:
         text += f"    <inertial>\n      <origin xyz={quoteattr(numbers(com))}/>\n"
         text += f"      <mass value={quoteattr(numbers(mass))}/>\n      <inertia {listed}/>\n    </inertial>\n"
     for solid in find_solids(system, body):
-        text += _visual(solid, X)
+        text += _visual(body.name, solid, X, files)
     return text + "  </link>\n"
 
 
-def _visual(solid: ExportedSolid, X: Array) -> str:
+def _visual(body: str, solid: ExportedSolid, X: Array, files: MeshNames) -> str:
     if solid.kind == "mesh":
-        shape = f"<mesh filename={quoteattr(solid.file or '')} scale={quoteattr(numbers(solid.sizes))}/>"
+        shape = f"<mesh filename={quoteattr(files.name(body, solid))} scale={quoteattr(numbers(solid.sizes))}/>"
     elif solid.kind == "box":
         shape = f"<box size={quoteattr(numbers(solid.sizes))}/>"
     elif solid.kind == "sphere":

@@ -6,6 +6,7 @@ below the names.  Errors name the file, the sheet, the column and the row.
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -117,9 +118,19 @@ class MeasuredColumns:
             return number
         if missing and is_empty(cell):
             return math.nan
-        what = f"{cell!r} is not a finite number" if not is_empty(cell) else "the cell is empty"
+        what = describe_cell(cell, formulas=bool(self.sheet))
         name = f"column {column.name!r}: " if self.headed and not self.by_line else ""
         raise self.error(f"{name}{what}", self.place(k))
+
+
+def describe_cell(cell: Any, *, formulas: bool) -> str:
+    """Why a cell is no number."""
+    if is_empty(cell):
+        return "the cell is empty" + (", or a formula whose value the file does not have" if formulas else "")
+    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
+        return f"{cell} is a date or time of day; write seconds since the start"
+    comma = isinstance(cell, str) and re.fullmatch(r"[+-]?\d+,\d+", cell.strip())
+    return f"{cell!r} is not a finite number" + ("; decimals follow a point" if comma else "")
 
 
 def is_empty(cell: Any) -> bool:

@@ -1,18 +1,28 @@
 """Columns of a sheet of an Excel file, through openpyxl.
 
-Rows above the table with fewer than two cells are titles.  The table ends at the first row below it that is empty.
-Formulas count with the values that Excel stored with them.
+Rows above the table with fewer than two cells are titles.  The table ends at the first row below it that is empty;
+numbers that go on behind it are an error, and no end.  Columns of
+numbers without a heading, such as those under merged cells, count.
+Formulas count with the values that Excel stored with them.  A cell that is shown in per cent holds its hundredth.
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kinode.errors import ModelError
-from kinode.expressions.measured.measured_columns import LARGEST_TABLE, MeasuredColumns, Row, compose_rows, is_empty
+from kinode.expressions.measured.measured_columns import (
+    LARGEST_TABLE,
+    MeasuredColumns,
+    Row,
+    compose_rows,
+    is_empty,
+    read_number,
+)
 from kinode.optional_packages import need
 
 LARGEST_UNPACKED = 500_000_000  # bytes
@@ -31,7 +41,8 @@ def read_workbook(path: Path, sheet: str | int | None) -> MeasuredColumns:
         name = _find_sheet(file, book.sheetnames, sheet)
         if name not in [each.title for each in book.worksheets]:
             raise ModelError(f"sheet {name!r} is a chart, and holds no cells", file=file)
-        columns = compose_rows(file, name, _table(file, name, book[name]), by_line=False)
+        first, rows = _table(file, name, book[name])
+        columns = _without_shown_percent(book[name], first, compose_rows(file, name, rows, by_line=False))
     finally:
         book.close()
     if not columns.columns:
@@ -62,8 +73,8 @@ def _find_sheet(file: str, names: Sequence[str], sheet: str | int | None) -> str
     raise ModelError(f"there is no sheet {sheet!r}; there are {listed}", file=file)
 
 
-def _table(file: str, name: str, sheet: Any) -> Iterator[Row]:
-    """The rows of the table in a sheet, without the empty columns on both sides."""
+def _table(file: str, name: str, sheet: Any) -> tuple[int, list[Row]]:
+    """The first column of the table in a sheet, and its rows, without the empty columns on both sides."""
     rows: list[tuple[int, list[Any]]] = []
     cells = 0
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -71,14 +82,41 @@ def _table(file: str, name: str, sheet: Any) -> Iterator[Row]:
         if not rows and len(full) < 2:
             continue
         if not full:
+            _require_end(file, name, number, sheet)
             break
         rows.append((number, list(values)))
         cells += len(values)
         if cells > LARGEST_TABLE:
             raise ModelError(f"sheet {name!r} has more than {LARGEST_TABLE:,} cells", file=file)
     if not rows:
-        return
-    used = [k for k, value in enumerate(rows[0][1]) if not is_empty(value)]
-    first, last = used[0], used[-1] + 1
-    for number, values in rows:
-        yield number, [values[k] if k < len(values) else None for k in range(first, last)]
+        return 0, []
+    used = {k for k, value in enumerate(rows[0][1]) if not is_empty(value)}
+    used |= {k for _, values in rows for k, value in enumerate(values) if read_number(value) is not None}
+    first, last = min(used), max(used) + 1
+    return first, [
+        (number, [values[k] if k < len(values) else None for k in range(first, last)]) for number, values in rows
+    ]
+
+
+def _require_end(file: str, name: str, gap: int, sheet: Any) -> None:
+    """Refuse a table that goes on behind an empty row: what is behind would be lost."""
+    for number, values in enumerate(sheet.iter_rows(min_row=gap + 1, values_only=True), start=gap + 1):
+        full = [value for value in values if not is_empty(value)]
+        if full:
+            if len(full) > 1 and all(read_number(value) is not None for value in full):
+                message = f"row {gap} is empty, and numbers go on in row {number}; a table has no empty rows"
+                raise ModelError(f"sheet {name!r}: {message}", file=file)
+            return
+
+
+def _without_shown_percent(sheet: Any, first: int, found: MeasuredColumns) -> MeasuredColumns:
+    """The columns, of which those shown in per cent, and headed so, hold fractions."""
+    if not found.rows or all(column.unit != "%" for column in found.columns):
+        return found
+    (row,) = sheet.iter_rows(min_row=found.rows[0], max_row=found.rows[0])
+    shown = ["%" in str(getattr(cell, "number_format", "")) for cell in row[first : first + len(found.columns)]]
+    columns = tuple(
+        replace(column, unit=None) if column.unit == "%" and percent else column
+        for column, percent in zip(found.columns, shown)
+    )
+    return replace(found, columns=columns)

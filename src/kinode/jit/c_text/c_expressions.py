@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from kinode.jit import pointers
-from kinode.jit.c_text.c_numbers import identifier, real
+from kinode.jit.c_text.c_numbers import bare, identifier, real
 from kinode.jit.expression_translator import LIBRARY
 from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, find_kind
 from kinode.jit.loop_syntax import LoopSyntax
@@ -237,7 +237,7 @@ class CExpressions(LoopSyntax[CValue]):
         if kind != parts[1][0] or kind == NOTHING:
             self.refuse(node, f"'{ast.unparse(node)}' may be {kind.words} or {parts[1][0].words}")
         self.put(f"{self.type_text(kind)} {name} = 0;")
-        self.put(f"if ({test.text}) {{")
+        self.put(f"if ({bare(test.text)}) {{")
         self.lines += parts[0][1]
         self.put("} else {")
         self.lines += parts[1][1]

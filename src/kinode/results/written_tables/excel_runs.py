@@ -70,7 +70,9 @@ def _write_sheet(sheet: Any, t: Array, columns: list[tuple[str, Array]]) -> None
     for k, heading in enumerate(headings):
         sheet.column_dimensions[_letter(k)].width = max(12, len(heading) + 2)
     sheet.freeze_panes = "B2"
-    sheet.append([_text(sheet, heading, bold=True) for heading in headings])
+    sheet.page_setup.orientation = "landscape"
+    sheet.print_title_rows, sheet.print_title_cols = "1:1", "A:A"  # on every page
+    sheet.append([_text(sheet, heading, bold=True, right=True) for heading in headings])
     for row in zip(t.tolist(), *(values.tolist() for _, values in columns)):
         sheet.append([x if math.isfinite(x) else None for x in row])
 
@@ -85,22 +87,25 @@ def _cell(sheet: Any, value: Any) -> Any:
     return _text(sheet, value) if isinstance(value, str) else value
 
 
-def _text(sheet: Any, text: str, *, bold: bool = False) -> Any:
+def _text(sheet: Any, text: str, *, bold: bool = False, right: bool = False) -> Any:
     """A cell of text, also where the text would be read as a formula."""
     from openpyxl.cell import WriteOnlyCell
-    from openpyxl.styles import Font
+    from openpyxl.styles import Alignment, Font
 
     printable = "".join(x for x in text if x >= " " or x in "\t\n")[:32_767]
     cell = WriteOnlyCell(sheet, printable)
     cell.data_type = "s"
     if bold:
         cell.font = Font(bold=True)
+    if right:  # as the numbers below
+        cell.alignment = Alignment(horizontal="right")
     return cell
 
 
 def _title(component: str, taken: set[str]) -> str:
     """A name of a sheet that Excel takes: short, without its special signs, no two alike but for case."""
     plain = "".join("_" if x in "[]:*?/\\'" else x for x in component)[:LONGEST_TITLE] or "_"
+    plain = "history_" if plain.lower() == "history" else plain  # Excel keeps this name for itself
     title, count = plain, 1
     while title.lower() in taken:
         count += 1

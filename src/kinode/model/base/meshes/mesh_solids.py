@@ -39,7 +39,7 @@ class LocatedFile(str):
     def at(cls, name: str, path: Path) -> LocatedFile:
         """A name with its path."""
         located = cls(name)
-        located.path = path
+        located.path = Path(os.path.abspath(path))  # the caller may change its folder
         return located
 
 
@@ -172,8 +172,17 @@ def _read(
 
 def find_file_conventions(file: str | os.PathLike[str]) -> MeshConventions:
     """The unit and upward axis that a file states, once it was read as a mesh."""
-    path = Path(getattr(file, "path", os.fspath(file)))
-    return find_conventions(path.suffix.lower()[1:], path.read_bytes())
+    path = find_mesh_path(file)
+    try:
+        return find_conventions(path.suffix.lower()[1:], path.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"{os.fspath(file)!r} cannot be read: {reason}", field="file") from None
+
+
+def find_mesh_path(file: str | os.PathLike[str]) -> Path:
+    """Where the file of a mesh is: where the model's loader found it, or where its name says."""
+    return Path(getattr(file, "path", os.fspath(file)))
 
 
 def _options(kind: str) -> dict[str, Any]:
