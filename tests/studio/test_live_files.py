@@ -125,7 +125,7 @@ def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
         assert header["live"]["start"]["elbow.q"] == pytest.approx(0.25)
         row = next(x["row"] for x in header["series"] if x["name"] == "elbow.q")
         assert arrays["series"][row, -1] == pytest.approx(run["elbow.q"][-1], rel=1e-6)
-    assert view.wait(5)
+    assert view.wait(60)
 
 
 def test_the_command_serves_a_model_and_tells_what_is_wrong(model_file, monkeypatch):

@@ -2,7 +2,7 @@
 
 import threading
 
-from page_wire import play
+from page_wire import SECONDS, play
 
 from kinode.studio.live_pages.session import Session
 
@@ -11,7 +11,7 @@ def test_requests_of_a_lane_are_all_answered_in_order():
     session, done, gate = Session(), [], threading.Event()
 
     def edit(job):
-        gate.wait(10)
+        gate.wait(SECONDS)
         done.append((job.kind, job.fields["n"]))
         return {"n": job.fields["n"]}
 
@@ -32,7 +32,7 @@ def test_requests_of_a_lane_are_all_answered_in_order():
 def test_a_lane_that_is_full_says_so(monkeypatch):
     monkeypatch.setattr("kinode.studio.live_pages.session.MOST_WAITING", 2)
     session, gate = Session(), threading.Event()
-    session.handle("edit", lambda job: gate.wait(10) and {}, lane="text")
+    session.handle("edit", lambda job: gate.wait(SECONDS) and {}, lane="text")
 
     async def scenario(wire):
         for n in range(4):
@@ -47,7 +47,7 @@ def test_a_lane_that_is_full_says_so(monkeypatch):
 
 def test_those_that_wait_can_be_taken_back():
     session, gate = Session(), threading.Event()
-    session.handle("edit", lambda job: {"ran": gate.wait(10)}, lane="text")
+    session.handle("edit", lambda job: {"ran": gate.wait(SECONDS)}, lane="text")
 
     async def scenario(wire):
         for n in range(3):

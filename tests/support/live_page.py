@@ -10,7 +10,7 @@ from websockets.sync.client import connect
 
 from kinode.studio.packet import read_packet
 
-SECONDS = 60  # no wait lasts longer
+SECONDS = 180  # no wait lasts longer
 
 
 class LivePage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from player_pages import PATIENCE
+from slow_pages import slow_down
 
 MOST_KEPT = 3  # pages that wait for another test: one takes some hundred megabytes
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
@@ -15,7 +16,7 @@ class PooledPage:
         scheme, motion, width, height = self.sort = sort
         size = {"width": width, "height": height}
         self.context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion=motion)
-        self.page = self.context.new_page()
+        self.page = slow_down(self.context.new_page())
         self.complaints = []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from page_patience import look
 
-TWO_PICTURES = "for (let k = 0; k < 2; k++) await new Promise(requestAnimationFrame);"
-SEEK = f"""async (t) => {{
+SEEK = """(t) => {
   kinodePlayer.clock.pause();
   kinodePlayer.clock.seek(t);
-  {TWO_PICTURES}
-}}"""
-SHOW = f"async (name) => {{ kinodePlayer.show(name); {TWO_PICTURES} }}"
+  return kinodePlayer.drawn();
+}"""
+SHOW = """(name) => {
+  kinodePlayer.show(name);
+  return kinodePlayer.drawn();
+}"""
 LEGEND = """() => [...document.querySelectorAll(".plots .plot-legend li")].map((item) =>
   [".name", ".value", ".unit"].map((part) => item.querySelector(part).textContent))"""
 CURSORS = """() => [...document.querySelectorAll(".panel:not([hidden]) .plot-cursor")].map((line) =>
@@ -77,7 +80,7 @@ def show(page, panel):
 
 def pictured(page, run, shares=(0.21, 0.6, 0.9)):
     """Stored states of which the page has a picture, about at these shares of the run."""
-    pictures = np.array(page.evaluate("() => [...kinodePlayer.main.t]"))
+    pictures = np.array(look(page, "() => [...kinodePlayer.main.t]"))
     gaps = np.abs(run.t[:, None] - pictures[None, :]).min(axis=1)
     both = np.flatnonzero(gaps < 1e-6 * run.t[-1])
     return [int(both[round(share * (len(both) - 1))]) for share in shares]

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from kinode.studio.packet import read_packet
 
-SECONDS = 60  # no wait of a test lasts longer
+SECONDS = 180  # no wait of a test lasts longer
 
 
 class PageWire:

@@ -28,6 +28,7 @@ SHOWN = """(name) => document.querySelector(".inspector .part-name")?.getAttribu
   .startsWith(`Name of ${name};`)"""
 VALUE = """([field, value]) => [...document.querySelectorAll(`.inspector [data-field='${field}'] input[type=text]`)]
   .some((box) => box.value === value)"""
+FOLDED = "(box) => box.closest('details:not([open])') !== null"
 PART = ".studio-canvas g.part[data-name='%s']"
 TEXT = "() => kinodeStudio.document.text"
 
@@ -209,7 +210,8 @@ class StudioHands:
         """Type into a field of the inspector."""
         self.open("Inspector")
         box = self.page.locator(f".inspector [data-field='{field}'] :is(input[type=text], textarea)")
-        if not box.is_visible():
+        box.wait_for(state="attached")
+        if box.evaluate(FOLDED):
             self.page.locator(".inspector .more-fields summary").click()
         box.fill(value)
         box.press("Enter")
@@ -244,6 +246,19 @@ class StudioHands:
         box.press("Enter")
         self.wait_for_part(name)
         self.page.wait_for_function(SHOWN, arg=name)
+
+    def undo_all(self, button=False):
+        """Undo by keys, or by the button, until there is nothing left."""
+        for _ in range(60):
+            self.wait()
+            if not self.page.evaluate("() => kinodeStudio.document.state.canUndo"):
+                return
+            if button:
+                self.page.locator("[aria-label^='Undo']").click()
+            else:
+                self.page.locator(".canvas-sheet").focus()
+                self.page.keyboard.press("Control+z")
+        raise AssertionError("undo does not end")
 
     def choose_nothing(self):
         """Click the empty canvas: the inspector shows the whole model."""

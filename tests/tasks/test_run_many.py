@@ -167,19 +167,21 @@ def test_a_long_run_is_given_up():
 
 def test_a_batch_pauses_and_goes_on():
     batches = []
-    ready = threading.Event()
+    ready, first = threading.Event(), threading.Event()
 
     def pause_at_first(row):
         ready.wait()
         if len(batches[0].rows) == 1:
             batches[0].pause()
+            first.set()
 
     dynamics = kn.compile(oscillator())
     batches.append(
         run_many(dynamics, {"k": np.linspace(50, 90, 40)}, 1.0, of="rail.u|rms", on_row=pause_at_first, threads=1)
     )
     ready.set()
-    assert len(batches[0].wait(0.3)) == 1
+    assert first.wait(180.0)
+    assert len(batches[0].wait(0.3)) == 1  # no other row comes
     batches[0].resume()
     paused = batches[0].wait()
     plain = run_many(dynamics, {"k": np.linspace(50, 90, 40)}, 1.0, of="rail.u|rms").wait()

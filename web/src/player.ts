@@ -16,6 +16,7 @@ import styles from "./player.css?inline";
 import plotStyles from "./plots/plots.css?inline";
 import sceneStyles from "./scene/scene.css?inline";
 import { make } from "./ui/elements";
+import { allDrawn } from "./ui/frame_task";
 import { addKeys } from "./ui/keys";
 import chartStyles from "uplot/dist/uPlot.min.css?inline";
 
@@ -154,6 +155,11 @@ export class Player implements PlayerContext {
     this.theme = theme;
     this.root.dataset["theme"] = theme;
     if (this.stage) for (const panel of this.everyPanel()) panel.themeChanged?.();
+  }
+
+  /** When all that was asked for is drawn, for programs that drive the page: views follow with the next picture. */
+  drawn(): Promise<void> {
+    return allDrawn();
   }
 
   /** A film of the stage, for programs that drive the page. */

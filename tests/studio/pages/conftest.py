@@ -1,6 +1,7 @@
 """The player in a real Chromium: few pages at a time for all workers; every console error fails the test."""
 
 import pytest
+from page_patience import settle
 from page_pool import PagePool
 from player_pages import ROOT, must_run, one_of, what_is_missing
 
@@ -69,11 +70,12 @@ def page(make_page):
 
 @pytest.fixture
 def open_run(pages):
-    """Opens the page of an example and waits for its player."""
+    """Opens the page of an example and waits until its player is drawn."""
 
     def open_example(page, example):
         page.goto(pages.page(example).as_uri())
         page.wait_for_function(READY)
+        settle(page)
         return page
 
     return open_example

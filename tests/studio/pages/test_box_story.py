@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from page_patience import shows
 from player_pages import ROOT
 from studio_hands import SHOWN, studio
 
@@ -29,12 +30,9 @@ def test_a_box_of_motor_and_gear_runs_as_they_did(make_page, tmp_path):
         hands.wait_for_part("subsystem")
         page.keyboard.press("Enter")
         hands.wait_for_part("gear")
-        assert page.evaluate(TRAIL) == ["axis.yaml", "subsystem"]
-        hands.choose("gear")
-        field = page.locator(".inspector [data-field='ratio'] input")
-        field.fill("50")
-        field.press("Enter")
-        hands.wait()
+        shows(page, TRAIL, ["axis.yaml", "subsystem"])
+        hands.inspect("gear")
+        hands.set("ratio", "50")
         page.locator(".canvas-sheet").focus()
         page.keyboard.press("Escape")
         page.keyboard.press("Backspace")
@@ -58,7 +56,7 @@ def test_a_box_from_a_file_opens_that_file_and_leads_back(make_page, tmp_path):
         hands.choose("left")
         page.keyboard.press("Enter")
         hands.wait_for_part("thigh")
-        assert page.evaluate(TRAIL) == ["walker.yaml", "leg.yaml"]
+        shows(page, TRAIL, ["walker.yaml", "leg.yaml"])
         page.locator(".box-trail").get_by_role("button", name="walker.yaml").click()
         hands.wait_for_part("left")
         page.locator(".box-trail").wait_for(state="hidden")

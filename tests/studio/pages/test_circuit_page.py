@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from page_readings import seek
+from page_patience import look, says, settle
+from page_readings import seek, show
 
 BOX = """() => Object.fromEntries([...document.querySelectorAll(".value-box tr")].map(
   (row) => [row.cells[0].textContent, Number(row.cells[1].textContent.replace("\u2212", "-"))]))"""
@@ -14,6 +15,7 @@ TERMS = """() => [...document.querySelectorAll(".equation:first-of-type .equatio
 
 def focus(page, kind, name):
     """By the keyboard: the arrow keys go from part to part."""
+    settle(page)
     page.locator(".diagram-sheet [tabindex='0']").first.focus()
     wanted = f"() => document.activeElement.matches('g.{kind}[data-name=\"{name}\"]')"
     for _ in range(60):
@@ -26,12 +28,12 @@ def focus(page, kind, name):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_link_says_its_values_at_the_cursor(scheme, make_page, open_run, pages):
     page = open_run(make_page(scheme=scheme), "motor_axis")
-    page.evaluate("() => kinodePlayer.show('Circuit')")
+    show(page, "Circuit")
     run = pages.run("motor_axis")
     for t in (0.6, 1.1):
         seek(page, t)
         focus(page, "link", "bus")
-        shown = page.evaluate(BOX)
+        shown = look(page, BOX)
         k = int(np.argmin(np.abs(run.t - t)))
         near = slice(max(k - 3, 0), k + 4)
         for words, name in {
@@ -42,32 +44,32 @@ def test_a_link_says_its_values_at_the_cursor(scheme, make_page, open_run, pages
             slack = 1e-3 * np.abs(run[name]).max()
             assert low - slack <= shown[words] <= high + slack, (words, t)
         assert shown["power into battery"] == pytest.approx(-shown["power into amplifier"], rel=1e-3)
-    lit = page.evaluate("() => [...document.querySelectorAll('.lit')].map((each) => each.dataset.name).sort()")
+    lit = look(page, "() => [...document.querySelectorAll('.lit')].map((each) => each.dataset.name).sort()")
     assert lit == ["amplifier", "battery", "bus"]
 
 
 def test_a_click_on_a_link_plots_it_and_one_on_a_joint_selects_it(page, open_run):
     open_run(page, "motor_axis")
-    page.evaluate("() => kinodePlayer.show('Circuit')")
+    show(page, "Circuit")
     focus(page, "component", "elbow")
     page.keyboard.press("Enter")
-    assert page.evaluate("() => kinodePlayer.selection") == {"kind": "joint", "name": "elbow"}
-    page.evaluate("() => kinodePlayer.show('Circuit')")
+    assert look(page, "() => kinodePlayer.selection") == {"kind": "joint", "name": "elbow"}
+    show(page, "Circuit")
     focus(page, "link", "rotor")
     page.keyboard.press("Enter")
-    assert page.evaluate("() => [kinodePlayer.selection.kind, kinodePlayer.shownPanel]") == ["link", "Plots"]
-    assert "rotor.speed" in page.locator(".panel:visible").inner_text()
+    assert look(page, "() => [kinodePlayer.selection.kind, kinodePlayer.shownPanel]") == ["link", "Plots"]
+    says(page.locator(".panel:visible"), "rotor.speed")
 
 
 def test_zoom_and_fit(page, open_run):
     open_run(page, "excavator")
-    page.evaluate("() => kinodePlayer.show('Circuit')")
+    show(page, "Circuit")
     window = "() => document.querySelector('.diagram-sheet > svg').getAttribute('viewBox')"
-    fitted = page.evaluate(window)
+    fitted = look(page, window)
     page.get_by_label("Larger").click()
-    assert float(page.evaluate(window).split()[2]) == pytest.approx(float(fitted.split()[2]) / 1.3)
+    assert float(look(page, window).split()[2]) == pytest.approx(float(fitted.split()[2]) / 1.3)
     page.get_by_label("Whole diagram").click()
-    assert page.evaluate(window) == fitted
+    assert look(page, window) == fitted
 
 
 def test_a_circuit_without_bodies_is_on_the_stage(make_page, open_run):
@@ -76,21 +78,21 @@ def test_a_circuit_without_bodies_is_on_the_stage(make_page, open_run):
     drawn = "() => { const c = document.querySelector('.diagram-sheet canvas'); return c.toDataURL(); }"
     seek(page, 0.001)
     page.locator(".stage").hover()
-    first = page.evaluate(drawn)
+    first = look(page, drawn)
     seek(page, 0.0012)
-    assert page.evaluate(drawn) != first
-    assert re.fullmatch(r"one dot: \d+(\.\d+)? .?J", page.locator(".worth").inner_text())
+    assert look(page, drawn) != first
+    assert re.fullmatch(r"one dot: \d+(\.\d+)? .?J", says(page.locator(".worth"), "one dot"))
 
 
 def test_terms_have_their_values_at_the_cursor(page, open_run, pages):
     open_run(page, "pendulum")
-    page.evaluate("() => kinodePlayer.show('Equations')")
+    show(page, "Equations")
     run = pages.run("pendulum")
     seek(page, float(run.t[0]))
-    inertia, weight = (float(text.replace("\u2212", "-")) for text in page.evaluate(TERMS))
+    inertia, weight = (float(text.replace("\u2212", "-")) for text in look(page, TERMS))
     length = run.parameters["L"]
     assert inertia == pytest.approx(length**2 / 3 * run["pivot.u_dot"][0], rel=6e-3)
     assert weight == pytest.approx(4.905 * length * np.cos(run["pivot.q"][0]), rel=6e-3)
     page.locator(".equation-term").first.click()
-    assert page.evaluate("() => kinodePlayer.shownPanel") == "Plots"
-    assert "pivot.equation.1" in page.locator(".panel:visible").inner_text()
+    assert look(page, "() => kinodePlayer.shownPanel") == "Plots"
+    says(page.locator(".panel:visible"), "pivot.equation.1")

@@ -1,5 +1,6 @@
 """A model compared with another file in the studio, in a real browser: rows, marks, ghost, peaks, taking over."""
 
+from page_patience import says, shows
 from studio_hands import studio
 
 FILES = "() => [...document.querySelectorAll('.comparison option')].map((option) => option.textContent)"
@@ -20,21 +21,22 @@ def test_a_person_compares_two_models(large, axis):
         large.get_by_role("tab", name="Compare").click()
         large.wait_for_function(f"(name) => ({FILES})().includes(name)", arg="before.yaml")
         large.get_by_label("Compare with", exact=True).select_option(label="before.yaml")
-        large.wait_for_selector(".compare-rows li")
-        assert large.evaluate(ROWS) == ["changed ratio", "renamed supply", "removed lamp"]
-        assert large.evaluate(MARKS) == {"supply": "renamed"} and large.evaluate(GHOSTS) == ["lamp"]
+        shows(large, ROWS, ["changed ratio", "renamed supply", "removed lamp"])
+        shows(large, MARKS, {"supply": "renamed"})
+        shows(large, GHOSTS, ["lamp"])
         large.get_by_role("button", name="renamed supply").click()
         large.wait_for_function("() => kinodeStudio.selection.join() === 'supply'")
         large.wait_for_function("() => kinodeStudio.run?.player")
         large.get_by_role("button", name="Peaks side by side").click()
         large.wait_for_selector(".peak-table tr.differs")
-        assert "%" in large.inner_text(".peak-table tr[data-name='rotor.speed'] td:last-child")
+        says(large.locator(".peak-table tr[data-name='rotor.speed'] td:last-child"), "%")
         large.wait_for_function("() => kinodeStudio.run.player.runs.length === 2")  # the other one is a ghost in 3D
         large.locator("li[data-part=ratio]").get_by_role("button", name="Take over").click()
-        large.wait_for_function(f"() => !({ROWS})().includes('changed ratio')")
+        shows(large, ROWS, ["renamed supply", "removed lamp"])
         assert "ratio: 60" in hands.text
         large.get_by_role("button", name="Take over all").click()
-        large.wait_for_function(f"() => ({ROWS})().length === 0")
-        assert "  lamp:" in hands.text and "battery:" in hands.text and large.evaluate(GHOSTS) == []
+        shows(large, ROWS, [])
+        assert "  lamp:" in hands.text and "battery:" in hands.text
+        shows(large, GHOSTS, [])
         large.get_by_role("button", name="Stop comparing").click()
-        assert large.evaluate(MARKS) == {}
+        shows(large, MARKS, {})

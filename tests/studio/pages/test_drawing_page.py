@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from page_patience import look, says, shows, soon
 from steady_spots import drag, find_middle, find_steady
 from studio_hands import PART, studio
 
@@ -28,16 +29,6 @@ AT = """([body, at]) => { const { view, header } = kinodeStudio.parts[0].stage.s
 def empty(tmp_path):
     """A model that is not there yet."""
     return tmp_path / "drawn.yaml"
-
-
-def undo_all(hands):
-    for _ in range(60):
-        if not hands.page.evaluate("() => kinodeStudio.document.state.canUndo"):
-            return
-        hands.page.locator(".canvas-sheet").focus()
-        hands.page.keyboard.press("Control+z")
-        hands.wait()
-    raise AssertionError("undo does not end")
 
 
 def test_a_mechanism_is_drawn_by_the_mouse(large, empty):
@@ -69,7 +60,7 @@ def test_a_mechanism_is_drawn_by_the_mouse(large, empty):
         places = [joint.a.position[0], joint.b.position[0]]
         assert places == pytest.approx([0.1, -0.1], abs=0.05)  # of the surface, which is nearer to the eye
         hands.wait_for_run("revolute_2.q")
-        undo_all(hands)
+        hands.undo_all()
         assert hands.text == first
 
 
@@ -102,21 +93,26 @@ def test_a_circuit_is_drawn_by_keys_alone(large, empty):
         assert "supply" not in hands.text
 
 
+def check_marks(page):
+    """While a wire of current is drawn ports of currents light up, a shaft is refused."""
+    fitting = page.evaluate(MARKED, "fits")
+    assert "motor:plus" in fitting
+    assert not {name for name in fitting if name.split(":")[0] in ("elbow", "arm", "target")}
+    assert "motor:shaft" in page.evaluate(MARKED, "refused")
+
+
 def test_ports_that_fit_light_up_and_others_say_why_not(large, axis):
     with studio(large, axis) as hands:
         text = hands.text
         start, end = hands.port("battery", "plus"), hands.port("elbow", "3")
         drag(large, start, end)
-        fitting = large.evaluate(MARKED, "fits")
-        assert "motor:plus" in fitting
-        assert not {name for name in fitting if name.split(":")[0] in ("elbow", "arm", "target")}
-        assert "motor:shaft" in large.evaluate(MARKED, "refused")
-        assert "rotational" in large.locator(".canvas-hint").inner_text()
+        soon(large, check_marks, large)
+        says(large.locator(".canvas-hint"), "rotational")
         large.mouse.up()
         assert hands.text == text
         drag(large, start, end)
         large.keyboard.press("Escape")
-        assert large.evaluate(MARKED, "fits") == []
+        shows(large, MARKED, [], "fits")
         large.mouse.up()
         assert hands.text == text
 
@@ -125,7 +121,7 @@ def test_a_drop_on_a_wire_joins_its_node_and_one_on_nothing_adds_a_part(large, a
     with studio(large, axis) as hands:
         text = hands.text
         drag(large, hands.port("gear", "output"), find_steady(large, LEFT_END, "g.wire[data-name='rotor'] .line"))
-        assert "rotor" in large.locator(".canvas-hint").inner_text()
+        says(large.locator(".canvas-hint"), "rotor")
         large.keyboard.press("Escape")
         large.mouse.up()
         sheet = large.locator(".canvas-sheet").bounding_box()
@@ -146,27 +142,23 @@ def test_a_part_is_moved_and_a_wire_bent_and_the_text_stays(large, axis):
         drag(large, (x, y), (x + 60 * scale, y - 40 * scale))
         large.mouse.up()
         hands.wait()
-        moved = large.evaluate(PLACES)
-        assert moved == places | {"battery": [places["battery"][0] + 60, places["battery"][1] - 40]}
+        x, y = places["battery"]
+        shows(large, PLACES, places | {"battery": [x + 60, y - 40]})
         large.keyboard.press("Alt+ArrowRight")
         hands.wait()
-        assert large.evaluate(PLACES)["battery"][0] == places["battery"][0] + 70
+        shows(large, PLACES, places | {"battery": [x + 70, y - 40]})
         wire = "g.wire[data-name='rotor'] .line"
         at = find_middle(large, wire)
         drag(large, at, (at[0] + 50 * scale, at[1]))
         large.mouse.up()
         hands.wait()
         large.wait_for_function(
-            "(lines) => document.querySelector(lines[0]).getAttribute('d') !== lines[1]", arg=[wire, ""]
+            "() => kinodeStudio.document.sketch.links.find((link) => link.name === 'rotor').waypoints.length > 0"
         )
-        bent = large.evaluate(
-            "() => kinodeStudio.document.sketch.links.find((link) => link.name === 'rotor').waypoints"
-        )
-        assert len(bent) > 0
         assert hands.text == text
-        undo_all(hands)
-        assert large.evaluate(PLACES) == places
-        large.wait_for_function(f"(lines) => JSON.stringify(({LINES})()) === JSON.stringify(lines)", arg=lines)
+        hands.undo_all()
+        shows(large, PLACES, places)
+        shows(large, LINES, lines)
 
 
 def test_parts_are_selected_aligned_found_and_deleted(large, axis):
@@ -174,12 +166,11 @@ def test_parts_are_selected_aligned_found_and_deleted(large, axis):
         text = hands.text
         hands.choose("motor")
         hands.choose("battery", more=True)
-        assert large.evaluate("() => kinodeStudio.selection") == ["motor", "battery"]
+        shows(large, "() => kinodeStudio.selection", ["motor", "battery"])
         large.get_by_role("button", name="Align").click()
         large.get_by_role("menuitem", name="Middles in a row").click()
         hands.wait()
-        places = large.evaluate(PLACES)
-        assert places["motor"][1] == places["battery"][1]
+        large.wait_for_function(f"() => {{ const at = ({PLACES})(); return at.motor[1] === at.battery[1]; }}")
         large.locator(".canvas-sheet").focus()
         large.keyboard.press("Control+f")
         hands.answer("amplifier")
@@ -187,7 +178,7 @@ def test_parts_are_selected_aligned_found_and_deleted(large, axis):
         large.keyboard.press("Delete")
         large.locator(PART % "amplifier").wait_for(state="detached")
         assert "amplifier:" not in hands.text
-        undo_all(hands)
+        hands.undo_all()
         assert hands.text == text
 
 
@@ -206,7 +197,7 @@ def test_half_the_size_at_twice_the_zoom_has_all_it_needs(make_page, axis):
         page.keyboard.type("diode")
         page.keyboard.press("Enter")
         hands.wait_for_part("diode")
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        assert look(page, "() => document.documentElement.scrollWidth <= innerWidth")
 
 
 APART = """() => {
@@ -223,7 +214,7 @@ def test_copies_stand_free(large, axis):
             large.keyboard.press("Control+d")
             hands.wait_for_part(name)
         hands.wait()
-        assert large.evaluate(APART)
+        shows(large, APART, True)
 
 
 KEEP = """() => { globalThis.kept = [...document.querySelectorAll(

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from page_readings import JOINT_TABLE, JOINT_UNITS, TWO_PICTURES, si
+from page_patience import look, shows, soon
+from page_readings import JOINT_TABLE, JOINT_UNITS, si
 from player_pages import ROOT
 from studio_hands import studio
 
@@ -92,7 +93,7 @@ def draw_motor_axis(hands):
     hands.fill(ratio="ratio", stiffness="4000 N*m/rad", damping="8 N*m*s/rad", efficiency="85 %", slip="1 rad/s")
     hands.drag_wire(("gear", "input"), ("motor", "shaft"))
     hands.connect_by_keys("gear", "output", "elbow.3")
-    assert hands.page.evaluate("() => kinodeStudio.selection") == ["gear"]  # as before it was connected
+    shows(hands.page, "() => kinodeStudio.selection", ["gear"])  # as before it was connected
     hands.find("motor")
     hands.fill(coulomb="3 mN*m", slip="1 rad/s")
     hands.find("target")
@@ -151,31 +152,39 @@ def draw_slider_crank(hands):
     hands.fill(force='["-2e3*max(0, cos(main.q))", 0, 0]', expressed_in="world")
 
 
+AT_CLOCK = f"() => [kinodeStudio.run.player.clock.t, ({JOINT_UNITS})(), ({JOINT_TABLE})()]"
+
+
 def read_force(page):
-    """The total force in the table of the joint, in N: three components and the magnitude."""
-    unit, rows = page.evaluate(JOINT_UNITS)[0], page.evaluate(JOINT_TABLE)
-    cells = next(cells for kind, part, cells in rows if (kind, part) == ("force", "total"))
-    return np.array([si(text, unit) for text in cells])
+    """The time of the clock, and the total force in the table of the joint, in N: three components and the size."""
+    now, units, rows = look(page, AT_CLOCK)
+    cells = next((cells for kind, part, cells in rows if (kind, part) == ("force", "total")), None)
+    assert cells is not None, rows
+    return now, np.array([si(text, units[0]) for text in cells])
 
 
-def force_at_clock(page, forces, t):
-    """The force that the table shows, and that of a run in Python at the time of the clock."""
-    page.evaluate(f"async () => {{ {TWO_PICTURES} }}")
-    now = page.evaluate("() => kinodeStudio.run.player.clock.t")
-    return read_force(page), [np.interp(now, t, forces[:, c]) for c in range(3)]
+def check_force(page, forces, t):
+    """The force that the table shows is that of a run in Python at the time of the clock."""
+    now, shown = read_force(page)
+    peak = np.linalg.norm(forces, axis=1).max()
+    expected = [np.interp(now, t, forces[:, c]) for c in range(3)]
+    assert shown[:3] == pytest.approx(expected, abs=6e-4 * peak)
+    return shown[3], peak
+
+
+def check_peak(page, forces, t):
+    """The clock stands where the force is largest."""
+    shown, peak = check_force(page, forces, t)
+    assert shown == pytest.approx(peak, rel=6e-4)
 
 
 def check_bearing(page, joint, exact):
     """The table of the joint that was clicked, at the time of the clock and at the peak, beside a run in Python."""
     page.wait_for_function("(name) => document.querySelector('.joint-head select')?.value === name", arg=joint)
     forces = exact.reaction(joint).force
-    peak = np.linalg.norm(forces, axis=1).max()
-    shown, expected = force_at_clock(page, forces, exact.t)
-    assert shown[:3] == pytest.approx(expected, abs=6e-4 * peak)
+    soon(page, check_force, page, forces, exact.t)
     page.get_by_role("button", name="Peak of the total force").click()  # the clock goes there
-    shown, expected = force_at_clock(page, forces, exact.t)
-    assert shown[:3] == pytest.approx(expected, abs=6e-4 * peak)
-    assert shown[3] == pytest.approx(peak, rel=6e-4)
+    soon(page, check_peak, page, forces, exact.t)
 
 
 def test_a_slider_crank_is_drawn_and_a_click_on_its_bearing_shows_the_load(large, tmp_path):

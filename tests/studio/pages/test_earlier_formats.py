@@ -6,7 +6,8 @@ import zlib
 import numpy as np
 import page_readings as read
 import pytest
-from page_readings import seek, si
+from page_patience import look, says
+from page_readings import seek, show, si
 from player_pages import ROOT
 
 from kinode.studio import widget as widgets
@@ -63,8 +64,8 @@ def test_the_player_shows_it(known, page, tmp_path):
         shown = {name: si(text, unit) for name, text, unit in page.evaluate(read.LEGEND)}
         assert shown["pivot.u"] ** 2 == pytest.approx(square_of_rate(shown["pivot.q"]), rel=2e-3)
     for panel in page.evaluate("() => [...kinodePlayer.panels.keys()]"):
-        page.evaluate("(name) => kinodePlayer.show(name)", panel)
-    assert page.evaluate("() => kinodePlayer.stage.view.pictures") > 0
+        show(page, panel)
+    assert look(page, "() => kinodePlayer.stage.view.pictures") > 0
 
 
 def test_a_widget_shows_it(known, page):
@@ -78,4 +79,4 @@ def test_data_of_a_later_version_say_so(known, page, tmp_path):
     file = tmp_path / "later.html"
     file.write_text(page_of_packets([packet.replace(b'"version":1,', b'"version":9,')], "later"), encoding="utf-8")
     page.goto(file.as_uri())
-    assert "a later kinode" in page.get_by_role("alert").inner_text()
+    says(page.get_by_role("alert"), "a later kinode")

@@ -4,7 +4,8 @@ import re
 from itertools import pairwise
 
 import pytest
-from page_readings import TWO_PICTURES
+from page_patience import look, says, settle
+from page_readings import show
 from player_pages import ROOT
 
 SOURCE = (ROOT / "web" / "src" / "ui" / "keys.ts").read_text(encoding="utf-8")
@@ -15,7 +16,6 @@ STATE = """() => {
     strips: !root.querySelector(".strips").hidden, seeThrough: stage.view.shown.seeThrough,
     dialog: root.querySelector("dialog.help") !== null, focus: document.activeElement.getAttribute("aria-label") };
 }"""
-SETTLE = f"async () => {{ {TWO_PICTURES} }}"
 # What each key does: the state before and after differ in this way. The clock is paused in the middle at first.
 EFFECTS = {
     "play, pause": lambda a, b: b["playing"] and not a["playing"],
@@ -71,11 +71,9 @@ def test_every_key_does_what_the_list_says(page, open_run):
     for keys, words in LISTED:
         for key in re.findall(r'"([^"]*)"', keys):
             page.evaluate(CALM, middle)
-            page.evaluate(SETTLE)
-            before = page.evaluate(STATE)
+            before = look(page, STATE)
             page.keyboard.press("Space" if key == " " else key)
-            page.evaluate(SETTLE)
-            after = page.evaluate(STATE)
+            after = look(page, STATE)
             assert EFFECTS[words](before, after), (key, words, before, after)
 
 
@@ -85,28 +83,27 @@ def test_tabs_and_menus(page, open_run):
     names = page.evaluate("() => [...kinodePlayer.panels.keys()]")
     seen = []
     for _ in names:
-        seen.append(page.evaluate("() => kinodePlayer.shownPanel"))
+        seen.append(look(page, "() => kinodePlayer.shownPanel"))
         page.keyboard.press("ArrowRight")
-    assert seen == names and page.evaluate("() => kinodePlayer.shownPanel") == names[0]
+    assert seen == names and look(page, "() => kinodePlayer.shownPanel") == names[0]
     page.locator(".stage-tools button").filter(has_text="Show").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("End")
-    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "menuitemcheckbox"
-    before = page.evaluate("() => kinodePlayer.stage.view.shown.frameNames")
+    assert look(page, "() => document.activeElement.getAttribute('role')") == "menuitemcheckbox"
+    before = look(page, "() => kinodePlayer.stage.view.shown.frameNames")
     page.keyboard.press("Enter")
-    assert page.evaluate("() => kinodePlayer.stage.view.shown.frameNames") != before
+    assert look(page, "() => kinodePlayer.stage.view.shown.frameNames") != before
     page.keyboard.press("Escape")
-    assert page.evaluate("() => document.activeElement.textContent").startswith("Show")
+    assert look(page, "() => document.activeElement.textContent").startswith("Show")
 
 
 def test_the_view_is_turned_and_fitted(page, open_run):
     open_run(page, "excavator")
     page.locator(".stage-surface").focus()
-    seen = [page.evaluate(CAMERA)]
+    seen = [look(page, CAMERA)]
     for key in ("ArrowLeft", "ArrowUp", "Shift+ArrowRight", "+", "-", "0"):
         page.keyboard.press(key)
-        page.evaluate(SETTLE)
-        seen.append(page.evaluate(CAMERA))
+        seen.append(look(page, CAMERA))
     changed = [a != b for a, b in pairwise(seen)]
     assert all(changed), changed
 
@@ -116,11 +113,11 @@ def test_a_joint_is_chosen_by_the_menu(page, open_run):
     page.locator(".stage-tools button").filter(has_text="Loads").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("End")
-    name = page.evaluate("() => document.activeElement.textContent")
-    assert "N" in page.locator(".load-card").inner_text()  # it is shown while the focus is there
+    name = look(page, "() => document.activeElement.textContent")
+    says(page.locator(".load-card"), "N")  # it is shown while the focus is there
     page.keyboard.press("Enter")
-    assert page.evaluate("() => kinodePlayer.selection") == {"kind": "joint", "name": name}
-    assert page.evaluate("() => kinodePlayer.shownPanel") == "Joint"
+    assert look(page, "() => kinodePlayer.selection") == {"kind": "joint", "name": name}
+    assert look(page, "() => kinodePlayer.shownPanel") == "Joint"
 
 
 def test_a_quantity_is_searched_and_plotted(page, open_run):
@@ -128,20 +125,18 @@ def test_a_quantity_is_searched_and_plotted(page, open_run):
     page.locator(".kinode-player").focus()
     page.keyboard.press("/")
     page.keyboard.type("elbow.eff")
-    page.evaluate(SETTLE)
-    assert page.locator("[role=option]").first.inner_text().strip().startswith("elbow.effort")
+    settle(page)
+    assert says(page.locator("[role=option]").first, "elbow.effort").strip().startswith("elbow.effort")
     page.keyboard.press("Enter")
-    page.evaluate(SETTLE)
-    assert "elbow.effort" in page.locator(".plots").inner_text()
+    says(page.locator(".plots"), "elbow.effort")
 
 
 @pytest.mark.parametrize("example", ["brake_arm", "rlc", "stewart_platform"])
 def test_every_control_has_a_name(example, page, open_run):
     open_run(page, example)
     for panel in page.evaluate("() => [...kinodePlayer.panels.keys()]"):
-        page.evaluate("(name) => kinodePlayer.show(name)", panel)
-        page.evaluate(SETTLE)
-        assert page.evaluate(UNNAMED) == [], panel
+        show(page, panel)
+        assert look(page, UNNAMED) == [], panel
         tree = page.locator("body").aria_snapshot()
         assert not NAMELESS.search(tree), panel
         assert 'slider "Time"' in tree

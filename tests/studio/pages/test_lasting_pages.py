@@ -5,7 +5,9 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from page_patience import shows, soon
 from player_pages import PATIENCE
+from slow_pages import slow_down
 from studio_hands import READY, TEXT, studio
 
 WIDE = {"width": 1440, "height": 900}
@@ -35,7 +37,7 @@ def lone_page(browser):
     context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     faults = []
-    page = context.new_page()
+    page = slow_down(context.new_page())
     page.on("pageerror", lambda error: faults.append(str(error)))
     yield page
     context.close()
@@ -66,16 +68,20 @@ def test_a_page_goes_on_when_its_server_was_killed_and_started_again(lone_page, 
             lost.wait_for(state="detached")
             page.wait_for_function("(words) => kinodeStudio.document.text.endsWith(words)", arg=words)
             page.wait_for_function("() => !kinodeStudio.document.busy")
-            assert page.locator(".strip").count() == 0  # nothing is asked
+            shows(page, "() => document.querySelectorAll('.strip').length", 0)  # nothing is asked
             box = "kinodeStudio.document.sketch.boxes.find((box) => box.name === 'motor')"
-            assert page.evaluate(f"() => [{box}.pinned, {box}.at]") == [True, [40, 700]]
-            assert page.evaluate("() => kinodeStudio.text.text") == page.evaluate(TEXT)
+            shows(page, f"() => [{box}?.pinned, {box}?.at]", [True, [40, 700]])
+            shows(page, f"() => kinodeStudio.text.text === ({TEXT})()", True)
             if words == "# three\n":
                 page.keyboard.press("Control+s")
                 page.wait_for_function("() => !kinodeStudio.document.dirty")
                 page.goto("about:blank")
     assert axis.read_text() == first + "# one\n# two\n# three\n"
     assert "motor: [40, 700]" in axis.with_name("axis.view.yaml").read_text()
+
+
+def check_kept(journal):
+    assert journal.exists() and "a remark" in journal.read_text()
 
 
 def test_what_was_not_saved_survives_a_killed_server(lone_page, axis):
@@ -87,10 +93,7 @@ def test_what_was_not_saved_survives_a_killed_server(lone_page, axis):
         type_at_the_end(page, "# a remark")
         page.wait_for_function("() => kinodeStudio.document.dirty && kinodeStudio.document.text.endsWith('remark')")
         journal = axis.with_name(".axis.yaml.kinode-journal")
-        for _ in range(1000):
-            if journal.exists() and "a remark" in journal.read_text():
-                break
-            page.wait_for_timeout(50)
+        soon(page, check_kept, journal)
         page.goto("about:blank")
     assert axis.read_text() == first
     with served(axis) as url:
@@ -125,6 +128,6 @@ def test_two_pages_change_one_model_at_the_same_time(make_page, axis):
         expected = "# typed ther\n" + first.replace("mass: 3,", "mass: 7 kg,") + "# typed here"
         for page in (one, other):
             page.wait_for_function("(text) => kinodeStudio.document.text === text", arg=expected)
-            assert page.evaluate("() => kinodeStudio.text.text") == expected
+            shows(page, "() => kinodeStudio.text.text", expected)
         assert hands.view.desk.document.text == expected
         other.goto("about:blank")

@@ -2,6 +2,7 @@
 
 import pytest
 from page_access import check_access
+from page_patience import shows, soon
 from player_pages import ROOT
 from studio_hands import studio
 
@@ -11,6 +12,12 @@ from kinode.formats.editing.boxing.file_boxes import load_file_box
 EXAMPLES = ROOT / "examples"
 TRAIL = "() => [...document.querySelectorAll('.box-trail li')].map((step) => step.textContent)"
 LIBRARY = ".studio-palette details[data-section='library']"
+
+
+def check_items(item, wrong):
+    """A part of the library says what it is; one that cannot be read says why."""
+    assert "A resistor that empties the tank.port: top (electrical)" in item.text_content()
+    assert wrong.get_attribute("aria-disabled") == "true" and "line 2" in wrong.text_content()
 
 
 def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
@@ -26,9 +33,8 @@ def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
     with studio(page, tmp_path / "rlc.yaml") as hands:
         # what there is
         item = page.locator(f"{LIBRARY} [data-addition='part library/bleeder.yaml']")
-        assert "A resistor that empties the tank.port: top (electrical)" in item.text_content()
         wrong = page.locator(f"{LIBRARY} [data-addition='part library/wrong.yaml']")
-        assert wrong.get_attribute("aria-disabled") == "true" and "line 2" in wrong.text_content()
+        soon(page, check_items, item, wrong)
         check_access(page, "library")
         # dropped, connected, given a value
         sheet = page.locator(".canvas-sheet")
@@ -49,7 +55,7 @@ def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
         hands.choose("bleeder")
         page.keyboard.press("Enter")
         hands.wait_for_part("r")
-        assert page.evaluate(TRAIL) == ["rlc.yaml", "bleeder.yaml"]
+        shows(page, TRAIL, ["rlc.yaml", "bleeder.yaml"])
         page.locator(".box-trail").get_by_role("button", name="rlc.yaml").click()
         hands.wait_for_part("bleeder")
         # two parts saved as one

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from page_patience import look, says, settle, shows, soon
 from player_pages import ROOT
 from steady_spots import find_steady, leaving
 
@@ -25,6 +26,23 @@ MIDDLE = """([joint, share]) => {
   return [box.left + seen.x, box.top + seen.y];
 }"""
 
+# A number set, and what the page has of the run with the first picture of the answer, which is pinned then.
+FIRST_PICTURE = """async ([number, value, name]) => {
+  const { desk } = kinodeLive;
+  kinodePlayer.plot([name]);
+  const shown = new Promise((go) => {
+    kinodePlayer.setRuns = (runs) => {
+      delete kinodePlayer.setRuns; // that of all players comes back
+      kinodePlayer.setRuns(runs);
+      go();
+    };
+  });
+  desk.setValue(number, value);
+  await shown;
+  const { lacking, document } = desk.run;
+  desk.pin();
+  return [lacking, [...document.t], [...document.row(document.find(name).row)]];
+}"""
 WHOLE = "() => !kinodeLive.desk.run.lacking"  # all series of the run are there
 
 
@@ -35,6 +53,8 @@ def live(page, file):
         page.goto(view.url)
         page.wait_for_function(READY)
         page.evaluate("() => kinodePlayer.clock.pause()")
+        page.wait_for_function(WHOLE)
+        settle(page)
         yield page
 
 
@@ -58,6 +78,7 @@ def press(page, key, times=1):
         page.keyboard.press(key)
     page.wait_for_function(SETTLED, arg=before)
     page.wait_for_function("() => !kinodeLive.desk.lane.busy")
+    settle(page)
 
 
 def row(page, name):
@@ -94,16 +115,12 @@ def test_a_slider_moves_the_whole_run(pendulum):
 
 def test_curves_that_are_seen_come_with_the_picture(pendulum):
     page, file = pendulum
-    page.evaluate("() => { kinodePlayer.plot(['elbow.q']); kinodeLive.desk.setValue('L', 0.6); }")
-    page.wait_for_function("() => !kinodeLive.desk.lane.busy && kinodeLive.desk.run.lacking")
-    seen = page.evaluate(SERIES, "elbow.q")
-    assert seen == pytest.approx(
-        compute(file, page.evaluate("() => [...kinodePlayer.main.t]"), {"L": 0.6})["elbow.q"], abs=3e-5
-    )
-    page.evaluate("() => kinodeLive.desk.pin()")
+    lacking, times, seen = page.evaluate(FIRST_PICTURE, ["L", 0.6, "elbow.q"])
+    assert lacking
+    assert seen == pytest.approx(compute(file, times, {"L": 0.6})["elbow.q"], abs=3e-5)
     page.wait_for_function(WHOLE)
     others = "({ document }) => document.row(document.find('shoulder.u').row).every(Number.isFinite)"
-    assert page.evaluate(f"() => kinodePlayer.runs.map({others})") == [True, True]
+    shows(page, f"() => kinodePlayer.runs.map({others})", [True, True])
 
 
 def test_numbers_are_typed_with_units_and_refused_with_reasons(pendulum):
@@ -119,7 +136,7 @@ def test_numbers_are_typed_with_units_and_refused_with_reasons(pendulum):
     field.fill("1500 g")
     field.press("Enter")
     page.wait_for_function("() => kinodeLive.desk.value('lower.mass') === 1.5 && !kinodeLive.desk.lane.busy")
-    assert error.is_hidden()
+    error.wait_for(state="hidden")
     assert_same(page, file, "shoulder.q", {"lower.mass": 1.5})
 
 
@@ -127,8 +144,8 @@ def test_a_number_that_changes_the_structure_compiles_anew_and_says_so(pendulum)
     page, _ = pendulum
     page.get_by_label("Search a number").fill("gravity.x")
     number = row(page, "system.gravity.x")
+    says(number, "compiles anew")
     assert number.locator(".number-slider").count() == 0
-    assert "compiles anew" in number.inner_text()
     before = shown(page)
     number.locator(".number-field").fill("3")
     number.get_by_role("button", name="Apply").click()
@@ -140,15 +157,16 @@ def test_the_response_curve_sets_the_least(pendulum):
     page, _ = pendulum
     page.get_by_role("button", name="Response curve: a peak of the run over this range: L").click()
     page.wait_for_function("() => document.querySelectorAll('.response-curve .point').length >= 33")
-    best = page.evaluate("""() => [...document.querySelectorAll('.response-curve .point')]
-      .sort((a, b) => b.cy.baseVal.value - a.cy.baseVal.value)[0].querySelector('title').textContent""")
+    best = look(
+        page,
+        """() => [...document.querySelectorAll('.response-curve .point')]
+      .sort((a, b) => b.cy.baseVal.value - a.cy.baseVal.value)[0].querySelector('title').textContent""",
+    )
     before = shown(page)
     page.get_by_role("button", name="Set the number that gives the least").click()
     page.wait_for_function(SETTLED, arg=before)
-    words = page.locator(".response-words").text_content()
     value = page.evaluate("() => kinodeLive.desk.value('L')")
-    assert best.split(" at ")[0] in words
-    assert f"{value:.4g} m" in words
+    says(page.locator(".response-words"), best.split(" at ")[0], f"{value:.4g} m")
 
 
 def test_a_pinned_run_and_a_branch_stay_beside_the_run(pendulum):
@@ -162,17 +180,16 @@ def test_a_pinned_run_and_a_branch_stay_beside_the_run(pendulum):
     page.keyboard.press("Enter")
     page.wait_for_function("() => kinodePlayer.runs.length === 3")
     page.evaluate("() => kinodePlayer.clock.pause()")
-    roles = page.evaluate("() => kinodePlayer.runs.map((run) => run.role)")
-    assert roles == ["main", "pinned", "branch"]
-    assert page.locator(".time-bar .track").count() == 3
-    assert page.evaluate("() => kinodePlayer.runs[2].document.header.run.from") == pytest.approx(0.75, abs=1e-6)
+    shows(page, "() => kinodePlayer.runs.map((run) => run.role)", ["main", "pinned", "branch"])
+    shows(page, "() => document.querySelectorAll('.time-bar .track').length", 3)
+    assert look(page, "() => kinodePlayer.runs[2].document.header.run.from") == pytest.approx(0.75, abs=1e-6)
     speed = page.evaluate(OF_RUN, [2, "shoulder.u"])[0]
     assert speed == pytest.approx(2.0)
     pinned = page.evaluate(OF_RUN, [1, "elbow.q"])[-1]
     assert pinned == pytest.approx(compute(file, [0.0, UNTIL])["elbow.q"][-1], rel=1e-5)
     page.evaluate("() => document.activeElement.blur()")
     page.keyboard.press("u")
-    assert page.evaluate("() => kinodePlayer.runs.length") == 2
+    shows(page, "() => kinodePlayer.runs.length", 2)
 
 
 def test_dragging_a_body_sets_the_start(pendulum):
@@ -186,13 +203,17 @@ def test_dragging_a_body_sets_the_start(pendulum):
     page.wait_for_function(SETTLED, arg=before)
     page.wait_for_function("() => !kinodeLive.desk.lane.busy")
     page.mouse.up()
+    soon(page, check_points_at, page, (x - 30, y + 25))
     angle = page.evaluate("() => kinodeLive.desk.value('elbow.q')")
     assert abs(angle - np.deg2rad(30)) > 0.1
-    seen = page.evaluate(MIDDLE, ["elbow", 0.35])
-    pin = page.evaluate(MIDDLE, ["elbow", 0.0])
-    goal = np.array([x - 30, y + 25]) - pin  # the body points at the pointer
-    assert np.arctan2(*goal) == pytest.approx(np.arctan2(*(np.array(seen) - pin)), abs=0.03)
     assert_same(page, file, "elbow.q", {"elbow.q": angle})
+
+
+def check_points_at(page, place):
+    """The lower body points at a place of the screen."""
+    seen, pin = look(page, f"() => [({MIDDLE})(['elbow', 0.35]), ({MIDDLE})(['elbow', 0])]")
+    goal = np.array(place) - pin
+    assert np.arctan2(*goal) == pytest.approx(np.arctan2(*(np.array(seen) - pin)), abs=0.03)
 
 
 def test_dragging_a_mass_center_sets_its_number(pendulum):
@@ -201,8 +222,8 @@ def test_dragging_a_mass_center_sets_its_number(pendulum):
     handle = page.get_by_role("button", name="mass center of lower")
     handle.focus()
     press(page, "ArrowLeft", 3)
-    assert page.evaluate("() => kinodeLive.desk.value('lower.com.x')") != pytest.approx(0.2)
-    assert page.evaluate("() => kinodePlayer.main.header.bodies[1].com[0] === kinodeLive.desk.value('lower.com.x')")
+    assert look(page, "() => kinodeLive.desk.value('lower.com.x')") != pytest.approx(0.2)
+    shows(page, "() => kinodePlayer.main.header.bodies[1].com[0] === kinodeLive.desk.value('lower.com.x')", True)
 
 
 def test_modes_are_those_of_the_state_at_the_cursor_and_swing(pendulum):
@@ -210,8 +231,8 @@ def test_modes_are_those_of_the_state_at_the_cursor_and_swing(pendulum):
     page.evaluate("() => { kinodePlayer.clock.seek(0.5); kinodePlayer.show('Modes'); }")
     page.wait_for_function("() => document.querySelectorAll('.modes-panel tbody tr').length > 0")
     page.wait_for_function("() => document.querySelector('.modes-head').textContent.includes('at 0.5 s')")
-    assert page.locator(".complex-plane .eigenvalue").count() == 4
-    found = page.evaluate("() => kinodePlayer.panels.get('Modes').modes.eigenvalues.map(({ re, im }) => [re, im])")
+    shows(page, "() => document.querySelectorAll('.complex-plane .eigenvalue').length", 4)
+    found = look(page, "() => kinodePlayer.panels.get('Modes').modes.eigenvalues.map(({ re, im }) => [re, im])")
     run = compute(file, [0.0, 0.5])
     wanted = kn.linearize(run.dynamics, run.end, anywhere=True).eigenvalues
     assert np.sort_complex(np.array(found) @ [1, 1j]) == pytest.approx(np.sort_complex(wanted), rel=1e-4)
@@ -220,26 +241,25 @@ def test_modes_are_those_of_the_state_at_the_cursor_and_swing(pendulum):
     first = page.evaluate("() => [...kinodePlayer.stage.view.drawing.poses.p]")
     page.wait_for_function(MOVED, arg=first)
     page.keyboard.press("Escape")
-    assert not page.evaluate("() => kinodePlayer.stage.taken")
+    shows(page, "() => Boolean(kinodePlayer.stage.taken)", False)
 
 
 def test_the_page_follows_the_file_and_keeps_the_last_good_run(pendulum):
     page, file = pendulum
     page.evaluate("() => { kinodePlayer.clock.seek(0.4); kinodePlayer.stage.view.zoom(1.7); }")
     page.evaluate("() => kinodePlayer.select({ kind: 'body', name: 'lower' })")
-    before, text = page.evaluate(STATE), file.read_text()
+    before, text = look(page, STATE), file.read_text()
     good = page.evaluate(SERIES, "elbow.q")
     file.write_text(text.replace("lower: {mass: 1,", "lower: {mass: -1,"))
     banner = page.locator(".live-banner")
     banner.wait_for(state="visible")
     line = 1 + next(k for k, each in enumerate(text.splitlines()) if "lower: {mass" in each)
-    assert f"line {line}" in banner.inner_text()
-    assert "lower" in banner.inner_text()
+    says(banner, f"line {line}", "lower")
     assert page.evaluate(SERIES, "elbow.q") == good
     file.write_text(text.replace("lower: {mass: 1,", "lower: {mass: 3,"))
     banner.wait_for(state="hidden")
     page.wait_for_function("() => kinodeLive.desk.value('lower.mass') === 3")
-    assert page.evaluate(STATE) == before
+    shows(page, STATE, before)
     assert_same(page, file, "elbow.q")
 
 

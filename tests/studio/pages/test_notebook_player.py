@@ -96,7 +96,7 @@ def test_a_notebook_of_the_examples_runs(notebook, tmp_path):
     content = nbformat.read(notebook, as_version=4)
     assert all(not cell.get("outputs") for cell in content.cells), "outputs are to be stripped"
     place = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(content, timeout=300, kernel_name="python3", resources=place).execute()
+    NotebookClient(content, timeout=600, startup_timeout=600, kernel_name="python3", resources=place).execute()
     outputs = [output for cell in content.cells if cell.cell_type == "code" for output in cell.outputs]
     kinds = [set(output.data) for output in outputs if "data" in output]
     widget = [kind for kind in kinds if widgets.WIDGET_MIME in kind]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from page_patience import look
 from player_pages import EXAMPLES, PLAYER, SCRIPTS
 
 PARTS = """(t) => {
@@ -41,9 +42,8 @@ DRAWN = """() => {
   }
   return { colors: colors.size, colored: colored / (data.length / 4) };
 }"""
-TIMES = """async () => {
+TIMES = """() => {
   const { clock, stage, root } = globalThis.kinodePlayer;
-  for (let k = 0; k < 2; k++) await new Promise(requestAnimationFrame); // views follow with the next picture
   const bar = root.querySelector("[role=slider][aria-label=Time]");
   return [clock.t, Number(bar.getAttribute("aria-valuenow")), stage.view.drawing.poses.time];
 }"""
@@ -108,7 +108,7 @@ def check_pick(page, run, expected, names, seen):
 
 def check_cursor(page, t):
     """The time of the clock, of the bar and of the 3D view."""
-    shown = page.evaluate(TIMES)
+    shown = look(page, TIMES)
     span = max(abs(t), 1e-3)
     assert np.allclose(shown, t, rtol=0, atol=6e-6 * span), (shown, t)
 
@@ -117,8 +117,8 @@ def check_cursor(page, t):
 @pytest.mark.parametrize("width", [1280, 400])
 def test_nothing_is_cut_off(scheme, width, make_page, open_run):
     page = open_run(make_page(scheme=scheme, width=width), "excavator")
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("() => globalThis.kinodePlayer.theme") == scheme
+    assert look(page, "() => document.documentElement.scrollWidth <= innerWidth")
+    assert look(page, "() => globalThis.kinodePlayer.theme") == scheme
     for place in (".stage-canvas", "[role=slider][aria-label=Time]", ".save-menu button"):
         box = page.locator(place).first.bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width + 1, place
@@ -131,13 +131,13 @@ def test_the_keyboard_alone(page, open_run):
     page.locator(".kinode-player").focus()
     page.keyboard.press("End")
     end = page.evaluate("() => kinodePlayer.clock.to")
-    assert page.evaluate(clock) == [end, False]
+    assert look(page, clock) == [end, False]
     page.keyboard.press("Home")
-    assert page.evaluate(clock)[0] == page.evaluate("() => kinodePlayer.clock.from")
+    assert look(page, clock)[0] == page.evaluate("() => kinodePlayer.clock.from")
     page.keyboard.press(" ")
     page.wait_for_function("() => kinodePlayer.clock.t > kinodePlayer.clock.from")
     page.keyboard.press(" ")
-    assert page.evaluate(clock)[1] is False
+    assert look(page, clock)[1] is False
     reached = set()
     for _ in range(60):
         page.keyboard.press("Tab")

@@ -6,12 +6,13 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from page_patience import soon
 
 from kinode.errors import ArgumentError, Error
 from kinode.studio.films import chromium
 from kinode.studio.films.video import write_video
 
-FILM = """async ([format, rate, to]) => {
+FILM = """async ([format, rate, to, most]) => {
   const request = kinodePlayer.film({ format, width: 320, height: 180, rate, from: 0, to, speed: 1 });
   while (request.film === null && request.fault === "") await new Promise((go) => setTimeout(go, 20));
   if (request.fault) return { fault: request.fault };
@@ -25,23 +26,25 @@ FILM = """async ([format, rate, to]) => {
   const seen = [];
   const pen = new OffscreenCanvas(320, 180).getContext("2d", { willReadFrequently: true });
   for (const t of [0.5 / rate, to - 0.5 / rate]) {
-    await new Promise((go) => { video.onseeked = go; video.currentTime = t; });
-    let film;
-    do { // the picture may come a moment after it was announced
-      await new Promise((go) => setTimeout(go, 20));
-      pen.clearRect(0, 0, 320, 180);
-      pen.drawImage(video, 0, 0);
-      film = pen.getImageData(0, 0, 320, 180).data;
-    } while (film[3] === 0);
     const at = Math.floor(t * rate) / rate;
     pen.fillRect(0, 0, 320, 180);
     const painter = kinodePlayer.stage.view.painter(320, 180, false);
     painter.paint(at, pen);
     painter.end();
     const drawn = pen.getImageData(0, 0, 320, 160).data; // the caption is left out
-    let sum = 0;
-    for (let k = 0; k < drawn.length; k++) sum += Math.abs(drawn[k] - film[k]);
-    seen.push(sum / drawn.length);
+    await new Promise((go) => { video.onseeked = go; video.currentTime = t; });
+    let off;
+    for (let tries = 0; tries < 1000; tries++) { // the picture may come a moment after it was announced
+      await new Promise((go) => setTimeout(go, 20));
+      pen.clearRect(0, 0, 320, 180);
+      pen.drawImage(video, 0, 0);
+      const film = pen.getImageData(0, 0, 320, 160).data;
+      let sum = 0;
+      for (let k = 0; k < drawn.length; k++) sum += Math.abs(drawn[k] - film[k]);
+      off = sum / drawn.length;
+      if (off < most) break;
+    }
+    seen.push(off);
   }
   const { duration, videoWidth: width, videoHeight: height } = video;
   return { duration, width, height, seen, type: request.film.type };
@@ -110,19 +113,21 @@ def test_the_moving_model_has_the_poses_of_the_run(page, open_run, pages):
 def test_a_film_shows_every_time_as_the_stage_does(kind, page, open_run):
     """Length, size, and pictures at two times: a film decoded is near to the stage drawn at that time."""
     open_run(page, "pendulum")
-    film = page.evaluate(FILM, [kind, 10, 1.0])
+    most = 4.0  # of 255; another time of the swing differs by more
+    film = page.evaluate(FILM, [kind, 10, 1.0, most])
     if kind == "mp4" and film.get("fault"):
         assert film["fault"] == "This browser cannot encode H.264, which MP4 needs. WebM works."
         return
     assert (film["width"], film["height"], film["type"]) == (320, 180, f"video/{kind}")
     assert film["duration"] == pytest.approx(1.1, abs=0.02)
-    assert max(film["seen"]) < 4.0, film["seen"]  # of 255; another time of the swing differs by more
+    assert max(film["seen"]) < most, film["seen"]
 
 
 def test_a_film_can_be_stopped(page, open_run):
     open_run(page, "pendulum")
     page.locator(".save-menu button").click()
     page.get_by_role("menuitem").filter(has_text="WebM").click()
+    page.get_by_role("spinbutton", name="Speed").fill("0.01")  # thousands of pictures: it does not end by itself
     page.get_by_text("Make the film").click()
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped: no film was written.").wait_for()
@@ -134,6 +139,10 @@ def test_a_wrong_span_is_told(page, open_run):
     page.get_by_role("menuitem").filter(has_text="WebM").click()
     page.get_by_role("spinbutton", name="From").fill("-3")
     page.get_by_text("The run is known from").wait_for()
+    soon(page, check_no_film, page)
+
+
+def check_no_film(page):
     assert page.get_by_text("Make the film").is_disabled()
 
 

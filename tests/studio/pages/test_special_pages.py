@@ -5,7 +5,8 @@ import math
 import numpy as np
 import page_readings as read
 import pytest
-from page_readings import number, pictured, seek, si
+from page_patience import look, says, settle
+from page_readings import number, pictured, seek, show, si
 from player_pages import ROOT
 
 import kinode as kn
@@ -20,6 +21,7 @@ def open_file(page):
     def open_it(file):
         page.goto(file.as_uri())
         page.wait_for_function(READY)
+        settle(page)
         return page
 
     return open_it
@@ -39,9 +41,9 @@ def test_a_failed_run_opens_and_shows_where_it_ended(open_file, tmp_path):
     run = failing_run()
     assert 0 < run.t[-1] < 1.0
     page = open_file(run.view(tmp_path / "failed.html"))
-    assert page.evaluate("() => kinodePlayer.clock.to") == pytest.approx(run.t[-1])
-    assert run.message.split(":")[0][:30] in page.locator(".stage-banner").inner_text()
-    assert page.get_by_role("alert").inner_text().startswith("ended at")
+    assert look(page, "() => kinodePlayer.clock.to") == pytest.approx(run.t[-1])
+    says(page.locator(".stage-banner"), run.message.split(":")[0][:30])
+    assert says(page.get_by_role("alert"), "ended at").startswith("ended at")
     seek(page, run.t[-1])
     marked = page.evaluate("() => kinodePlayer.main.header.events.at(-1)")
     assert marked["kind"] == "end" and marked["time"] == pytest.approx(run.t[-1])
@@ -53,16 +55,16 @@ def test_several_runs_share_a_stage(open_file, pages, tmp_path):
     runs = [kn.simulate(system, 4.0, samples=241, parameters={"L": length}) for length in (1.0, 1.3)]
     page = open_file(runs[0].view(tmp_path / "two.html", beside=[runs[1]], labels=["short", "long"]))
     seek(page, runs[0].t[90])
-    texts = page.evaluate(
-        "() => [...document.querySelectorAll('.plots .plot-legend li output')].map((each) => each.textContent)"
+    texts = look(
+        page, "() => [...document.querySelectorAll('.plots .plot-legend li output')].map((each) => each.textContent)"
     )
     angles = [math.radians(number(text)) for text in texts]
     assert angles == pytest.approx([run["pivot.q"][90] for run in runs], abs=2e-3)
-    assert page.locator(".track-labels").inner_text().split() == ["short", "long"]
-    page.evaluate("() => kinodePlayer.show('Values')")
-    head = page.locator(".panel:not([hidden]) thead").inner_text().split()
+    assert says(page.locator(".track-labels"), "long").split() == ["short", "long"]
+    show(page, "Values")
+    head = says(page.locator(".panel:not([hidden]) thead"), "difference").split()
     assert head == ["short", "long", "difference"]
-    ghosts = page.evaluate("() => kinodePlayer.stage.view.drawing.ghosts.length")
+    ghosts = look(page, "() => kinodePlayer.stage.view.drawing.ghosts.length")
     assert ghosts == 1
 
 
@@ -81,12 +83,13 @@ def test_what_is_kept_is_in_the_file_and_the_rest_says_how(open_file, pages, tmp
     speeds = run["bar.velocity"]
     shown = [legend[f"bar.velocity.{part}"] for part in "xyz"]
     assert shown == pytest.approx(speeds[k], abs=2e-3 * np.abs(speeds).max())
-    assert "bar.acceleration" in kept.evaluate("() => kinodePlayer.main.header.liveOnly")
+    assert "bar.acceleration" in look(kept, "() => kinodePlayer.main.header.liveOnly")
     kept.locator(".kinode-player").focus()
     kept.keyboard.press("/")
     kept.keyboard.type("bar.acceleration")
     entry = kept.locator("[role=option]").first
-    assert "needs --live" in entry.inner_text() and entry.get_attribute("aria-disabled") == "true"
+    says(entry, "bar.acceleration", "needs --live")
+    assert entry.get_attribute("aria-disabled") == "true"
     kept.keyboard.press("Enter")
     kept.get_by_text("is not in the file: it needs --live").wait_for()
 
@@ -96,18 +99,18 @@ def test_loads_that_are_not_unique_are_hatched_and_say_why(page, open_run, pages
     run = pages.run("four_bar")
     page.evaluate("() => kinodePlayer.select({ kind: 'joint', name: 'left' })")
     seek(page, run.t[100])
-    doubts = page.evaluate(
+    doubts = look(
+        page,
         """() => [...document.querySelectorAll(".joint-table tbody tr")].map((row) => [
           row.className.split(" ")[0],
-          [...row.querySelectorAll("td")].slice(0, 3).map((each) => "doubt" in each.dataset)])"""
+          [...row.querySelectorAll("td")].slice(0, 3).map((each) => "doubt" in each.dataset)])""",
     )
     wrench = run.reaction("left")
     flags = {"force": wrench.components[:3], "moment": wrench.components[3:]}
     for kind, shown in doubts:
         assert shown == [not flag for flag in flags[kind]]
     assert any(any(shown) for _, shown in doubts)
-    words = page.locator(".joint-notes").inner_text()
-    assert "not unique, more joints hold than are needed" in words and "least norm" in words
+    says(page.locator(".joint-notes"), "not unique, more joints hold than are needed", "least norm")
     hatched = page.locator("[data-doubt]").first
     assert "repeating-linear-gradient" in hatched.evaluate("(cell) => getComputedStyle(cell).backgroundImage")
     assert hatched.get_attribute("aria-description") == "not unique"
@@ -119,10 +122,9 @@ def test_bearings_have_their_life(open_file, pages, tmp_path):
     page = open_file(run.view(tmp_path / "rotor.html", bearings=ratings))
     page.evaluate("() => kinodePlayer.select({ kind: 'joint', name: 'shaft' })")
     page.get_by_role("heading", name="Bearings").wait_for()
-    text = page.locator(".panel:not([hidden])").inner_text()
+    text = says(page.locator(".panel:not([hidden])"), "position", "life")
     for bearing in run.bearings("shaft", at=(-0.05, 0.05)):
         assert f"position\t{bearing.at:g} m".replace("-", "\u2212") in text.replace("-", "\u2212")
-    assert "life" in text
 
 
 def test_the_polar_plot_says_what_run_pressure_says(page, open_run, pages):
@@ -133,7 +135,7 @@ def test_the_polar_plot_says_what_run_pressure_says(page, open_run, pages):
     pressure = run.pressure("shaft", part="total")
     for k in pictured(page, run):
         seek(page, run.t[k])
-        words = page.locator(".polar p").inner_text()
+        words = says(page.locator(".polar p"), " N at ")
         size, angle = words.split(": ")[1].split(" N at ")
         expected = pressure.fixed[k]
         assert number(size) == pytest.approx(np.hypot(*expected), rel=2e-3)

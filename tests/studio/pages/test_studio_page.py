@@ -4,7 +4,9 @@ import re
 
 import numpy as np
 import pytest
+from page_patience import says, settle, shows, soon
 from player_pages import PATIENCE, ROOT, must_run
+from slow_pages import slow_down
 from studio_hands import studio
 
 import kinode as kn
@@ -58,9 +60,9 @@ def test_a_circuit_is_drawn_from_nothing_run_saved_and_undone(wide, tmp_path):
         t, voltage = hands.series("tank.voltage")
         assert t[-1] == pytest.approx(0.05)
         assert np.interp(t, exact.t, exact["tank.voltage"]) == pytest.approx(np.array(voltage), abs=0.02)
-        assert wide.evaluate(PLACED) == 4
+        shows(wide, PLACED, 4)
         wide.get_by_role("button", name="Tidy up").click()
-        wide.wait_for_function(f"() => ({PLACED})() === 0")
+        shows(wide, PLACED, 0)
         wide.keyboard.press("Control+s")
         wide.get_by_label("File name").fill("drawn")
         wide.keyboard.press("Enter")
@@ -68,9 +70,7 @@ def test_a_circuit_is_drawn_from_nothing_run_saved_and_undone(wide, tmp_path):
         drawn, example = kn.load(tmp_path / "drawn.yaml"), kn.load(RLC)
         assert set(drawn.elements) == set(example.elements)
         assert (tmp_path / "drawn.yaml").read_text() == hands.text
-        while wide.locator("[aria-label^='Undo']").is_enabled():
-            wide.locator("[aria-label^='Undo']").click()
-            hands.wait()
+        hands.undo_all(button=True)
         assert hands.text == first
         assert (tmp_path / "drawn.yaml").read_text() != first  # the file stays as it was saved
 
@@ -90,12 +90,10 @@ def test_text_diagram_and_inspector_are_views_of_one_text(wide, axis):
         hands.set("mass", "5 kg")
         assert hands.text == first.replace("mass: 3", "mass: 5 kg")
         hands.open("Text")
-        assert "mass: 5 kg" in wide.locator(".cm-content").inner_text()
+        says(wide.locator(".cm-content"), "mass: 5 kg")
         wide.locator(".cm-content").press("Control+z")
         hands.wait()
-        while wide.locator("[aria-label^='Undo']").is_enabled():
-            wide.locator("[aria-label^='Undo']").click()
-            hands.wait()
+        hands.undo_all(button=True)
         assert hands.text == first
 
 
@@ -104,7 +102,7 @@ def test_an_error_stands_at_its_field_and_line_and_is_cured_by_a_click(wide, axi
     axis.write_text(whole.replace("plus: coil, minus: gnd", "plus: coil, minus: gdn"))
     with studio(wide, axis) as hands:
         assert any("gdn" in message for message in hands.problems())
-        assert re.search(r"\d error", wide.locator(".check-badge").inner_text())
+        assert re.search(r"\d error", says(wide.locator(".check-badge"), " error"))
         hands.open("Problems")
         wide.locator(".problem-list .cure", has_text="gnd").first.click()
         hands.wait()
@@ -113,7 +111,7 @@ def test_an_error_stands_at_its_field_and_line_and_is_cured_by_a_click(wide, axi
         hands.inspect("motor")
         hands.set("resistance", "3 m")  # the ports of a part that is broken are fields
         wide.locator(".inspector [data-field='shaft']").wait_for()
-        assert wide.evaluate(FOCUSED) == "resistance"
+        shows(wide, FOCUSED, "resistance")
         hands.set("resistance", "0.9 Ohm")
         hands.inspect("arm")
         hands.set("mass", "3 m")
@@ -141,16 +139,21 @@ def test_a_number_moves_while_it_runs_and_is_kept_in_the_text(wide, axis):
         hands.wait_for_value("mass", kept)
 
 
+def check_read_only(page):
+    """Nothing that would change the model can be pressed."""
+    for name in ("Save", "Models", "Tidy up"):
+        assert page.locator(".studio-head button", has_text=name).is_disabled()
+    assert page.locator("[data-addition]").count() == 0
+    tools = page.locator(".canvas-tools button").all_inner_texts()
+    assert "Find" in tools and not {"Add", "Connect", "Align"} & set(tools)
+
+
 def test_a_read_only_model_is_shown_and_not_changed(wide, axis):
     with studio(wide, axis, read_only=True) as hands:
         hands.wait_for_run("elbow.q")
-        for name in ("Save", "Models", "Tidy up"):
-            assert wide.locator(".studio-head button", has_text=name).is_disabled()
-        assert wide.locator("[data-addition]").count() == 0
-        tools = wide.locator(".canvas-tools button").all_inner_texts()
-        assert "Find" in tools and not {"Add", "Connect", "Align"} & set(tools)
+        soon(wide, check_read_only, wide)
         hands.inspect("arm")
-        assert wide.locator(".inspector [data-field='mass'] input[type=text]").is_disabled()
+        shows(wide, "() => document.querySelector(\".inspector [data-field='mass'] input[type=text]\")?.disabled", True)
         hands.open("Text")
         wide.locator(".cm-content").press("Control+End")
         wide.keyboard.type("more")
@@ -165,7 +168,7 @@ def test_there_is_no_serious_fault_of_accessibility(browser, axis, scheme, width
         viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True
     )
     context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = slow_down(context.new_page())
     try:
         with studio(page, axis) as hands:
             hands.wait_for_run("elbow.q")
@@ -173,6 +176,7 @@ def test_there_is_no_serious_fault_of_accessibility(browser, axis, scheme, width
             page.evaluate("() => kinodeStudio.select(['motor'], 'test')")
             for part in ("Inspector", "Text", "Problems", "Canvas", "Palette", "Run"):
                 page.evaluate("(part) => kinodeStudio.show(part)", part)
-                assert page.evaluate(FAULTS) == [], part
+                settle(page)
+                shows(page, FAULTS, [], name=part)
     finally:
         context.close()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from page_patience import says, shows, soon
 from player_pages import ROOT
 from studio_hands import studio
 
@@ -13,11 +14,10 @@ FAULTS = """async () => (await axe.run(".studies", { resultTypes: ["violations"]
   .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
 FORCE = "main.reaction.force|peak"
 ESTIMATED = "() => /runs, about/.test(document.querySelector('.study-estimate').textContent)"
-WRONG = "() => document.querySelector('[data-field=\"axes.1.count\"] .field-error').textContent"
+WRONG = "() => document.querySelector('[data-field=\"axes.1.count\"] .field-error')?.textContent ?? ''"
 DONE = """(title) => kinodeStudio.studies.data?.header.title === title
   && kinodeStudio.studies.data.status.every((status) => status === 1)"""
 RESULTS = "(k) => [...kinodeStudio.studies.data.results[k]]"
-WORDS = "() => document.querySelector('.chart-words').textContent"
 SET = "() => ['n', 'c'].map((name) => kinodeStudio.run.desk.value(name))"
 
 
@@ -46,10 +46,7 @@ def test_a_person_makes_a_study(large, engine):
         fill(page, First_value_of_n="1000 rpm", Last_value_of_n="3000", Number_of_values_of_n="5")
         fill(page, First_value_of_c="-20 mm", Last_value_of_c="20 mm", Number_of_values_of_c="none")
         page.get_by_label("End of the runs").fill("20 ms")
-        page.wait_for_function(WRONG)
-        assert (
-            "whole number" in page.evaluate(WRONG) and page.get_by_role("button", name="Run", exact=True).is_disabled()
-        )
+        soon(page, check_refused, page)
         fill(page, Number_of_values_of_c="3")
         page.wait_for_function(ESTIMATED)
         page.get_by_role("button", name="Run", exact=True).click()
@@ -63,10 +60,20 @@ def test_a_person_makes_a_study(large, engine):
         page.wait_for_function("() => globalThis.kinodeStudio?.text")
         page.get_by_role("tab", name="Studies").click()
         page.wait_for_function(DONE, arg="n, c: 15 runs")
-        assert page.get_by_label("Last value of n", exact=True).input_value() == "3000"
+        soon(page, check_remembered, page)
         if AXE.exists():
             page.evaluate(AXE.read_text())
-            assert page.evaluate(FAULTS) == []
+            shows(page, FAULTS, [], name="Studies")
+
+
+def check_refused(page):
+    """A wrong number is named at its field, and nothing can be run."""
+    assert "whole number" in page.evaluate(WRONG)
+    assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+
+
+def check_remembered(page):
+    assert page.get_by_label("Last value of n", exact=True).input_value() == "3000"
 
 
 def show_one(page, same):
@@ -74,17 +81,14 @@ def show_one(page, same):
     page.locator(".chart-field").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
         page.keyboard.press(key)
-    words = page.evaluate(WORDS)
-    assert words.startswith("n = 2000 rpm, c = 0 mm: main.reaction.force|peak = ")
+    words = says(page.locator(".chart-words"), "n = 2000 rpm, c = 0 mm: main.reaction.force|peak = ")
     assert float(words.split(" = ")[-1].split()[0]) == pytest.approx(same[2, 1], rel=1e-4)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Run this one").click()
     page.wait_for_function(f"() => Math.abs(({SET})()[0] - 209.43951) < 1e-3 && ({SET})()[1] === 0")
     page.wait_for_function("() => kinodeStudio.run.player.main.t.at(-1) === 0.02")
-    force = page.evaluate(
-        "() => kinodeStudio.run.player.main.header.joints.find((j) => j.name === 'main').peak.force.value"
-    )
-    assert force == pytest.approx(same[2, 1], rel=1e-3)  # of pictures, the study has all steps
+    force = "() => kinodeStudio.run.player.main.header.joints.find((j) => j.name === 'main').peak.force.value"
+    shows(page, force, pytest.approx(same[2, 1], rel=1e-3))  # of pictures, the study has all steps
 
 
 def take_one(page, hands, text, best):

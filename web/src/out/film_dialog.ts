@@ -37,6 +37,7 @@ export class FilmDialog {
   private readonly context: PlayerContext;
   private readonly view: () => PaintedView | null;
   private stop: AbortController | null = null;
+  private checks = 0;
 
   constructor(context: PlayerContext, view: () => PaintedView | null) {
     this.context = context;
@@ -106,9 +107,11 @@ export class FilmDialog {
   }
 
   private async check(): Promise<boolean> {
+    const number = ++this.checks;
     const order = this.order();
     let fault = this.fault(order);
     if (fault === "" && (await findCodec(order)) === null) fault = refusal(order.format);
+    if (number !== this.checks) return false; // the fields were changed meanwhile: what is said is of their last state
     this.start.disabled = fault !== "" || this.stop !== null;
     this.words.dataset["kind"] = fault === "" ? "note" : "error";
     const count = fault === "" ? pictureCount(order) : 0;

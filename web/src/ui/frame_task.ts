@@ -25,6 +25,17 @@ export function flushFrameTasks(): void {
   }
 }
 
+/**
+ * When all that was asked for is drawn, with what that asked for in its turn: after two pictures that left nothing to
+ * do. For programs that drive the page and then read it.
+ */
+export async function allDrawn(): Promise<void> {
+  for (let quiet = 0; quiet < 2; quiet = waiting.size === 0 ? quiet + 1 : 0) {
+    await new Promise(requestAnimationFrame);
+    await new Promise((go) => setTimeout(go, 0)); // after all work of that picture, also that of a changed size
+  }
+}
+
 export function makeFrameTask(work: () => void): FrameTask {
   const run = (): void => work();
   return {

@@ -10,6 +10,7 @@ parameterization of rigid-body inertia", the same journal, 7, 2022).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class InertialFit:
     def __str__(self) -> str:
         rows = [("base parameter", "value", "deviation", "unit")]
         rows += [
-            (name, f"{value:.6g}", f"{deviation:.2g}", unit)
+            (name, _write_known(value, deviation), f"{deviation:.2g}", unit)
             for name, value, deviation, unit in zip(
                 self.base.names, self.base_values, self.base_deviations, self.base.units, strict=True
             )
@@ -135,6 +136,14 @@ def _read(regressor: Regressor, effort: Any, weights: Any) -> tuple[Array, Array
     if weight.shape != (shape[1],) or not (weight > 0).all() or not np.isfinite(weight).all():
         raise ArgumentError(f"weights: {shape[1]} positive numbers are expected, one for each speed")
     return measured, weight
+
+
+def _write_known(value: float, deviation: float) -> str:
+    """A number with the digits that its deviation, of which two are shown, leaves certain."""
+    shown = float(f"{deviation:.2g}")
+    if not 0.0 < shown < math.inf:
+        return f"{value:.6g}"
+    return f"{round(float(value), 1 - math.floor(math.log10(shown))) + 0.0:.10g}"
 
 
 def _bodies(regressor: Regressor) -> list[str]:
