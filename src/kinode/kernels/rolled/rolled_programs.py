@@ -35,6 +35,7 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation, traced)
+    from kinode.jit.kernel_text.lean_programs import make_lean
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder
@@ -42,13 +43,13 @@ def make_program(
 
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     if kernel.name == "direction":
-        return differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False)
+        return make_lean(differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False))
     if kernel.name == "derivatives_along":
         assert isinstance(kernel.options, DerivativeOptions)
-        return differentiate_along(topology, builder, kernel.options, adds_efforts=True)
+        return make_lean(differentiate_along(topology, builder, kernel.options, adds_efforts=True))
     if isinstance(kernel.options, DerivativeOptions):
         return DerivativeBuilder(topology, kernel).program()
-    return builder(topology, kernel).program()
+    return make_lean(builder(topology, kernel).program())
 
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
