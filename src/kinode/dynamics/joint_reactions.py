@@ -18,6 +18,7 @@ from kinode.dynamics.redundant_reactions import ReactionSharing, is_redundant, s
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
+from kinode.kernels.derivatives.shared_quantities import ACTED_ON
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.constraints.gear_coupling import find_transmissions
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 PARTS = ("total", "static", "kinetic")
-ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)  # that drives and gears contribute to
 
 
 def read_request(

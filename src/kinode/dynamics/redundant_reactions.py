@@ -249,7 +249,7 @@ def share(
     """
     compiled = np.atleast_2d(states.call(dynamics, "holding", LoadOptions(part, hold)))
     analyses = Analyses(dynamics, states, len(compiled)) if every is None else every
-    _check_teeth(dynamics, analyses)
+    check_teeth(dynamics, analyses)
     change = analyses.change(compiled)
     sizes, n_u = dynamics.topology.holding, {name: joint.n_u for name, joint in dynamics.system.joints.items()}
     loads = {name: compiled[:, at : at + sizes[name]] for name, at in analyses.tables.starts.items()}
@@ -258,7 +258,7 @@ def share(
     )
 
 
-def _check_teeth(dynamics: Dynamics, analyses: Analyses) -> None:
+def check_teeth(dynamics: Dynamics, analyses: Analyses) -> None:
     """Refuse tooth forces that are not unique: which flank carries them is not known, and they are not linear."""
     followers = {coupling.constraint: f"{name}.effort" for name, coupling in dynamics.topology.couplings.items()}
     for name in dynamics.topology.meshes:

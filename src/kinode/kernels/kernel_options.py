@@ -76,6 +76,14 @@ class SharingOptions:
 
 
 @dataclass(frozen=True)
+class SharedNames:
+    """Names of quantities, and how redundant reactions among them are shared."""
+
+    names: tuple[str, ...]
+    sharing: SharingOptions | None
+
+
+@dataclass(frozen=True)
 class BoundOptions:
     """What the kernels of bounds cover: laws as text, event functions by their index, and how many arguments."""
 
@@ -104,11 +112,13 @@ class DerivativeOptions:
     """What is differentiated, and by what.
 
     ``of`` are names of quantities, or words of ``derivatives/derived_values.py``.  ``by`` has a word of
-    ``derivatives/directions.py`` and a position in that array, or None for all of it.
+    ``derivatives/directions.py`` and a position in that array, or None for all of it.  ``sharing`` is how redundant
+    reactions among the quantities are shared.
     """
 
     of: tuple[str, ...]
     by: tuple[tuple[str, int | None], ...]
+    sharing: SharingOptions | None = None
 
 
 @dataclass(frozen=True)

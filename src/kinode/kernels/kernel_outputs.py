@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy, where
+from kinode.algebra.scalars import Array, Scalar, where
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
 from kinode.model.system import joint_frame
 from kinode.model.system_checks import find_asking
@@ -153,22 +153,14 @@ def load_sharing(snapshot: Snapshot, x: Array, options: SharingOptions) -> Outpu
     ``x`` are the components of ``topology.holding`` with moments over the length.  The result is the change of those
     that are shared; that of a trial load, for all; the largest inverse pivot; the efforts of the locks.
     """
-    from kinode.formulations.equal_stiffness import EqualStiffness  # which few runs need
+    from kinode.kernels.derivatives.shared_quantities import SharedLoads  # which few runs need
 
-    system = EqualStiffness(snapshot, options.length, options.locks)
-    sizes = snapshot.topology.holding
+    loads = SharedLoads(snapshot, options)
     trial = [math.cos(1.0 + 7.0 * k) for k in range(len(options.shared))]  # no two of them alike
-    ends = np.cumsum(list(sizes.values()))[:-1]
-
-    def share(loads: Iterable[Scalar]) -> tuple[Array, Scalar]:
-        chosen = tidy([load if flag else 0.0 for load, flag in zip(loads, options.shared, strict=True)])
-        change, locked = system.share(dict(zip(sizes, np.split(chosen, ends), strict=True)))
-        return np.concatenate([change[name] for name in sizes]), locked
-
-    change, _ = share(x)
-    test, locked = share(trial)
+    change, _ = loads.share(x)
+    test, locked = loads.share(trial)
     shared = [value for value, flag in zip(change, options.shared, strict=True) if flag]
-    return [*shared, *test, system.flexibility, locked]
+    return [*shared, *test, loads.stiffness.flexibility, locked]
 
 
 # -- accelerations by cause ------------------------------------------------------------------------

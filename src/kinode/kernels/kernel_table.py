@@ -115,6 +115,7 @@ _ROWS = (
     KernelRow("pose", modes=Modes.UNUSED),
     # by name
     KernelRow("evaluate", modes=Modes.FITTED),
+    KernelRow("shared_values", modes=Modes.FITTED),
     KernelRow("law"),
     KernelRow("loaded_values", n_x=_n_u, x_name="effort", given=added_efforts, modes=Modes.FITTED),
     KernelRow("values_of_motion", **_MOTION),

@@ -38,7 +38,7 @@ start_outputs = _LaterModule("start_outputs")
 column_outputs = _LaterModule("derivatives.column_outputs")
 derivative_outputs = _LaterModule("derivatives.derivative_outputs")
 directed_outputs = _LaterModule("derivatives.directed_outputs")
-find_values = _LaterModule("derivatives.derived_values").find_values
+find_named_values = _LaterModule("derivatives.derived_values").find_named_values
 has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
 has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
 
@@ -138,9 +138,10 @@ TRACES: Mapping[str, KernelTrace] = {
     "pose": KernelTrace(outputs.pose, rolled=_always),
     # by name
     "evaluate": KernelTrace(outputs.evaluate, rolled=_always),
+    "shared_values": KernelTrace(find_named_values),
     "law": KernelTrace(outputs.law, rolled=_always),
-    "loaded_values": KernelTrace(find_values),
-    "values_of_motion": KernelTrace(find_values),
+    "loaded_values": KernelTrace(find_named_values),
+    "values_of_motion": KernelTrace(find_named_values),
     "pictures": KernelTrace(picture_outputs.pictures, rolled=_without_shares),
     # reactions
     "reactions": KernelTrace(outputs.reactions, rolled=_shares_of_trees),

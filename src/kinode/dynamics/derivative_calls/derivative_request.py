@@ -42,13 +42,15 @@ class DerivativeRequest:
     """What is differentiated by what.
 
     ``of`` and ``by`` are the names as they were given, with the shape of each.  ``of_motion`` says whether
-    accelerations are given; otherwise they follow from the model, with added efforts.
+    accelerations are given; otherwise they follow from the model, with added efforts.  ``is_shared`` says whether there
+    are reactions among the quantities that equilibrium alone does not determine.
     """
 
     of: Mapping[str, tuple[int, ...]]
     by: Mapping[str, tuple[int, ...]]
     options: DerivativeOptions
     of_motion: bool
+    is_shared: bool = False
 
     @property
     def kernel(self) -> Kernel:
@@ -90,20 +92,21 @@ def _slices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, slice]:
 
 def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: bool = False) -> DerivativeRequest:
     """What a call asks for; ``of_motion`` says whether accelerations are given besides."""
-    names = read_names("of", of)
+    names = expand_names(dynamics, read_names("of", of))
     of_motion = of_motion or "effort" in names or (by is not None and "u_dot" in read_names("by", by))
     default = BY_DEFAULT_OF_MOTION if of_motion else BY_DEFAULT
     words = default if by is None else read_names("by", by)
     _check_words(names, words, of_motion)
-    shapes = {name: _read_quantity(dynamics, name) for name in names}
+    topology = dynamics.arguments.topology
+    shapes = {name: shape_of(topology, name) for name in names}
     directions = {word: read_direction(dynamics, word) for word in words}
     options = DerivativeOptions(names, tuple(directions.values()))
-    topology = dynamics.arguments.topology
     sizes = {
         word: (count_columns(topology, array),) if position is None and word != "t" else ()
         for word, (array, position) in directions.items()
     }
-    return DerivativeRequest(shapes, sizes, options, of_motion)
+    shared = [name for name in names if _is_shared(dynamics, name)]
+    return DerivativeRequest(shapes, sizes, options, of_motion, bool(shared))
 
 
 def read_names(argument: str, value: Names, example: str = "u_dot") -> tuple[str, ...]:
@@ -128,12 +131,28 @@ def _check_words(names: tuple[str, ...], words: tuple[str, ...], of_motion: bool
             raise ArgumentError(f"of: {name} cannot be differentiated where accelerations are given")
 
 
-def _read_quantity(dynamics: Dynamics, name: str) -> tuple[int, ...]:
-    """The shape of what is differentiated."""
-    if name not in WORDS and is_shared(dynamics, find_quantity(dynamics.system, name)):
-        message = "is not determined by equilibrium alone here; how it is shared has no derivative"
-        raise ArgumentError(f"of: {name} {message}")
-    return shape_of(dynamics.arguments.topology, name)
+def expand_names(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of quantities, with ``reactions`` and ``poses`` replaced by the names of all joints and bodies."""
+    system = dynamics.system
+    groups = {
+        "reactions": [f"{joint}.reaction.{part}" for joint in system.joints for part in ("force", "moment")],
+        "poses": [f"{body}.{part}" for body in system.bodies for part in ("position", "rotation")],
+    }
+    whole = [name for each in names for name in groups.get(each, [each])]
+    return tuple(dict.fromkeys(whole))
+
+
+def _is_shared(dynamics: Dynamics, name: str) -> bool:
+    """Whether a quantity depends on how redundant reactions are shared."""
+    if name in WORDS:
+        return False
+    quantity = find_quantity(dynamics.system, name)
+    if not is_shared(dynamics, quantity):
+        return False
+    if quantity.sort == "link":
+        message = "is not determined by equilibrium alone here, and loads of links are not differentiated then"
+        raise ArgumentError(f"of: {name} {message}; name the reaction of the joint")
+    return True
 
 
 def read_direction(dynamics: Dynamics, word: str, argument: str = "by") -> tuple[str, int | None]:

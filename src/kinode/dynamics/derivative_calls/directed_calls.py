@@ -10,6 +10,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.prepared_derivatives import join_rows
+from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.fields import short
@@ -33,11 +34,6 @@ class CallPoint:
     inputs: Any
 
 
-def _call(dynamics: Dynamics, kernel: Kernel, at: CallPoint, x: Array) -> Array:
-    point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, x)
-    return dynamics.kernels.call(kernel, point, x)
-
-
 def _loads(dynamics: Dynamics, request: DerivativeRequest, at: CallPoint) -> Array:
     n = dynamics.n_u
     return dynamics.arguments.read_array(request.argument, at.x, n, None if request.of_motion else np.zeros(n))
@@ -53,7 +49,10 @@ def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoin
         raise ArgumentError("of: one quantity that follows from the state is expected, such as 'u_dot'")
     factors = [_factors(dynamics, request, name, values) for name, values in (("along", along), ("then", then))]
     x = join_rows([_loads(dynamics, request, at), *factors])
-    result = _call(dynamics, Kernel("second_derivatives", request.options), at, x)
+    kernel = Kernel("second_derivatives", request.options)
+    point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, x)
+    settled = settle_sharing(dynamics, request, point)
+    result = dynamics.kernels.call(kernel._replace(options=settled.options), point, x)
     (shape,) = request.of.values()
     return result.reshape(*result.shape[:-1], *shape)
 
@@ -83,7 +82,8 @@ def find_jacobian_rate(dynamics: Dynamics, of: Any, at: CallPoint) -> tuple[Arra
             raise ArgumentError(f"of: {of} depends on speeds; J is that of a position")
         return find_second(dynamics, of, {"q": at.u}, None, at)
     kernel = Kernel("jacobian_rate", (dynamics.arguments.placed_frame_name(of),))
-    values = _call(dynamics, kernel, at, np.empty(0))
+    point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, np.empty(0))
+    values = dynamics.kernels.call(kernel, point, np.empty(0))
     return values[..., :3], values[..., 3:]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
+from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -110,19 +111,21 @@ class PreparedDerivatives:
         n = read.topology.n_u
         extra = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         point = self.dynamics.read_point(request.kernel, t, q, u, z, p, inputs, extra)
-        result = self._call(self.kernels, point, extra)
+        result = self._call(settle_sharing(self.dynamics, request, point), self.kernels, point, extra)
         return result if out is None else write_into(out, result)
 
-    def _call(self, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+    def _call(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
         if 0 in self.shape:
             rows = len(extra) if extra.ndim == 2 else point.n_rows
             return np.zeros(self.shape if rows is None else (rows, *self.shape))
-        if takes_turns(self.dynamics, self.request):
-            return self._column_by_column(kernels, point, extra)
-        result = kernels.call(self.request.kernel, point, extra)
+        if takes_turns(self.dynamics, request):
+            return self._column_by_column(request, kernels, point, extra)
+        result = kernels.call(request.kernel, point, extra)
         return result.reshape(*result.shape[:-1], *self.shape)
 
-    def _column_by_column(self, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+    def _column_by_column(
+        self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array
+    ) -> Array:
         """The matrix as a batch of derivatives along one direction each."""
         count, rows = self.shape[1], len(extra) if extra.ndim == 2 else point.n_rows
         states = rows or 1
@@ -134,7 +137,7 @@ class PreparedDerivatives:
         arrays = {name: repeated(getattr(point, name)) for name in ("q", "u", "z", "p", "inputs")}
         times = repeated(np.reshape(point.t, (-1, 1)))[:, 0]
         x = np.hstack([repeated(extra), np.tile(np.eye(count), (states, 1))])
-        kernel = Kernel("derivatives_along", self.request.options)
+        kernel = Kernel("derivatives_along", request.options)
         result = kernels.call(kernel, EvaluationPoint(times, **arrays), x)
         matrices: Array = result.reshape(states, count, self.shape[0]).swapaxes(1, 2)
         return np.ascontiguousarray(matrices if rows is not None else matrices[0])
@@ -187,7 +190,9 @@ def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunctio
     """The function for a request; where that is possible, one of machine code."""
     plain = PreparedDerivatives(dynamics, request)
     topology, kernel = dynamics.arguments.topology, request.kernel
-    if 0 in request.shape or topology.n_u == 0 or needs_modes(topology, kernel) or takes_turns(dynamics, request):
+    if 0 in request.shape or topology.n_u == 0 or request.is_shared:
+        return plain
+    if needs_modes(topology, kernel) or takes_turns(dynamics, request):
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

@@ -12,6 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
 from kinode.dynamics.derivative_calls.prepared_derivatives import join_rows, read_fourth, write_into
+from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -108,7 +109,8 @@ class PreparedGradient:
         joined = join_rows([loads, own])
         if request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
-            result = self.dynamics.kernels.call(self.kernel, point, joined)
+            options = settle_sharing(self.dynamics, request, point).options
+            result = self.dynamics.kernels.call(self.kernel._replace(options=options), point, joined)
         else:
             result = np.zeros((*joined.shape[:-1], 0))
         return result if out is None else write_into(out, result)
@@ -122,7 +124,9 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
     """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
     plain = PreparedGradient(dynamics, request, weights)
     fixed = plain.weights is not None and plain.weights.ndim == 1
-    if not fixed or 0 in request.shape or request.of_motion or needs_modes(dynamics.arguments.topology, plain.kernel):
+    if request.is_shared or 0 in request.shape:
+        return plain
+    if not fixed or request.of_motion or needs_modes(dynamics.arguments.topology, plain.kernel):
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

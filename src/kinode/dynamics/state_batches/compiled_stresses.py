@@ -14,7 +14,7 @@ from kinode.dynamics.state_batches.stress_loop import analyze_states
 from kinode.dynamics.state_batches.stress_memory import StressMemory
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.pointers import floats_of, ints_of
-from kinode.model.constraints.constraint import ANGULAR
+from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
@@ -43,26 +43,11 @@ class StressTables:
         self.gears = topology.couplings
         self.multipliers = {name: units for name, units in constants.multipliers.items() if name in self.starts}
         self.m = 6 * len(self.cuts) + len(self.gears) + sum(len(units) for units in self.multipliers.values())
-        self.units = self._units()
-
-    def _units(self) -> Array:
-        """The divisor of each component: the length for moments."""
-        length, units = self.constants.length, np.ones(self.n)
-        for name, joint in self.topology.system.joints.items():
-            at = self.starts[name]
-            units[at + 3 : at + 6] = length
-            effort = self.starts.get(f"{name}.effort")
-            if effort is not None:
-                units[effort : effort + joint.n_u] = self.find_effort_units(name)
-        for name, kinds in self.multipliers.items():
-            at = self.starts[name]
-            units[at : at + len(kinds)] = [length if kind in ANGULAR else 1.0 for kind in kinds]
-        return units
+        self.units = find_load_units(topology, constants.length)
 
     def find_effort_units(self, name: str) -> list[float]:
         """The unit of each effort of a joint: the length for angles."""
-        kinds = [kind for _, kind in self.topology.system.joints[name].coordinates]
-        return [self.constants.length if kind == "angle" else 1.0 for kind in kinds]
+        return find_effort_units(self.topology, name, self.constants.length)
 
     @property
     def energy(self) -> Array:

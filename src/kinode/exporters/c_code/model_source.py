@@ -15,6 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.shared_patterns import find_start_pattern, values_kernel
 from kinode.exporters.c_code import break_search, start_loop
 from kinode.exporters.c_code.break_plan import find_break_plan
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image, write_copies
@@ -190,7 +191,7 @@ class _ModelText:
     # -- text --------------------------------------------------------------------------------------
     def write(self) -> CModel:
         image, name = self._image(), self.name
-        evaluate = self.number(Kernel("evaluate", self.outputs)) if self.outputs else 0
+        evaluate = self.number(values_kernel(self.dynamics, self.outputs)) if self.outputs else 0
         along = self.number(self._along()) if self.has_jacobian else 0
         with self.dynamics.kernels.tracing():
             programs = [self.dynamics.kernels.program(kernel) for kernel in self.kernels]
@@ -232,7 +233,8 @@ class _ModelText:
     def _along(self) -> Kernel:
         """The kernel of derivatives of rates and outputs along one direction of states and inputs."""
         by = (("coordinates", None), ("u", None), ("z", None), ("inputs", None))
-        return Kernel("derivatives_along", DerivativeOptions(("rate", *self.outputs), by))
+        sharing = find_start_pattern(self.dynamics, self.outputs)
+        return Kernel("derivatives_along", DerivativeOptions(("rate", *self.outputs), by, sharing))
 
     def _loops(self, loops: CLoopWriter) -> dict[str, str]:
         """The loop functions that the runtime calls, by the names of their macros."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.trace import Traced, needed
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.shared_patterns import values_kernel
 from kinode.exporters.fmu.fmu_variables import ExportedVariables
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.tree_size import is_large
@@ -22,7 +23,7 @@ def find_dependencies(
     with dynamics.kernels.tracing() as find_traced:
         traced = find_traced()
         rates = traced.trace(Kernel("rate"))[: len(variables.states)]
-        outputs = traced.trace(Kernel("evaluate", variables.quantities)) if variables.quantities else []
+        outputs = traced.trace(values_kernel(dynamics, variables.quantities)) if variables.quantities else []
         return _reached(rates, places), _reached(outputs, places)
 
 

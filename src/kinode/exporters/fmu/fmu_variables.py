@@ -15,7 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.shared_patterns import has_start_pattern
 from kinode.errors import ArgumentError
 from kinode.expressions.dimensions import DIMENSIONLESS, Dimension
 from kinode.expressions.units import DIMENSIONS, parse_si_unit
@@ -121,7 +121,7 @@ def structured(text: str) -> str | None:
 def default_outputs(dynamics: Dynamics) -> tuple[str, ...]:
     """Coordinates and speeds of all joints, other states, joint loads that equilibrium determines, and the energy."""
     system = dynamics.system
-    names = [name for name in table_names(dynamics) if not is_shared(dynamics, find_quantity(system, name))]
+    names = [name for name in table_names(dynamics) if has_start_pattern(dynamics, find_quantity(system, name))]
     return (*names, *(WHOLE_SYSTEM if system.bodies else ()))
 
 
@@ -193,8 +193,8 @@ def _check_outputs(dynamics: Dynamics, outputs: Sequence[str] | None) -> tuple[s
         quantity = find_quantity(dynamics.system, text)
         if quantity.sort in ("parameter", "input", "time"):
             raise ArgumentError(f"outputs: {text} is a variable of the FMU already, as {quantity.sort}")
-        if is_shared(dynamics, quantity):
-            message = "equilibrium alone does not determine it, and the rule that shares it is not in the FMU"
+        if not has_start_pattern(dynamics, quantity):
+            message = "equilibrium alone does not determine it, and the rule that shares it here is not in the FMU"
             raise ArgumentError(f"outputs: {text}: {message}")
     return tuple(dict.fromkeys(outputs))
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
+from kinode.dynamics.derivative_calls.derivative_request import expand_names, read_names, read_request
 from kinode.dynamics.derivative_calls.prepared_derivatives import prepare
+from kinode.dynamics.shared_patterns import find_pattern
+from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import ArgumentError
 from kinode.exporters.frameworks.casadi_functions import FORWARD, MOTION
 from kinode.exporters.frameworks.exchanged_arguments import ExchangedArguments
-from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_options import Kernel, SharedNames
 from kinode.model.base.fields import unknown
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class CalledFunction:
     """
 
     def __init__(self, dynamics: Dynamics, of: str | Iterable[str]) -> None:
-        names = read_names("of", of if isinstance(of, str) else tuple(of))
+        names = expand_names(dynamics, read_names("of", of if isinstance(of, str) else tuple(of)))
         request = read_request(dynamics, names, None)
         self.dynamics, self.names, self.shapes = dynamics, names, dict(request.of)
         self.entries = ExchangedArguments(dynamics)
@@ -78,7 +80,11 @@ class CalledFunction:
     def values(self, *arguments: Any) -> Array:
         """The result, of shape (..., size)."""
         lead, point = self._point(arguments)
-        result = self.dynamics.kernels.call(self.kernel, point[0], point[1])
+        kernel = self.kernel
+        if self.function.request.is_shared:
+            pattern = find_pattern(self.dynamics, StateBatch.of(point[0]))
+            kernel = kernel._replace(options=SharedNames(self.names, pattern))
+        result = self.dynamics.kernels.call(kernel, point[0], point[1])
         return result.reshape(*lead, self.size)
 
     def jacobian(self, *arguments: Any) -> Array:

@@ -16,11 +16,12 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.dynamics.compiled_formulations import find_composition
 from kinode.dynamics.derivative_calls.derivative_request import read_names
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.shared_patterns import find_start_pattern, has_start_pattern
 from kinode.errors import ArgumentError
 from kinode.exporters.frameworks.casadi_writer import CasadiWriter, casadi_names
 from kinode.exporters.frameworks.exchanged_arguments import ExchangedArguments
 from kinode.kernels.derivatives.derived_values import WORDS, find_values, shape_of
+from kinode.kernels.kernel_options import SharingOptions
 from kinode.kernels.kernel_programs import TracedModel
 from kinode.model.quantity_expressions import unit_of
 from kinode.model.quantity_names import find_quantity
@@ -64,7 +65,7 @@ class CasadiFunctions:
     units : mapping of str to str or tuple of str
         The SI unit of each quantity.
     undetermined : tuple of str
-        The joints whose reactions equilibrium does not determine.
+        The joints whose reactions neither equilibrium nor the rule of least norm determines.
     """
 
     rate: Any
@@ -84,7 +85,7 @@ class CasadiFunctions:
         A warning names the joints that it leaves out.
         """
         if self.undetermined:
-            told = "are not determined by equilibrium alone; how they are shared is no function of CasADi"
+            told = "are not determined by equilibrium alone; how they are shared here is no function of CasADi"
             message = f"to_casadi: the reactions of {', '.join(self.undetermined)} {told}, and they are left out"
             warnings.warn(message, UserWarning, stacklevel=2)
         return self.determined
@@ -112,15 +113,19 @@ def to_casadi(dynamics: Dynamics, outputs: str | Iterable[str] = ()) -> CasadiFu
     _tell_events(dynamics)
     with paused_collection():
         maker = _Maker(casadi, dynamics)
-        joints = {name: f"{name}.reaction.force" for name in dynamics.system.joints}
-        shared = [joint for joint, name in joints.items() if is_shared(dynamics, _quantity(dynamics, name))]
+        joints = {name: [f"{name}.reaction.{part}" for part in ("force", "moment")] for name in dynamics.system.joints}
+        shared = [
+            joint for joint, wrench in joints.items() if not has_start_pattern(dynamics, _quantity(dynamics, wrench[0]))
+        ]
         determined = [joint for joint in joints if joint not in shared]
+        pattern = find_start_pattern(dynamics, [*names, *(name for joint in determined for name in joints[joint])])
         aliases = casadi_names([*names, *determined])
         instant, moved = maker.forward, maker.moved
-        wrenches = {joint: [*instant.reaction(joint)[1], *instant.reaction(joint)[0]] for joint in determined}
+        values = {aliases[name]: _matrix(instant, name, pattern) for name in names}
+        wrenches = {joint: find_values(instant, tuple(joints[joint]), pattern) for joint in determined}
         return CasadiFunctions(
             maker.function("rate", FORWARD, {x: find_values(instant, (x,)) for x in ("q_dot", "u_dot", "z_dot")}),
-            maker.function("outputs", FORWARD, {aliases[x]: _matrix(instant, x) for x in names}) if names else None,
+            maker.function("outputs", FORWARD, values) if names else None,
             maker.function("reactions", FORWARD, {aliases[x]: v for x, v in wrenches.items()}) if wrenches else None,
             maker.function("effort", MOTION, {"effort": find_values(moved, ("effort",))}),
             _closure(maker) if dynamics.topology.constrained else None,
@@ -170,8 +175,8 @@ def _closure(maker: _Maker) -> Any:
     return maker.function("closure", POINT, {name: list(constraints.every(f)) for name, f in rows.items()})
 
 
-def _matrix(snapshot: Snapshot, name: str) -> Array:
-    return np.array(find_values(snapshot, (name,)), dtype=object).reshape(shape_of(snapshot.topology, name))
+def _matrix(snapshot: Snapshot, name: str, pattern: SharingOptions | None) -> Array:
+    return np.array(find_values(snapshot, (name,), pattern), dtype=object).reshape(shape_of(snapshot.topology, name))
 
 
 def _quantity(dynamics: Dynamics, name: str) -> Any:
@@ -182,6 +187,6 @@ def _check_output(dynamics: Dynamics, name: str) -> None:
     if name in WORDS:
         if name == "effort":
             raise ArgumentError("outputs: effort is a function of its own, of given accelerations: .effort")
-    elif is_shared(dynamics, _quantity(dynamics, name)):
-        message = "is not determined by equilibrium alone here; how it is shared is no function of CasADi"
+    elif not has_start_pattern(dynamics, _quantity(dynamics, name)):
+        message = "is not determined by equilibrium alone; how it is shared here is no function of CasADi"
         raise ArgumentError(f"outputs: {name} {message}")

@@ -18,7 +18,7 @@ from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels.derivatives.derivative_outputs import Differentiated, neighbors, pack_directions
 from kinode.kernels.derivatives.directions import Direction
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, PIECEWISE_CONSTANT, sweep_forward
-from kinode.kernels.kernel_options import ColumnOptions
+from kinode.kernels.kernel_options import ColumnOptions, DerivativeOptions
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -72,10 +72,11 @@ def _find_derivative(
 ) -> Callable[[Direction], list[Scalar]]:
     """The function that gives the rates of all results along a direction."""
     if options.of.name == "rate":  # one direction in a tree has fewer operations by the recursion itself
-        return Differentiated(snapshot, tape, ("rate",), through_equations=snapshot.topology.constrained).along
+        rate = DerivativeOptions(("rate",), ())
+        return Differentiated(snapshot, tape, rate, through_equations=snapshot.topology.constrained).along
     if options.of.name == "evaluate":
         assert isinstance(options.of.options, tuple)
-        return Differentiated(snapshot, tape, options.of.options).along
+        return Differentiated(snapshot, tape, DerivativeOptions(options.of.options, ())).along
     nodes = needed(values)
 
     def along(direction: Direction) -> list[Scalar]:

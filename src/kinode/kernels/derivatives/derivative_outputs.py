@@ -27,11 +27,12 @@ class Differentiated:
     """Results of an instant on a tape, ready to be differentiated along any direction."""
 
     def __init__(
-        self, snapshot: Snapshot, tape: Tape, names: tuple[str, ...], *, through_equations: bool = True
+        self, snapshot: Snapshot, tape: Tape, options: DerivativeOptions, *, through_equations: bool = True
     ) -> None:
         """``through_equations``: whether accelerations are differentiated through the equations of motion."""
         equations = find_equations(snapshot, tape) if through_equations else None
-        self.results = find_values(snapshot if equations is None else equations.instant, names)
+        instant = snapshot if equations is None else equations.instant
+        self.results = find_values(instant, options.of, options.sharing)
         self.nodes = needed(self.results)
         depends = any(is_input(node, UNKNOWNS) for node in self.nodes)
         self.equations: MotionEquations | None = equations if depends else None
@@ -51,7 +52,7 @@ class Differentiated:
 
 def derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> Array:
     """The matrix of derivatives of all results by all directions; neighboring columns are computed at once."""
-    results = Differentiated(snapshot, tape, options.of)
+    results = Differentiated(snapshot, tape, options)
     columns: list[list[Scalar]] = []
     for group in neighbors(unit_directions(snapshot.topology, tape, options)):
         rates = results.along(pack_directions(tape, group))

@@ -9,13 +9,15 @@ effort    inverse dynamics, for given u_dot    energy         kinetic energy, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.kernels import kernel_outputs
+from kinode.kernels.kernel_options import SharedNames, SharingOptions
 from kinode.kernels.kernel_outputs import flat
-from kinode.model.quantity_names import find_quantity
+from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
@@ -61,10 +63,21 @@ def shape_of(topology: Topology, name: str) -> tuple[int, ...]:
     return (sizes[name],) if name in sizes else find_quantity(topology.system, name).size
 
 
-def find_values(snapshot: Snapshot, names: tuple[str, ...]) -> list[Scalar]:
-    """All entries of what the names stand for, one after the other."""
+def find_values(snapshot: Snapshot, names: tuple[str, ...], sharing: SharingOptions | None = None) -> list[Scalar]:
+    """All entries of what the names stand for, one after the other; with ``sharing``, redundant reactions shared."""
     values: list[Scalar] = []
+    find_quantity_value: Callable[[QuantityName], object] = snapshot.quantity
+    if sharing is not None:
+        from kinode.kernels.derivatives.shared_quantities import SharedLoads, find_shared  # which few models need
+
+        find_quantity_value = partial(find_shared, snapshot, SharedLoads(snapshot, sharing))
     for name in names:
         known = WORDS.get(name)
-        values += flat(snapshot.quantity(find_quantity(snapshot.system, name)) if known is None else known(snapshot))
+        values += flat(find_quantity_value(find_quantity(snapshot.system, name)) if known is None else known(snapshot))
     return values
+
+
+def find_named_values(snapshot: Snapshot, names: tuple[str, ...] | SharedNames) -> list[Scalar]:
+    """The same, with names and sharing in one record."""
+    whole = names if isinstance(names, SharedNames) else SharedNames(names, None)
+    return find_values(snapshot, whole.names, whole.sharing)

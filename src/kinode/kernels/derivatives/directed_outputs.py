@@ -48,7 +48,7 @@ def count_factors(topology: Topology, options: DerivativeOptions) -> int:
 
 def gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
     """The derivatives of the weighted sum of all results by each direction, by a sweep backward."""
-    of = Differentiated(snapshot, tape, options.of)
+    of = Differentiated(snapshot, tape, options)
     seeds: dict[int, Scalar] = {}
     for result, weight in zip(of.results, x[snapshot.topology.n_u :], strict=True):
         if type(result) is Traced:
@@ -81,7 +81,7 @@ def rate_along(snapshot: Snapshot, tape: Tape, x: Array, options: object) -> lis
 
 def _along(snapshot: Snapshot, tape: Tape, factors: Array, options: DerivativeOptions) -> list[Scalar]:
     direction = along(snapshot.topology, tape, options, factors)
-    of = Differentiated(snapshot, tape, options.of, through_equations=snapshot.topology.constrained)
+    of = Differentiated(snapshot, tape, options, through_equations=snapshot.topology.constrained)
     return of.along(direction)
 
 
@@ -90,7 +90,7 @@ def second_derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: Deriva
     n, count = snapshot.topology.n_u, count_directions(snapshot.topology, options)
     first = along(snapshot.topology, tape, options, x[n : n + count])
     second = along(snapshot.topology, tape, options, x[n + count :])
-    rates = Differentiated(snapshot, tape, options.of).along(first)
+    rates = Differentiated(snapshot, tape, options).along(first)
     return _rates_of(rates, second)
 
 

@@ -35,6 +35,8 @@ def has_paired_recursion(topology: Topology) -> bool:
 
 def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
     """Whether derivatives along a direction are those of loop code (``tangent_programs.py``), in a large system."""
+    if options.sharing is not None:
+        return False
     return options.of in (("rate",), ("u_dot",), ("energy",)) or not any(name in OF_SYSTEMS for name in options.of)
 
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.shared_patterns import has_start_pattern, values_kernel
 from kinode.dynamics.state_batches.state_batch import split_values
 from kinode.errors import ArgumentError
-from kinode.kernels.kernel_options import Kernel
 from kinode.model.quantity_names import find_quantity
 from kinode.structure.evaluation_point import EvaluationPoint
 
@@ -25,10 +24,10 @@ class Readings(Mapping[str, Array]):
     def __init__(self, dynamics: Dynamics, texts: tuple[str, ...]) -> None:
         names = [find_quantity(dynamics.system, text) for text in texts]
         for name in names:
-            if is_shared(dynamics, name):
-                message = "equilibrium alone does not determine it, and sharing takes longer than a step"
+            if not has_start_pattern(dynamics, name):
+                message = "equilibrium alone does not determine it, and how it is shared here takes longer than a step"
                 raise ArgumentError(f"watch: {name.text}: {message}; dynamics.evaluate gives it")
-        self._kernels, self._kernel = dynamics.kernels, Kernel("evaluate", texts)
+        self._kernels, self._kernel = dynamics.kernels, values_kernel(dynamics, texts)
         self.machine = self._kernels.machine(self._kernel)
         self.array = np.zeros(self.machine.sizes["out"])
         self._values = dict(split_values(self.array, names))
