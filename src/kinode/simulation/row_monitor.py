@@ -78,7 +78,7 @@ def _smallest_of(G: Array, rows: tuple[int, ...]) -> Array:
 
 def _smallest_of_all(G: Array, rank: int) -> Array:
     """The smallest singular value of all rows together that belongs to the rank, for each position."""
-    values: Array = np.linalg.svd(G, compute_uv=False)[:, rank - 1]
+    values: Array = np.linalg.svd(G[:, G.any(axis=(0, 2))], compute_uv=False)[:, rank - 1]
     return values
 
 

@@ -163,7 +163,11 @@ def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> N
 
 def _check_ends(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> None:
     """Raise for a joint that starts beyond its rigid end stop: nothing would push it back."""
-    joints = {name: joint for name, joint in dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
+    known = dynamics.arguments.derived
+    if "rigid ends" not in known:
+        every = dynamics.system.joints.items()
+        known["rigid ends"] = {name: joint for name, joint in every if joint.ends and joint.ends.rigid}
+    joints = known["rigid ends"]
     if not joints:
         return
     resolve, snapshot = dynamics.arguments.resolver(p), dynamics.snapshot(start, p, inputs)

@@ -25,9 +25,7 @@ def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHisto
     topology = dynamics.topology
     if not topology.constrained or len(dynamics.closure.rows) == dynamics.closure.total:
         return motion
-    if not any(j.driven for j in topology.system.joints.values()) and not any(
-        map(depends_on_time, topology.constraints)
-    ):
+    if not _is_driven(dynamics):
         return motion
     loops = dynamics.loops
     for first in range(0, len(motion.t), BATCH_STATES):
@@ -49,3 +47,12 @@ def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHisto
                 t_end=float(motion.t[last]), y_end=motion.y[last],
             )  # fmt: skip
     return motion
+
+
+def _is_driven(dynamics: Dynamics) -> bool:
+    """Whether anything moves by a law of time."""
+    known, topology = dynamics.arguments.derived, dynamics.topology
+    if "driven" not in known:
+        joints = topology.system.joints.values()
+        known["driven"] = any(j.driven for j in joints) or any(map(depends_on_time, topology.constraints))
+    return bool(known["driven"])

@@ -90,9 +90,10 @@ def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], 
 
     No entry of the step is larger than 0.5 rad or characteristic lengths.
     """
-    U, sizes, V = np.linalg.svd(A * ease, full_matrices=False)
+    filled = A.any(axis=1)
+    U, sizes, V = np.linalg.svd(A[filled] * ease, full_matrices=False)
     top = float(sizes.max(initial=0.0))
-    right, counts = U.T @ r, sizes > 1e-10 * top
+    right, counts = U.T @ r[filled], sizes > 1e-10 * top
 
     def step(damping: float) -> Array:
         s: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
@@ -130,7 +131,8 @@ def _walk(
     at, G, last = q, start, still
     samples = []
     for k in range(WALK_STEPS if len(start) <= MANY_ROWS else WALK_STEPS // 2):
-        triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
+        filled = without_zeros(G)
+        triangle = np.linalg.qr(filled, mode="r") if len(filled) > max(MANY_ROWS, n) else filled  # same singular values
         _, sizes, V = np.linalg.svd(triangle)
         null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
         if not len(null):
@@ -144,8 +146,9 @@ def _walk(
             continue
         at = there
         G = rows(at)[1]
-        if _clarity(G) > CLEAR_RANK:
-            samples.append((find_rank(G), G))
+        sizes = _singular_values(G)
+        if _clarity(sizes) > CLEAR_RANK:
+            samples.append((_rank(sizes), G))
         else:  # too near to a singular position to show the rank: try another direction from the start
             at, G, last = q, start, still
     return samples
@@ -187,28 +190,41 @@ def _independent(G: Array, first: Array) -> list[int]:
 
         return [int(row) for row in qr(G.T, mode="r", pivoting=True)[-1][: find_rank(G)]]
     chosen: list[int] = []
-    left = G.copy()
+    numbers = np.flatnonzero(G.any(axis=1))
+    left, first = G[numbers], first[numbers]
+    G = left.copy()
     for part in (np.flatnonzero(first), np.flatnonzero(~first)):
-        for _ in range(find_rank(G[[*chosen, *part]]) - len(chosen)):
+        for _ in range(find_rank(G[[*chosen, *part]]) - len(chosen) if len(part) else 0):
             sizes = np.linalg.norm(left[part], axis=1)
             row = int(part[np.argmax(sizes)])
             direction = left[row] / sizes.max()
             left -= np.outer(left @ direction, direction)
             left[row] = 0.0
             chosen.append(row)
-    return chosen
+    return [int(numbers[row]) for row in chosen]
 
 
-def _clarity(G: Array) -> float:
-    """The least nonzero singular value as a share of the largest."""
-    sizes = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
+def without_zeros(G: Array) -> Array:
+    """The rows that are not zero (in a plane mechanism two of five of a hinge), with the same singular values."""
+    filled = G.any(axis=1)
+    return G if filled.all() else G[filled]
+
+
+def _singular_values(G: Array) -> Array:
+    """The singular values in descending order, but for zeros of rows that are zero."""
+    sizes: Array = np.linalg.svd(without_zeros(G), compute_uv=False) if G.size else np.zeros(0)
+    return sizes
+
+
+def _clarity(sizes: Array) -> float:
+    """The least nonzero singular value as a share of the largest, of all of them."""
     kept = sizes[sizes > RANK * sizes.max(initial=0.0)]
     return float(kept[-1] / kept[0]) if len(kept) else 1.0
 
 
 def rows_serve(G: Array, rows: Sequence[int]) -> bool:
     """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
-    whole = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
+    whole = _singular_values(G)
     rank = _rank(whole)
     if rank != len(rows):
         return False
@@ -219,7 +235,7 @@ def rows_serve(G: Array, rows: Sequence[int]) -> bool:
 
 def find_rank(G: Array) -> int:
     """The rank of a Jacobian whose rows are scaled by units."""
-    return _rank(np.linalg.svd(G, compute_uv=False)) if G.size else 0
+    return _rank(_singular_values(G))
 
 
 def _rank(sizes: Array) -> int:

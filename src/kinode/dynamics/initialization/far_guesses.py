@@ -51,7 +51,10 @@ def find_far_guesses(
 
 
 def _has_guess(dynamics: Dynamics) -> bool:
-    return any(joint.guess is not None for joint in dynamics.system.joints.values())
+    known = dynamics.arguments.derived
+    if "guesses" not in known:
+        known["guesses"] = any(joint.guess is not None for joint in dynamics.system.joints.values())
+    return bool(known["guesses"])
 
 
 def _find(

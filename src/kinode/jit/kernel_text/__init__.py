@@ -1,1 +1,1 @@
-"""The text of straight-line code: scalar operations, and vectors of several scalars."""
+"""Programs made lean, and their text: scalar operations, and vectors of several scalars."""

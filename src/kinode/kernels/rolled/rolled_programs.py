@@ -35,6 +35,7 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation, traced)
+    from kinode.jit.kernel_text.lean_programs import make_lean
     from kinode.kernels.rolled import tangent_builder
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
@@ -42,19 +43,20 @@ def make_program(
 
     builder = ClosedBuilder if topology.constrained else RolledBuilder
     if kernel.name == "direction":
-        return tangent_builder.differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False)
+        return make_lean(tangent_builder.differentiate_along(topology, builder, RATE_BY_STATE, adds_efforts=False))
     if kernel.name == "loop_rates":
         return tangent_builder.differentiate_loops(topology, builder, kernel)
     if isinstance(kernel.options, DerivativeOptions):
         match kernel.name:
             case "derivatives_along":
-                return tangent_builder.differentiate_along(topology, builder, kernel.options, adds_efforts=True)
+                along = tangent_builder.differentiate_along(topology, builder, kernel.options, adds_efforts=True)
+                return make_lean(along)
             case "second_derivatives":
                 return tangent_builder.differentiate_twice(topology, builder, kernel.options)
             case "gradient" | "gradient_of_motion":
                 return tangent_builder.differentiate_backward(topology, builder, kernel.options)
         return DerivativeBuilder(topology, kernel).program()
-    return builder(topology, kernel).program()
+    return make_lean(builder(topology, kernel).program())
 
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
