@@ -35,6 +35,7 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation, traced)
+    from kinode.jit.kernel_text.early_turns import compute_turns_early
     from kinode.jit.kernel_text.lean_programs import make_lean
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
@@ -49,7 +50,7 @@ def make_program(
         return make_lean(differentiate_along(topology, builder, kernel.options, adds_efforts=True))
     if isinstance(kernel.options, DerivativeOptions):
         return DerivativeBuilder(topology, kernel).program()
-    return make_lean(builder(topology, kernel).program())
+    return compute_turns_early(make_lean(builder(topology, kernel).program()))
 
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
