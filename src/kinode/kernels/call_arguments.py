@@ -92,11 +92,13 @@ class Arguments:
 
     def read_inputs(self, inputs: Any, t: Any = None) -> Array:
         """Inputs; given like parameters.  Those that change with time are evaluated at the time, or times, t."""
+        if inputs is None or inputs is self.inputs:
+            return self.inputs
         from kinode.ode.runs.input_table import VaryingInputs
 
         if isinstance(inputs, VaryingInputs):
             return inputs.at(t)
-        return self.inputs if inputs is None else self._read_vector("inputs", inputs)
+        return self._read_vector("inputs", inputs)
 
     def _read_vector(self, name: str, value: Any) -> Array:
         names = self.topology.parameters if name == "p" else self.topology.inputs

@@ -91,7 +91,7 @@ def _read_list(times: Any, t0: float, until: float) -> Array:
         ) from None
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
         raise ArgumentError(f"times: finite numbers in a row are expected, not an array of shape {array.shape}")
-    if (np.diff(array) < 0).any():
+    if (array[1:] < array[:-1]).any():
         raise ArgumentError("times: must not go back")
     if array[0] < t0 or array[-1] > until:
         span = f"from {t0:g} to {until:g} s are simulated"

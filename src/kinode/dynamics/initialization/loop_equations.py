@@ -45,8 +45,14 @@ class LoopEquations:
     def closure_errors(self, point: EvaluationPoint) -> Array:
         """Absolute residuals of the rows that constrain positions, at one point; zero for the others."""
         out = self.kernels.call(CLOSURE, point)
-        errors: Array = abs(out[: len(self.names)]) / self.scale * self.position_rows
+        errors: Array = abs(out[: len(self.names)]) * self._weights
         return errors
+
+    @cached_property
+    def _weights(self) -> Array:
+        """What residuals of positions are multiplied by; zero for the other rows."""
+        weights: Array = self.position_rows / self.scale
+        return weights
 
     @cached_property
     def pattern(self) -> tuple[Array, Array]:

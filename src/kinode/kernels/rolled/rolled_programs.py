@@ -35,6 +35,7 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation, traced)
+    from kinode.jit.kernel_text.early_turns import compute_turns_early
     from kinode.jit.kernel_text.lean_programs import make_lean
     from kinode.kernels.rolled import tangent_builder
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
@@ -56,7 +57,7 @@ def make_program(
             case "gradient" | "gradient_of_motion":
                 return tangent_builder.differentiate_backward(topology, builder, kernel.options)
         return DerivativeBuilder(topology, kernel).program()
-    return make_lean(builder(topology, kernel).program())
+    return compute_turns_early(make_lean(builder(topology, kernel).program()))
 
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
