@@ -9,8 +9,9 @@ no Python within a step (``compiled_cvode.py``; it needs a C compiler). Each met
 error of a run is the largest of all states at fifty times, each relative to its largest value, against the explicit
 method of order 8 at a tight tolerance. What
 CVODE takes for the error of the Radau method is read off its curve, at each of the tolerances. A round goes through all
-tolerances and methods, so that a slow moment of the machine is spread over all of them; the best of a point's rounds
-counts, in seconds of the processor. kinode's are those of ``kn.simulate``. The exit code is 1 when what was asked for
+systems, tolerances and methods, and gives ratios of times that were measured within a moment; the median of the rounds
+counts, since the speed of a shared machine changes by half from one moment to the next. Seconds are those of the
+processor, the least of all rounds. kinode's are those of ``kn.simulate``. The exit code is 1 when what was asked for
 is missed, against CVODE in C where there is a compiler.
 """
 
@@ -43,7 +44,8 @@ TOLERANCES = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 TIGHTER = (1e-11, 1e-12)  # of CVODE in C alone: it needs them for the errors of the others
 SHOWN = 1e-8  # the default tolerance
 SAMPLES = 50
-REPETITIONS = 4  # in a turn, of runs that take milliseconds
+ROUNDS = 25
+REPETITIONS = 3  # in a turn, of runs that take milliseconds
 ROUNDS_IN_PYTHON = 1  # of CVODE through Python, which takes seconds
 HEADINGS = [
     "stiff system", "error", "kinode's `stiff`", "CVODE in C", "times as fast", "asked", "at the other tolerances",
@@ -108,24 +110,41 @@ def in_c(dynamics: kn.Dynamics, case: StiffCase, times: Any) -> Run:
     return run
 
 
-def measure_curves(case: StiffCase, tolerances: tuple[float, ...], rounds: int) -> dict[str, list[Point]]:
-    """Error against time of the methods."""
-    dynamics, times = kn.compile(case.system), np.linspace(0.0, case.until, SAMPLES)
-    tight = kn.simulate(dynamics, case.until, method="dop853", times=times, rtol=1e-12, atol=1e-14)
-    size = np.abs(tight.y).max(axis=0) + 1e-9
-    methods = {name: through_simulate(dynamics, case, name, times) for name in ("stiff", "cvode")}
-    methods |= {"c": in_c(dynamics, case, times)} if available() else {}
-    best: dict[tuple[str, float], Point] = {}
-    for turn in range(rounds):
-        for rtol, name in product((*tolerances, *TIGHTER), methods):
+class Comparison:
+    """The methods on one system, with the best point of each at each tolerance, and the ratios of each round."""
+
+    def __init__(self, case: StiffCase, tolerances: tuple[float, ...]) -> None:
+        self.case, self.tolerances = case, tolerances
+        dynamics, times = kn.compile(case.system), np.linspace(0.0, case.until, SAMPLES)
+        tight = kn.simulate(dynamics, case.until, method="dop853", times=times, rtol=1e-12, atol=1e-14)
+        self.exact, self.size = tight.y, np.abs(tight.y).max(axis=0) + 1e-9
+        self.methods = {name: through_simulate(dynamics, case, name, times) for name in ("stiff", "cvode")}
+        self.methods |= {"c": in_c(dynamics, case, times)} if available() else {}
+        self.peer = "c" if "c" in self.methods else "cvode"
+        self.curves: dict[str, dict[float, Point]] = {name: {} for name in self.methods}
+        self.ratios: list[list[float]] = []
+
+    def take_round(self, turn: int) -> None:
+        """All methods at all tolerances, and how many times as long the peer takes for the error of each."""
+        found: dict[str, dict[float, Point]] = {name: {} for name in self.methods}
+        for rtol, name in product((*self.tolerances, *TIGHTER), self.methods):
             if (rtol in TIGHTER and name != "c") or (turn >= ROUNDS_IN_PYTHON and name == "cvode"):
                 continue
             for _ in range(1 if name == "cvode" else REPETITIONS):
-                seconds, y, *counts = methods[name](rtol)
-                if (name, rtol) not in best or seconds < best[name, rtol].seconds:
-                    error = float((np.abs(y - tight.y) / size).max())
-                    best[name, rtol] = Point(seconds, error, *counts)
-    return {name: [point for (of, _), point in best.items() if of == name] for name in methods}
+                seconds, y, *counts = self.methods[name](rtol)
+                if rtol not in found[name] or seconds < found[name][rtol].seconds:
+                    found[name][rtol] = Point(seconds, float((np.abs(y - self.exact) / self.size).max()), *counts)
+        for name, points in found.items():
+            for rtol, point in points.items():
+                known = self.curves[name].get(rtol, point)
+                self.curves[name][rtol] = min(known, point, key=lambda point: point.seconds)
+        peer = list((found[self.peer] or self.curves[self.peer]).values())
+        own = found["stiff"].values()
+        self.ratios.append([at_error(peer, point.error, lambda point: point.seconds) / point.seconds for point in own])
+
+    def curve(self, name: str) -> list[Point]:
+        """The best points of a method."""
+        return list(self.curves[name].values())
 
 
 def at_error(curve: list[Point], error: float, what: Callable[[Point], float]) -> float:
@@ -138,12 +157,10 @@ def at_error(curve: list[Point], error: float, what: Callable[[Point], float]) -
     return float(np.exp(np.interp(np.log(error), errors, amounts)))
 
 
-def row_of(case: StiffCase, curves: dict[str, list[Point]], tolerances: tuple[float, ...]) -> tuple[list[str], float]:
-    """A row of the table, and how many times as fast."""
-    own = curves["stiff"][tolerances.index(SHOWN)]
-    peer = curves.get("c", curves["cvode"])
+def row_of(found: Comparison) -> tuple[list[str], float]:
+    """A row of the table, and how many times as fast: the median of the rounds."""
+    own, peer, case = found.curves["stiff"][SHOWN], found.curve(found.peer), found.case
     jacobians = count_jacobians(case)
-    seconds = at_error(peer, own.error, lambda point: point.seconds)
     counts = [
         (mine, at_error(peer, own.error, what))
         for mine, what in (
@@ -152,18 +169,16 @@ def row_of(case: StiffCase, curves: dict[str, list[Point]], tolerances: tuple[fl
             (jacobians, lambda point: max(point.jacobians, 1)),
         )
     ]
-    ratio = seconds / own.seconds
-    others = [
-        at_error(peer, point.error, lambda point: point.seconds) / point.seconds
-        for point in curves["stiff"]
-        if point is not own
-    ]
+    ratios = np.median(found.ratios, axis=0)
+    shown = found.tolerances.index(SHOWN)
+    others = np.delete(ratios, shown)
     return [
-        case.title, f"{own.error:.0e}", time_words(own.seconds), time_words(seconds), f"{ratio:.3g}", f"{ASKED:.0f}",
+        case.title, f"{own.error:.0e}", time_words(own.seconds),
+        time_words(at_error(peer, own.error, lambda point: point.seconds)), f"{ratios[shown]:.3g}", f"{ASKED:.0f}",
         f"{min(others):.3g} to {max(others):.3g}",
-        time_words(at_error(curves["cvode"], own.error, lambda point: point.seconds)),
+        time_words(at_error(found.curve("cvode"), own.error, lambda point: point.seconds)),
         *(f"{mine}, {other:.0f}" for mine, other in counts),
-    ], ratio  # fmt: skip
+    ], float(ratios[shown])  # fmt: skip
 
 
 def markdown(rows: list[list[str]]) -> str:
@@ -180,17 +195,22 @@ def main() -> int:
     parser.add_argument("--only", help="systems whose title has this text; writes nothing")
     options = parser.parse_args()
     tolerances = (1e-6, 1e-8, 1e-10) if options.quick else TOLERANCES
+    cases = [case for case in find_cases() if not options.only or options.only in case.title]
+    comparisons = [Comparison(case, tolerances) for case in cases]
+    for turn in range(5 if options.quick else ROUNDS):
+        for comparison in comparisons:
+            comparison.take_round(turn)
     rows, ratios = [], []
-    for case in find_cases():
-        if options.only and options.only not in case.title:
-            continue
-        curves = measure_curves(case, tolerances, 3 if options.quick else 12)
-        row, ratio = row_of(case, curves, tolerances)
+    for comparison in comparisons:
+        row, ratio = row_of(comparison)
         rows.append(row)
         ratios.append(ratio)
         print(" | ".join(row))
-        for method, curve in curves.items():
-            print(f"   {method}: " + ", ".join(f"{time_words(p.seconds)} {p.error:.1e}" for p in curve))
+        spread = np.array(comparison.ratios)[:, tolerances.index(SHOWN)]
+        print(f"   ratio in {len(spread)} rounds: {spread.min():.3g} to {spread.max():.3g}")
+        for method in comparison.curves:
+            words = (f"{time_words(point.seconds)} {point.error:.1e}" for point in comparison.curve(method))
+            print(f"   {method}: {', '.join(words)}")
     if not options.quick and not options.only:
         measure.write_between_markers(ROOT / "docs" / "reference" / "benchmarks.md", markdown(rows), "stiff")
         print("Written to docs/reference/benchmarks.md.")
