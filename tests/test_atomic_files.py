@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import resource
 import signal
 import stat
 import sys
@@ -60,6 +59,7 @@ WRITERS: dict[str, Callable[[kn.Trajectory, Path, Path], object]] = {
 }
 if not hasattr(os, "fork"):
     pytest.skip("needs fork", allow_module_level=True)
+resource = pytest.importorskip("resource")  # on systems with fork
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,9 @@ def test_nothing_else_writes_files():
     others = {name: writing_calls(text) for name, text in texts.items() if may.search(text)}
     assert {name: calls for name, calls in others.items() if calls} == {
         "atomic_files.py": ["open(target, 'wb')", "open(descriptor, 'wb')", "open(place, 'wb')"],
-        "derivation_worker.py": ["os.fdopen(os.dup(1), 'wb')"],  # no file: the pipe to the process that asked
+        # no files: the pipes to the processes that asked
+        "compile_worker.py": ["os.fdopen(os.dup(0), 'rb')", "os.fdopen(os.dup(1), 'wb')"],
+        "derivation_worker.py": ["os.fdopen(os.dup(1), 'wb')"],
         "style.py": [
             "figure.savefig(out, format=path.suffix.r",
             "figure.savefig(out, format='svg', metada",

@@ -6,7 +6,7 @@
 ``write`` runs the examples (all without a name) as they are described, for no longer than was said, and keeps for each
 the last states, the loads in all joints then, the number of steps and the times of events.  ``compare`` prints the
 largest difference of each example as a share of the largest value that the quantity had in the run, and fails where
-one is above the limit.
+one is above the limit.  Times of events are compared as shares of the run.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 1e-9
+FLOOR = 1e-6  # of the largest of a kind: what stays below may be zero with rounding, and counts as of this size
 
 
 def describe_computer() -> dict[str, str]:
@@ -76,20 +77,23 @@ def write(file: Path, names: list[str], longest: float | None, method: str | Non
             file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
+def find_kind(name: str) -> str:
+    """Coordinates, velocities, states of parts or loads: what belongs together."""
+    return "load" if ".reaction." in name else name[0]
+
+
 def find_worst(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, str]:
     """The largest difference as a share of the size of its quantity, and whose it is."""
     if one["values"].keys() != other["values"].keys():
         return np.inf, "other quantities"
     if len(one["events"]) != len(other["events"]):
         return np.inf, f"{len(one['events'])} and {len(other['events'])} events"
-    largest: dict[str, float] = {}  # of a kind of load: a joint without load has rounding alone
+    largest = dict[str, float]()
     for name, (_, size) in one["values"].items():
-        kind = name.partition("[")[0].rpartition(".")[2]
-        largest[kind] = max(largest.get(kind, 0.0), size if kind in ("force", "moment") else 0.0)
+        largest[find_kind(name)] = max(largest.get(find_kind(name), 0.0), size)
     worst, owner = 0.0, ""
     for name, (value, size) in one["values"].items():
-        floor = 1e-6 * largest[name.partition("[")[0].rpartition(".")[2]]
-        error = abs(value - other["values"][name][0]) / max(size, floor, 1e-12)
+        error = abs(value - other["values"][name][0]) / max(size, FLOOR * largest[find_kind(name)], 1e-12)
         if not error <= worst:
             worst, owner = error, name
     for k, (first, second) in enumerate(zip(one["events"], other["events"], strict=True)):

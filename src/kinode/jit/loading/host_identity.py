@@ -23,7 +23,8 @@ def identify_host(ask_llvm: Callable[[], str]) -> str:
     processor, library = _processor(), _library()
     if not (processor and library):
         return ask_llvm()
-    return f"{sys.platform} {os.uname().machine}\n{processor}\n{library}"
+    machine = os.uname().machine if hasattr(os, "uname") else ""  # wine shows Linux's description to Windows programs
+    return f"{sys.platform} {machine}\n{processor}\n{library}"
 
 
 @remember

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import sys
 import threading
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -64,6 +63,20 @@ def make_code(asked: dict[str, Any], content: bytes) -> bytes:
     return head + compile_text(content.decode(), asked["level"], asked["optimize"])
 
 
+def take_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Input and output of this process for requests and answers alone; for all others they lead nowhere.
+
+    On Windows a library that is loaded asks what the input is, and waits for an answer while a thread reads from it:
+    importing NumPy would not end before the next request.
+    """
+    streams = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return streams
+
+
 def main() -> None:
     """Serve the process that started this one."""
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve(*take_streams())
