@@ -203,8 +203,8 @@ class InstancePool(FmuSlots):
 
     @property
     def last_trouble(self) -> Exception | None:
-        """Why the last event or evaluation of this thread had no result, if it had none."""
-        return self._errors.get(threading.get_ident())
+        """Why the last event or evaluation of this thread had no result, if it had none; told once."""
+        return self._errors.pop(threading.get_ident(), None)
 
 
 def _weak_call(pool: InstancePool) -> Any:

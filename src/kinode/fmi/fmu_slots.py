@@ -110,11 +110,14 @@ class FmuSlots:
 
         With ticket 0 no run has begun: initial values are being found, and any instance serves that begins there.
         """
-        trace = self.histories.trace(keys[-1]) if self.eventful else []
+        there = self.take_used(keys, t) if self.eventful and not new else None
+        trace = self.histories.trace(keys[-1]) if self.eventful and there is None else []
         names = [record.outcome.ticket for record in trace]
-        k = self._take(names)
+        k = self._take(names) if there is None else there
         try:
-            if trace:
+            if there is not None:
+                pass  # as it is
+            elif trace:
                 self._bring(k, t, keys, [] if new else names, trace)
             else:
                 self._fill(k, t, keys, self._begin(k, t, keys[: self.n_p], inputs))
@@ -122,11 +125,12 @@ class FmuSlots:
         finally:
             self.release(k)
 
-    def take_used(self, keys: Sequence[float]) -> int | None:
-        """A slot whose instance has a key, as runs have left it."""
+    def take_used(self, keys: Sequence[float], t: float = math.inf) -> int | None:
+        """A slot whose instance has a key, as runs have left it, no later than at a time."""
         for k in list(self.instances):
             if self.calls.take(int(self.slots[k].ctypes.data)):
-                if self.slots[k, ir.READY] and list(self.slots[k].view(np.float64)[ir.KEY :]) == list(keys):
+                numbers = self.slots[k].view(np.float64)
+                if self.slots[k, ir.READY] and numbers[ir.FLOOR] <= t and list(numbers[ir.KEY :]) == list(keys):
                     return k
                 self.release(k)
         return None
@@ -232,19 +236,28 @@ class FmuSlots:
     def continue_history(
         self, t: float, states: Sequence[float], keys: Sequence[float], inputs: Sequence[float], due: float
     ) -> FmuOutcome:
-        """Let an event happen, or remember what it led to."""
-        t = due if due <= t <= due + ROUNDING * max(1.0, abs(t)) else t
-        ticket = find_ticket(keys[-1], t, states, inputs)
+        """Let an event happen; what it led to, if that is remembered and no instance waits before it."""
+        at = due if due <= t <= due + ROUNDING * max(1.0, abs(t)) else t
+        ticket = find_ticket(keys[-1], at, states, inputs)
         with self.lock:
             known = self.histories.find(ticket)
-            if known is not None:
+            if known is not None and not self.waits(keys, t):
                 return known.outcome
             with self.slot_for(keys, t, inputs) as k:
                 instance, self.slots[k, ir.READY] = self.instances[k], 0
-                happen(instance, t, states, self._inputs(inputs))
+                happen(instance, at, states, self._inputs(inputs))
                 outcome = self._outcome(instance, ticket)
-                self._fill(k, t, [*keys[:-1], ticket], instance)
-            return self.histories.add(FmuRecord(keys[-1], t, tuple(states), (), tuple(inputs), outcome))
+                self._fill(k, at, [*keys[:-1], ticket], instance)
+            if known is not None:
+                return known.outcome
+            return self.histories.add(FmuRecord(keys[-1], at, tuple(states), (), tuple(inputs), outcome))
+
+    def waits(self, keys: Sequence[float], t: float) -> bool:
+        """Whether there is an instance with a key, no later than at a time, that nobody uses."""
+        k = self.take_used(keys, t)
+        if k is not None:
+            self.release(k)
+        return k is not None
 
     def _outcome(self, instance: SolvedFmu, ticket: float) -> FmuOutcome:
         values = tuple(instance.get(self.functions.wiring.held))

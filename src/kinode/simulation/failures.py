@@ -52,9 +52,9 @@ def _explain(dynamics: Dynamics, motion: StateHistory) -> Ending:
     if ending.kind is EndKind.PART_STOPS:
         return _explain_part(dynamics, motion)
     for element in dynamics.system.elements.values():
-        if element.doors and element.trouble is not None:
-            message = f"at t = {ending.time:.9g} s {element.trouble}"
-            return replace(ending, message=message, component=element.name)
+        trouble = element.trouble if element.doors else None
+        if trouble is not None:
+            return replace(ending, message=f"at t = {ending.time:.9g} s {trouble}", component=element.name)
     t, y = np.append(motion.t, motion.t_end), np.vstack([motion.y, motion.y_end])
     singular = find_singular(dynamics, t, y, motion.p, motion.inputs)
     singular = singular or find_abrupt(dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs)
