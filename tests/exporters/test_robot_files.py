@@ -204,5 +204,5 @@ def test_meshes_are_found_from_the_exported_file(tmp_path, monkeypatch):
         found = [visual.path is not None for visual in kn.load(file).bodies["b"].meshes]
         assert found == [not told, not told, False, False]
     (meshes / "box.stl").unlink()
-    with pytest.raises(kn.ModelError, match="'meshes/box.stl' cannot be read: No such file"):
+    with pytest.raises(kn.ModelError, match=r"'meshes/box\.stl' cannot be read: No such file"):
         kn.export(system, "urdf", away / "again.urdf")
