@@ -204,5 +204,24 @@ def test_meshes_are_found_from_the_exported_file(tmp_path, monkeypatch):
         found = [visual.path is not None for visual in kn.load(file).bodies["b"].meshes]
         assert found == [not told, not told, False, False]
     (meshes / "box.stl").unlink()
-    with pytest.raises(kn.ModelError, match="'meshes/box.stl' cannot be read: No such file"):
+    with pytest.raises(kn.ModelError, match=r"'meshes/box\.stl' cannot be read: No such file"):
         kn.export(system, "urdf", away / "again.urdf")
+
+
+def test_what_a_start_and_limits_lose_stands_in_a_comment(tmp_path):
+    system = kn.System("arm")
+    rod = system.body("rod", mass=1, inertia=(1, 1, 1))
+    system.revolute("pin", system.world, rod, axis="z", q=0.3, u=2.0, limits={"lower": -1.0})
+    urdf, mjcf = (kn.export(system, kind, tmp_path / f"arm.{kind}").read_text() for kind in ("urdf", "mjcf"))
+    assert "<!-- coordinates and speeds at the start are not written: pin -->" in urdf
+    assert "<!-- speeds at the start are not written: pin -->" in mjcf
+    assert "<!-- limits are written in part, or not: pin -->" in mjcf
+
+
+def test_bodies_nested_deeper_than_pythons_stack(tmp_path):
+    """MuJoCo's own depth is the limit, in its words."""
+    body, count = '<body><joint/><geom size="0.1"/>', 3000
+    text = f"<mujoco><worldbody>{body * count}{'</body>' * count}</worldbody></mujoco>"
+    (tmp_path / "deep.xml").write_text(text)
+    with pytest.raises(kn.ModelError, match="MuJoCo refuses the model"):
+        kn.load(tmp_path / "deep.xml")

@@ -10,9 +10,7 @@ import kinode as kn
 EQUAL = 1e-11  # rounding of the mass matrices
 
 HINGE = '<body name="a"><joint name="h" axis="0 1 0" {}/><geom name="x" size="0.1" pos="0.3 0 0"/>{}</body>'
-SECOND = (
-    '<body name="b" pos="0 1 0"><joint name="g" axis="0 1 0"/><geom name="y" size="0.2" pos="0.3 0 0.1"/></body>'
-)
+SECOND = '<body name="b" pos="0 1 0"><joint name="g" axis="0 1 0"/><geom name="y" size="0.2" pos="0.3 0 0.1"/></body>'
 QUIET = '<default><geom contype="0" conaffinity="0"/></default>'
 
 

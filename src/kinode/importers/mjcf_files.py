@@ -126,9 +126,12 @@ def _require_inside(folder: Path, path: Path, file: Path, element: XmlElement, n
 
 
 def _walk(element: XmlElement) -> Iterator[XmlElement]:
-    yield element
-    for child in element.children:
-        yield from _walk(child)
+    """All elements in the order of the document; bodies may be nested deeper than Python's stack."""
+    waiting = [element]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
 
 
 def _located(text: str, file: Path) -> ModelError:

@@ -13,9 +13,7 @@ def spread_switches(mujoco: Any, model: Any) -> None:
     """Write out the switches of a compiled model that switch several things off at once."""
     off = mujoco.mjtDisableBit
     if model.opt.disableflags & off.mjDSBL_CONSTRAINT:
-        model.opt.disableflags |= (
-            off.mjDSBL_EQUALITY | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS | off.mjDSBL_CONTACT
-        )
+        model.opt.disableflags |= off.mjDSBL_EQUALITY | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS | off.mjDSBL_CONTACT
     if model.opt.disableflags & off.mjDSBL_SPRING and model.opt.disableflags & off.mjDSBL_DAMPER:
         # Without both, MuJoCo computes no passive force at all.
         model.body_gravcomp[:] = 0.0
@@ -38,7 +36,7 @@ def describe_surroundings(mujoco: Any, model: Any) -> list[str]:
 
 
 def describe_carried_weights(model: Any, names: MjcfNames) -> list[str]:
-    """Joints whose drives carry the weight of bodies and are bounded; here a force at the body carries it, unbounded."""
+    """Joints whose bounded drives carry the weight of bodies; here a force at the body carries it, without a bound."""
     if not model.body_gravcomp.any():
         return []
     bounded = np.flatnonzero((model.jnt_actgravcomp != 0) & (model.jnt_actfrclimited != 0))

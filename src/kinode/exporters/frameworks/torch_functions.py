@@ -69,25 +69,50 @@ def to_torch(dynamics: Dynamics, of: str | Iterable[str] = "rate") -> TorchFunct
 
 
 def _differentiable(torch: Any, function: FrameworkFunction) -> Any:
-    """The flat result as a function of all arguments in order, with its backward rule."""
-    called = function.called
+    """The flat result as a function of all arguments in order, with its rules of derivatives."""
+    called, jacobian = function.called, _make_jacobian(torch, function)
 
-    def on_host(function: Any, tensors: tuple[Any, ...]) -> Any:
-        arrays = [tensor.detach().cpu().double().numpy() for tensor in tensors]
-        return torch.as_tensor(function(*arrays)).to(dtype=tensors[0].dtype, device=tensors[0].device)
+    class TorchValue(torch.autograd.Function):  # type: ignore[misc]
+        """The result and its rules of derivatives."""
 
-    def batched(function: Any, in_dims: tuple[Any, ...], arguments: tuple[Any, ...], size: int) -> tuple[Any, int]:
-        """The rule of ``vmap``: the new dimension is one more leading one."""
-        moved = [x if d is None else x.movedim(d, 0) for x, d in zip(arguments, in_dims)]
-        spread = [x.expand(size, *x.shape) if d is None else x for x, d in zip(moved, in_dims)]
-        return function.apply(*spread), 0
+        @staticmethod
+        def forward(*arguments: Any) -> Any:
+            return _on_host(torch, called.values, arguments)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            matrix = jacobian.apply(*ctx.saved_tensors)
+            slopes = {word: slope for word, slope in zip(called.words, tangents) if slope is not None}
+            blocks = ((matrix[..., called.columns[word]], slopes[word]) for word in called.active if word in slopes)
+            return sum((block @ slope.unsqueeze(-1)).squeeze(-1) for block, slope in blocks)
+
+        @staticmethod
+        def backward(ctx: Any, slope: Any) -> Any:
+            matrix = jacobian.apply(*ctx.saved_tensors)
+            row = (slope.unsqueeze(-2) @ matrix).squeeze(-2)
+            return tuple(row[..., called.columns[word]] if word in called.columns else None for word in called.words)
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+            return _batched(TorchValue, in_dims, arguments, info.batch_size)
+
+    return TorchValue
+
+
+def _make_jacobian(torch: Any, function: FrameworkFunction) -> Any:
+    """The matrix of derivatives as a function of all arguments in order."""
 
     class TorchJacobian(torch.autograd.Function):  # type: ignore[misc]
         """The matrix of derivatives, which has none of its own."""
 
         @staticmethod
         def forward(*arguments: Any) -> Any:
-            return on_host(called.jacobian, arguments)
+            return _on_host(torch, function.called.jacobian, arguments)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -103,35 +128,19 @@ def _differentiable(torch: Any, function: FrameworkFunction) -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-            return batched(TorchJacobian, in_dims, arguments, info.batch_size)
+            return _batched(TorchJacobian, in_dims, arguments, info.batch_size)
 
-    class TorchValue(torch.autograd.Function):  # type: ignore[misc]
-        """The result and its backward rule."""
+    return TorchJacobian
 
-        @staticmethod
-        def forward(*arguments: Any) -> Any:
-            return on_host(called.values, arguments)
 
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.save_for_backward(*inputs)
-            ctx.save_for_forward(*inputs)
+def _on_host(torch: Any, function: Any, tensors: tuple[Any, ...]) -> Any:
+    """A function of NumPy arrays, called with tensors."""
+    arrays = [tensor.detach().cpu().double().numpy() for tensor in tensors]
+    return torch.as_tensor(function(*arrays)).to(dtype=tensors[0].dtype, device=tensors[0].device)
 
-        @staticmethod
-        def jvp(ctx: Any, *tangents: Any) -> Any:
-            matrix = TorchJacobian.apply(*ctx.saved_tensors)
-            columns = ((matrix[..., called.columns[word]], slope) for word, slope in zip(called.words, tangents)
-                       if word in called.columns and slope is not None)  # fmt: skip
-            return sum((block @ slope.unsqueeze(-1)).squeeze(-1) for block, slope in columns)
 
-        @staticmethod
-        def backward(ctx: Any, slope: Any) -> Any:
-            matrix = TorchJacobian.apply(*ctx.saved_tensors)
-            row = (slope.unsqueeze(-2) @ matrix).squeeze(-2)
-            return tuple(row[..., called.columns[word]] if word in called.columns else None for word in called.words)
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-            return batched(TorchValue, in_dims, arguments, info.batch_size)
-
-    return TorchValue
+def _batched(function: Any, in_dims: tuple[Any, ...], arguments: tuple[Any, ...], size: int) -> tuple[Any, int]:
+    """The rule of ``vmap``: the new dimension is one more leading one."""
+    moved = [x if d is None else x.movedim(d, 0) for x, d in zip(arguments, in_dims)]
+    spread = [x.expand(size, *x.shape) if d is None else x for x, d in zip(moved, in_dims)]
+    return function.apply(*spread), 0

@@ -28,7 +28,14 @@ from kinode.exporters.robots.robot_tree import (
     tidy_array,
     tidy_inertia,
 )
-from kinode.exporters.robots.unsaid import comment, describe_joint, describe_parameters, describe_rest, warn
+from kinode.exporters.robots.unsaid import (
+    comment,
+    describe_joint,
+    describe_parameters,
+    describe_rest,
+    describe_start,
+    warn,
+)
 from kinode.expressions.printer import write as write_law
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
@@ -80,7 +87,7 @@ class _MjcfWriter:
         self.unsaid += describe_rest(system, self.said)
         warn("MJCF", system, self.unsaid)
         gravity = quoteattr(numbers([system.nominal(x) for x in system.gravity]))
-        head = f"<mujoco model={quoteattr(system.name)}>\n{comment([*self.unsaid, *describe_parameters(system)])}"
+        head = f"<mujoco model={quoteattr(system.name)}>\n{comment([*self.unsaid, *self._comments()])}"
         head += '  <compiler angle="radian" autolimits="false" balanceinertia="true"/>\n'
         head += f'  <option gravity={gravity}>\n    <flag contact="disable"/>\n  </option>\n'
         body = f"  <worldbody>\n{world}{bodies}  </worldbody>\n"
@@ -90,6 +97,18 @@ class _MjcfWriter:
             if lines
         )
         return f"{head}{body}{rest}{self._keyframe()}</mujoco>\n"
+
+    def _comments(self) -> list[str]:
+        """What is no loss of a mechanism, and said in comments alone."""
+        partial = [
+            joint.name
+            for joint in self.system.joints.values()
+            if joint.limits is not None
+            and (joint.n_u > 1 or None in (joint.limits.lower, joint.limits.upper) or joint.limits.effort is not None
+                 or joint.limits.speed is not None)
+        ]  # fmt: skip
+        limits = [f"limits are written in part, or not: {', '.join(partial)}"] if partial else []
+        return [*describe_parameters(self.system), *describe_start(self.system, ("u",)), *limits]
 
     # -- bodies ------------------------------------------------------------------------------------
     def _body(self, tree_joint: TreeJoint, indent: str) -> str:

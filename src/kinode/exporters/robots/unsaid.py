@@ -45,6 +45,18 @@ def describe_parameters(system: System) -> list[str]:
     return [f"parameters are written as numbers: {', '.join(system.parameters)}"] if system.parameters else []
 
 
+def describe_start(system: System, fields: Iterable[str]) -> list[str]:
+    """Joints whose values at the start (of the fields q, guess, u) the file does not have: for a comment alone."""
+    wanted = tuple(fields)
+    named = [
+        joint.name
+        for joint in system.joints.values()
+        if any(value for field in wanted for value in (getattr(joint, field, None) or ()))
+    ]
+    words = "speeds" if wanted == ("u",) else "coordinates and speeds"
+    return [f"{words} at the start are not written: {', '.join(named)}"] if named else []
+
+
 def comment(lines: Iterable[str], indent: str = "  ") -> str:
     """Sentences as an XML comment, which may not hold two hyphens in a row."""
     return "".join(f"{indent}<!-- {line.replace('--', '- -')} -->\n" for line in lines)

@@ -24,7 +24,14 @@ from kinode.exporters.robots.robot_tree import (
     tidy_array,
     tidy_inertia,
 )
-from kinode.exporters.robots.unsaid import comment, describe_joint, describe_parameters, describe_rest, warn
+from kinode.exporters.robots.unsaid import (
+    comment,
+    describe_joint,
+    describe_parameters,
+    describe_rest,
+    describe_start,
+    warn,
+)
 from kinode.model.base.bodies import Body
 from kinode.model.base.meshes.visual_meshes import FILE
 from kinode.model.system import System
@@ -57,7 +64,7 @@ def write_urdf(system: System, folder: Path | None = None) -> str:
         unsaid.append(f"{joint.name}: URDF has no loops; this {joint.kind} joint is left out, and its loop is open")
     unsaid += describe_rest(system, [name for name, *_ in followers.values()]) + files.unsaid
     warn("URDF", system, unsaid)
-    notes = comment([*unsaid, *describe_parameters(system)])
+    notes = comment([*unsaid, *describe_parameters(system), *describe_start(system, ("q", "guess", "u"))])
     return f'<?xml version="1.0"?>\n<robot name={quoteattr(system.name)}>\n{notes}{"".join(parts)}</robot>\n'
 
 
