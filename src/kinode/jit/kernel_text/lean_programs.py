@@ -74,7 +74,7 @@ class _Places:
 
     def some(self, chosen: np.ndarray) -> _Places:
         """Those of some accesses, which a mask chooses."""
-        return _Places([self.of(k) for k in chosen.nonzero()[0]])
+        return _Places([self.of(k) for k in chosen.nonzero()[0].tolist()])
 
 
 class _LeanCase:
