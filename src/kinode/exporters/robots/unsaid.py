@@ -51,10 +51,15 @@ def describe_start(system: System, fields: Iterable[str]) -> list[str]:
     named = [
         joint.name
         for joint in system.joints.values()
-        if any(value for field in wanted for value in (getattr(joint, field, None) or ()))
+        if any(value != 0.0 for field in wanted for value in _numbers(system, getattr(joint, field, None)))
     ]
     words = "speeds" if wanted == ("u",) else "coordinates and speeds"
     return [f"{words} at the start are not written: {', '.join(named)}"] if named else []
+
+
+def _numbers(system: System, values: object) -> list[float]:
+    """The given values of a joint in numbers; laws by their nominal values."""
+    return [float(system.nominal(value)) for value in values] if isinstance(values, tuple | list) else []
 
 
 def comment(lines: Iterable[str], indent: str = "  ") -> str:
