@@ -371,28 +371,6 @@ def test_rows_that_are_said_to_lie_apart(n, same, data):
     assert "<4 x double>" in (text := translate(turned, "tested")) and "ptrtoint" not in text
 
 
-def eight(a: Floats, b: Floats, n: int, x: float) -> None:
-    """Eight entries and four, written out, within a loop."""
-    for k in range(n):
-        row, other = tail(a, 8 * k), tail(a, 8 * k + 4)
-        for i in apart(8):
-            b[i] += x * row[i]
-        for i in apart(4):
-            row[i], other[i] = row[i] * b[i] - other[i] / 3.0, abs(other[i]) + row[i]
-
-
-def test_short_loops_of_literal_length_are_written_out():
-    """What Python gives, and neither loop nor remainder is left of the inner ones."""
-    values, results = np.random.default_rng(2).normal(size=32), []
-    for run in (compiled(eight), lambda a, b, n, x: eight(floats(a), floats(b), n, x)):
-        room = values.copy()
-        run(room.ctypes.data, room.ctypes.data + 8 * 24, 3, 0.75)
-        results.append(room.tobytes())
-    assert results[0] == results[1]
-    text = translate(eight, "tested")
-    assert text.count("phi") == 1 and text.count("store <4 x double>") == 4
-
-
 def test_only_what_is_called_is_compiled():
     """The scope of what is compiled: what is not called is not written."""
     written = translate(helpers, "tested")

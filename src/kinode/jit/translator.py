@@ -297,8 +297,6 @@ class _Function(ExpressionTranslator):
         step = 1 if len(limits) < 3 else self.constant_step(bounds[2])
         if step == 1:
             start = vectorize(self, node, name, start, stop, kind == "apart")
-            if start is stop:
-                return
         head, body, again, after = self.label(), self.label(), self.label(), self.label()
         source, counter, following = self.block, f"%{head}.i", f"%{head}.next"
         self.end(f"br label %{head}")

@@ -2,8 +2,7 @@
 
 Four entries are computed at a time.  Each is computed by the same operations as in the scalar loop, so the results are
 the same to the last bit.  The scalar loop computes the remaining entries (fewer than four), and all of them if arrays
-overlap, which is checked when the loop is reached, unless the loop goes over `apart`. A short loop over `apart` with a
-literal multiple of four, such as ``apart(8)``, is written out: neither a loop nor a remainder is left of it.
+overlap, which is checked when the loop is reached, unless the loop goes over `apart`.
 
 Why our own: LLVM's vectorizer finds these loops too, but it takes as long as everything else that is done to a loop of
 the integrators, and llvmlite offers it only together with the rest of its pipeline.
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from kinode.jit.expression_translator import ExpressionTranslator
 
 VECTOR = "<4 x double>"
-WRITTEN_OUT = 8  # entries of a loop, at most, that is written out
 
 
 def vectorize(
@@ -79,12 +77,6 @@ class _VectorLoop:
         own = self.own
         for array in self.arrays:
             self.arrays[array] = own.variable(ast.Name(array)).text
-        if apart and start.text == "0" and stop.text.isdigit() and int(stop.text) in range(4, WRITTEN_OUT + 1, 4):
-            for first in range(0, int(stop.text), 4):
-                self.index = str(first)
-                for statement in body:
-                    self.statement(statement)
-            return stop
         count = own.put(f"sub i64 {stop.text}, {start.text}")
         vectorized = own.put(f"and i64 {count}, -4")
         if not apart:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import apart, tail
+from kinode.jit.pointers import Floats, apart, tail
 from kinode.ode.loops.dense_output import find_weights, table_row
-from kinode.ode.loops.implicit.shifted_equations import factor_shifted, solve_all, solve_shifted
-from kinode.ode.loops.implicit.stage_places import HALF, WIDTH, combine_rows, combine_stages, row, transform_back
+from kinode.ode.loops.implicit.shifted_equations import factor_shifted, solve_pair, solve_shifted
 from kinode.ode.loops.loop_primitives import first_not_finite, not_finite, rate, slope
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -56,18 +55,44 @@ def find_scale(run: RunMemory) -> None:
         inverse[i] = 1.0 / (scale[i] + noise[i] / LEFT)
 
 
+def row(run: RunMemory, rows: Floats, i: int) -> Floats:
+    """The vector of a stage."""
+    return tail(rows, i * run.model.n)
+
+
+def combine_rows(run: RunMemory, matrix: Floats, rows: Floats, factor: float, out: Floats) -> None:
+    """out_i = factor * sum_j matrix_ij rows_j, for all stages, whose number is odd."""
+    n, s = run.model.n_continuous, run.newton.stages
+    for i in range(s):
+        target, weights = row(run, out, i), tail(matrix, i * s)
+        a, x = factor * weights[0], row(run, rows, 0)
+        for k in apart(n):
+            target[k] = a * x[k]
+        j = 1
+        while j + 3 < s:  # four at a time, for less memory traffic
+            a, b, c, d = factor * weights[j], factor * weights[j + 1], factor * weights[j + 2], factor * weights[j + 3]
+            x, y, z, w = row(run, rows, j), row(run, rows, j + 1), row(run, rows, j + 2), row(run, rows, j + 3)
+            for k in apart(n):
+                target[k] += (a * x[k] + b * y[k]) + (c * z[k] + d * w[k])
+            j += 4
+        if j + 1 < s:
+            a, b, x, y = factor * weights[j], factor * weights[j + 1], row(run, rows, j), row(run, rows, j + 1)
+            for k in apart(n):
+                target[k] += a * x[k] + b * y[k]
+
+
 def begin_iteration(run: RunMemory, h: float) -> None:
     """Begin with the path of the last step, extended, or with no change of the state."""
-    newton, t = run.newton, run.step.t
+    newton, s, t = run.newton, run.newton.stages, run.step.t
     if newton.path_span != 0.0 and abs(t + h - newton.path_time) <= FARTHEST * abs(newton.path_span):
         begin, ratio = (t - newton.path_time) / newton.path_span, h / newton.path_span
         if abs(begin - newton.extended_from) > SAME_SHARE or abs(ratio - newton.extended_by) > SAME_SHARE:
             _find_extension(run, begin, ratio)
         combine_rows(run, newton.extension, slope(run, 1), newton.path_span, newton.z)
     else:
-        for i in range(WIDTH * run.model.n_continuous):
+        for i in range(s * run.model.n):
             newton.z[i] = 0.0
-    combine_stages(run, newton.change_back, newton.z, 1.0, newton.w)
+    combine_rows(run, newton.change_back, newton.z, 1.0, newton.w)
 
 
 def _find_extension(run: RunMemory, begin: float, ratio: float) -> None:
@@ -80,11 +105,11 @@ def _find_extension(run: RunMemory, begin: float, ratio: float) -> None:
     for i in range(s):
         find_weights(run, begin + nodes[i + 1] * ratio)
         for j in range(s):
-            newton.extension[WIDTH * j + i] = weights[j + 1]
+            newton.extension[i * s + j] = weights[j + 1]
     find_weights(run, begin)
     for i in range(s):
         for j in range(s):
-            newton.extension[WIDTH * j + i] -= weights[j + 1]
+            newton.extension[i * s + j] -= weights[j + 1]
 
 
 def _find_slopes(run: RunMemory, h: float) -> bool:
@@ -92,9 +117,9 @@ def _find_slopes(run: RunMemory, h: float) -> bool:
     newton, n, y, stage = run.newton, run.model.n_continuous, run.state.y, run.state.y_stage
     nodes = table_row(run, run.method.stages)
     for i in range(newton.stages):
-        z, f, t = tail(newton.z, i), row(run, newton.f, i), run.step.t + nodes[i + 1] * h
-        for k in range(n):
-            stage[k] = y[k] + z[WIDTH * k]
+        z, f, t = row(run, newton.z, i), row(run, newton.f, i), run.step.t + nodes[i + 1] * h
+        for k in apart(n):
+            stage[k] = y[k] + z[k]
         rate(run, t, stage, f)
         run.counts.evaluations += 1
         if not_finite(run, f) != 0:
@@ -106,36 +131,41 @@ def _find_slopes(run: RunMemory, h: float) -> bool:
 
 def _solve(run: RunMemory, h: float) -> None:
     """The change of W in one iteration."""
-    newton, d = run.newton, run.newton.change_of_w
-    shifts, shifts_im = newton.shifts, tail(newton.shifts, HALF)
+    newton, n, d = run.newton, run.model.n_continuous, run.newton.change_of_w
+    values = newton.eigenvalues
     combine_rows(run, newton.change_back, newton.f, h, d)
-    for k in range(run.model.n_continuous):
-        re, im = tail(d, WIDTH * k), tail(d, WIDTH * k + HALF)
-        w, w_im = tail(newton.w, WIDTH * k), tail(newton.w, WIDTH * k + HALF)
-        for m in apart(4):
-            re[m] -= shifts[m] * w[m] - shifts_im[m] * w_im[m]
-            im[m] -= shifts[m] * w_im[m] + shifts_im[m] * w[m]
-    solve_all(run, d)
+    first, w, a = row(run, d, 0), row(run, newton.w, 0), values[0]
+    for k in apart(n):
+        first[k] -= a * w[k]
+    solve_shifted(run, first)
+    for j in range(newton.pairs):
+        re, im = row(run, d, 1 + 2 * j), row(run, d, 2 + 2 * j)
+        w_re, w_im = row(run, newton.w, 1 + 2 * j), row(run, newton.w, 2 + 2 * j)
+        a, b = values[1 + 2 * j], values[2 + 2 * j]
+        for k in apart(n):
+            re[k] -= a * w_re[k] - b * w_im[k]
+            im[k] -= a * w_im[k] + b * w_re[k]
+        solve_pair(run, j, re, im)
 
 
 def _size(run: RunMemory) -> float:
     """The change of W relative to the tolerance (root mean square); what rounding changes counts as solved."""
     newton, n, total = run.newton, run.model.n_continuous, 0.0
-    inverse, squares = newton.inverse_scale, newton.scratch
-    for i in apart(8):
-        squares[i] = 0.0
+    inverse, squares = newton.inverse_scale, newton.squares
     for k in range(n):
-        change, a = tail(newton.change_of_w, WIDTH * k), inverse[k]
-        for i in apart(8):
-            squares[i] += (a * change[i]) * (a * change[i])
-    for i in range(WIDTH):
-        total += squares[i]
+        squares[k] = 0.0
+    for i in range(newton.stages):
+        change = row(run, newton.change_of_w, i)
+        for k in apart(n):
+            squares[k] += (inverse[k] * change[k]) * (inverse[k] * change[k])
+    for k in range(n):
+        total += squares[k]
     return math.sqrt(total / (n * newton.stages))
 
 
 def iterate(run: RunMemory, h: float) -> int:
     """Solve the equations of a step of length h from the values in ``z`` and ``w``; SOLVED, or why they are not."""
-    newton, numbers = run.newton, WIDTH * run.model.n_continuous
+    newton, n = run.newton, run.model.n
     w, d = newton.w, newton.change_of_w
     rounding = ROUNDING / run.method.rtol
     find_scale(run)
@@ -162,9 +192,9 @@ def iterate(run: RunMemory, h: float) -> int:
             if left > LEFT and size > rounding:
                 return DIVERGED
         before = size
-        for i in apart(numbers):
+        for i in apart(newton.stages * n):
             w[i] += d[i]
-        transform_back(run, w, newton.z)
+        combine_rows(run, newton.change, w, 1.0, newton.z)
         if left_over * size <= LEFT or size <= rounding:
             newton.left_over = left_over
             return SOLVED

@@ -34,16 +34,13 @@ class NewtonMemory(Struct):
     pairs: int
     """Pairs of complex eigenvalues of the coefficient matrix."""
     change: Floats
-    """T: stage values from transformed ones; a table with eight places for each of them (stage_places.py)."""
+    """T: stage values from transformed ones, row by row."""
     change_back: Floats
-    """Its inverse, likewise."""
+    """Its inverse."""
     slopes: Floats
-    """The inverse of the coefficient matrix: slopes of the stages from their values; likewise."""
+    """The inverse of the coefficient matrix: slopes of the stages from their values."""
     eigenvalues: Floats
     """Of that inverse: the real one, then real and imaginary part of one of each pair."""
-    shifts: Floats
-    inverse_shifts: Floats
-    """The same, and their inverses, at the places of transformed values."""
     hold: float
     """A step grows only if it may be longer by this factor: a step as long as the last needs no new factors."""
     slow: float
@@ -105,31 +102,25 @@ class NewtonMemory(Struct):
     """Entries of the blocks: those of the Jacobian, and those through eliminated states."""
     factors: Floats
     """The blocks of the real matrix in factors, then real and imaginary part of each complex one."""
-    joint: Floats
-    """The factors of small blocks, of all matrices at once."""
-    joint_at: Ints
-    """For each block: where they begin; -1 where each matrix has factors of its own."""
     pivots: Ints
     x: Floats
     """Right side and solution of a block, real and imaginary part; sizes of rows."""
-    right: Floats
-    """Right sides and solutions of a small block."""
-    scratch: Floats
-    """Eight numbers."""
     z: Floats
-    """The stage values less the start of the step, side by side."""
+    """The stage values less the start of the step, one after the other."""
     w: Floats
     """The same, transformed."""
     f: Floats
-    """The time derivatives at the stages, one after the other."""
+    """The time derivatives at the stages."""
     change_of_w: Floats
     """Right side and solution of the linear equations."""
     scale: Floats
     """The tolerance of each entry of the state; not below what rounding changes."""
     inverse_scale: Floats
     """The inverse of the tolerance of changes in an iteration."""
+    squares: Floats
+    """Sums of squares over the stages."""
     extension: Floats
-    """Weights of the slopes of the last step in what its path, extended, changes to the stages; a table of places."""
+    """Weights of the slopes of the last step in what its path, extended, changes to the stages; row by row."""
     extended_from: float
     extended_by: float
     """Start and length of the step for which they hold, as shares of the last one."""

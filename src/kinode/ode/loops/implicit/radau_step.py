@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import Floats, apart, tail
+from kinode.jit.pointers import Floats, apart
 from kinode.ode.loops.adaptive_step import close_end, find_step_by, step_to_event_by, take_step_by
 from kinode.ode.loops.dense_output import sample, table_row
 from kinode.ode.loops.implicit.newton_iteration import (
@@ -20,11 +20,12 @@ from kinode.ode.loops.implicit.newton_iteration import (
     SOLVED,
     WITHOUT_VALUE,
     begin_iteration,
+    combine_rows,
     factor_matrices,
     iterate,
+    row,
 )
 from kinode.ode.loops.implicit.shifted_equations import solve_shifted
-from kinode.ode.loops.implicit.stage_places import WIDTH, combine_stages, scatter_stages
 from kinode.ode.loops.implicit.state_jacobian import find_jacobian
 from kinode.ode.loops.loop_primitives import first_not_finite, not_finite, rate, slope
 from kinode.ode.loops.run_memory import RunMemory
@@ -79,23 +80,22 @@ def _renew_jacobian(run: RunMemory, h: float) -> None:
     Over the step it changes from there by half as much as from the start, and the iteration contracts twice as fast.
     """
     newton, y, stage, middle = run.newton, run.state.y, run.state.y_stage, run.newton.stages // 2
-    t, z = run.step.t, tail(run.newton.z, run.newton.stages // 2)
+    t, z = run.step.t, row(run, run.newton.z, run.newton.stages // 2)
     if newton.columns.kernel == 0 or newton.jacobian_failed == t:
         find_jacobian(run, t, y)
         return
     for i in range(run.model.n_continuous):
-        stage[i] = y[i] + z[WIDTH * i]
+        stage[i] = y[i] + z[i]
     find_jacobian(run, t + table_row(run, run.method.stages)[middle + 1] * h, stage)
 
 
 def _keep_path(run: RunMemory, h: float) -> None:
     """The end of the step, and the slopes of the collocation polynomial."""
     newton, n, y, new = run.newton, run.model.n_continuous, run.state.y, run.state.y_new
-    z = tail(newton.z, newton.stages - 1)
-    for k in range(n):
-        new[k] = y[k] + z[WIDTH * k]
-    combine_stages(run, newton.slopes, newton.z, 1.0 / h, newton.change_of_w)
-    scatter_stages(run, newton.change_of_w, slope(run, 1))
+    z = row(run, newton.z, newton.stages - 1)
+    for k in apart(n):
+        new[k] = y[k] + z[k]
+    combine_rows(run, newton.slopes, newton.z, 1.0 / h, slope(run, 1))
     newton.path_time, newton.path_span = run.step.t, h
 
 

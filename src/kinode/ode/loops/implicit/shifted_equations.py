@@ -2,14 +2,12 @@
 
 The states that structure_analysis.py eliminates have x_i = (b_i + h sum_j J_ij x_j) / c. With them the others satisfy
 (c - h J - h^2 / c J_through) x = b + h / c J b_eliminated, block by block, where J_through is the product of the
-columns and rows of the eliminated states. A small block has factors of all matrices at once (joint_factors.py), another
-full ones, or sparse ones where it has few entries. Right sides have the eight places of stage_places.py.
+columns and rows of the eliminated states. A block has full factors, or sparse ones where it has few entries.
 """
 
 from __future__ import annotations
 
 from kinode.jit.pointers import Floats, apart, tail
-from kinode.ode.loops.implicit.joint_factors import factor_jointly, solve_first, solve_jointly
 from kinode.ode.loops.implicit.linear_factors import factor_complex, factor_real, solve_complex, solve_real
 from kinode.ode.loops.implicit.sparse_factors import (
     factor_sparse_complex,
@@ -18,7 +16,6 @@ from kinode.ode.loops.implicit.sparse_factors import (
     solve_sparse_complex,
     solve_sparse_real,
 )
-from kinode.ode.loops.implicit.stage_places import HALF, WIDTH
 from kinode.ode.loops.run_memory import RunMemory
 
 
@@ -57,28 +54,10 @@ def factor_shifted(run: RunMemory, h: float) -> bool:
         if newton.is_sparse[k] != 0 and not _factor_sparse(run, k, h):
             newton.is_sparse[k] = 0
         if newton.is_sparse[k] == 0:
-            fine = fine and (_factor_jointly(run, k, h) if newton.joint_at[k] >= 0 else _factor_full(run, k, h))
+            fine = fine and _factor_full(run, k, h)
     if not fine:
         newton.factored = 0.0
     return fine
-
-
-def _factor_jointly(run: RunMemory, k: int, h: float) -> bool:
-    """Factors of all matrices of a small block; False if one of them is singular."""
-    newton, at, square = run.newton, run.newton.block_entries[k], -h * h
-    first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-    block, direct, through = tail(newton.joint, newton.joint_at[k]), tail(newton.direct, at), tail(newton.through, at)
-    inverse, inverse_im, shifts = newton.inverse_shifts, tail(newton.inverse_shifts, HALF), newton.shifts
-    for i in range(size * size):
-        a, b, re, im = -h * direct[i], square * through[i], tail(block, WIDTH * i), tail(block, WIDTH * i + HALF)
-        for m in apart(4):
-            re[m] = a + b * inverse[m]
-            im[m] = b * inverse_im[m]
-    for i in range(size):
-        entry = tail(block, WIDTH * (i * size + i))
-        for m in apart(8):
-            entry[m] += shifts[m]
-    return factor_jointly(block, newton.pivots, first, size, newton.scratch)
 
 
 def _factor_full(run: RunMemory, k: int, h: float) -> bool:
@@ -129,9 +108,10 @@ def _fill(run: RunMemory, k: int, out: Floats, direct: float, through: float, di
 
 def solve_shifted(run: RunMemory, b: Floats) -> None:
     """Solve with the real number c; b becomes the solution."""
-    newton, n = run.newton, run.model.n_continuous
-    jacobian, eliminated, starts, columns = newton.jacobian, newton.eliminated, newton.row_starts, newton.row_columns
-    h, inverse = newton.factored, 1.0 / newton.eigenvalues[0]
+    newton, n, x = run.newton, run.model.n_continuous, run.newton.x
+    kept, jacobian = newton.kept, newton.jacobian
+    eliminated, starts, columns, h = newton.eliminated, newton.row_starts, newton.row_columns, newton.factored
+    inverse = 1.0 / newton.eigenvalues[0]
     for e in range(newton.n_eliminated):
         i = eliminated[e]
         a, column, rows = h * inverse * b[i], tail(jacobian, i * n), newton.below_rows
@@ -144,7 +124,19 @@ def solve_shifted(run: RunMemory, b: Floats) -> None:
                 k = rows[at]
                 b[k] += a * column[k]
     for k in range(newton.n_blocks):
-        _solve_block(run, k, b)
+        first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
+        if newton.is_sparse[k] != 0:
+            for i in range(size):
+                x[i] = b[kept[first + newton.order[first + i]]]
+            solve_sparse_real(run, k, _block(run, 0, k), x)
+            for i in range(size):
+                b[kept[first + newton.order[first + i]]] = x[i]
+        else:
+            for i in range(size):
+                x[i] = b[kept[first + i]]
+            solve_real(_block(run, 0, k), newton.pivots, first, size, x)
+            for i in range(size):
+                b[kept[first + i]] = x[i]
     for e in range(newton.n_eliminated):
         i = eliminated[e]
         a = b[i]
@@ -154,103 +146,55 @@ def solve_shifted(run: RunMemory, b: Floats) -> None:
         b[i] = a * inverse
 
 
-def _solve_block(run: RunMemory, k: int, b: Floats) -> None:
-    """Solve with the real matrix of a block."""
-    newton, x, kept = run.newton, run.newton.x, run.newton.kept
-    first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-    if newton.is_sparse[k] != 0:
-        for i in range(size):
-            x[i] = b[kept[first + newton.order[first + i]]]
-        solve_sparse_real(run, k, _block(run, 0, k), x)
-        for i in range(size):
-            b[kept[first + newton.order[first + i]]] = x[i]
-        return
-    for i in range(size):
-        x[i] = b[kept[first + i]]
-    if newton.joint_at[k] >= 0:
-        solve_first(tail(newton.joint, newton.joint_at[k]), newton.pivots, first, size, x)
-    else:
-        solve_real(_block(run, 0, k), newton.pivots, first, size, x)
-    for i in range(size):
-        b[kept[first + i]] = x[i]
-
-
-def solve_all(run: RunMemory, b: Floats) -> None:
-    """Solve with all numbers c; b, at the places of transformed values, becomes the solution."""
-    newton = run.newton
-    _carry_down(run, b)
-    for k in range(newton.n_blocks):
-        if newton.is_sparse[k] == 0 and newton.joint_at[k] >= 0:
-            first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-            kept, x = newton.kept, newton.right
-            for i in range(size):
-                source, target = tail(b, WIDTH * kept[first + i]), tail(x, WIDTH * i)
-                for m in apart(8):
-                    target[m] = source[m]
-            solve_jointly(tail(newton.joint, newton.joint_at[k]), newton.pivots, first, size, x)
-            for i in range(size):
-                source, target = tail(x, WIDTH * i), tail(b, WIDTH * kept[first + i])
-                for m in apart(8):
-                    target[m] = source[m]
-        else:
-            _solve_one_by_one(run, k, b)
-    _carry_up(run, b)
-
-
-def _carry_down(run: RunMemory, b: Floats) -> None:
-    """What the right sides of eliminated states add to those that remain."""
+def solve_pair(run: RunMemory, pair: int, b: Floats, d: Floats) -> None:
+    """Solve with the complex number c of a pair; b + i d becomes the solution."""
     newton, n, h = run.newton, run.model.n_continuous, run.newton.factored
-    inverse, inverse_im = newton.inverse_shifts, tail(newton.inverse_shifts, HALF)
-    eliminated, rows, part, part_im = newton.eliminated, newton.below_rows, newton.scratch, tail(newton.scratch, HALF)
-    for e in range(newton.n_eliminated):
-        i = eliminated[e]
-        column, re, im = tail(newton.jacobian, i * n), tail(b, WIDTH * i), tail(b, WIDTH * i + HALF)
-        for m in apart(4):
-            part[m] = h * (re[m] * inverse[m] - im[m] * inverse_im[m])
-            part_im[m] = h * (re[m] * inverse_im[m] + im[m] * inverse[m])
-        many = newton.below_many[e] != 0
-        for at in range(newton.below_starts[e], newton.below_ends[e]):
-            k = at if many else rows[at]
-            a, target = column[k], tail(b, WIDTH * k)
-            for m in apart(8):
-                target[m] += a * part[m]
-
-
-def _carry_up(run: RunMemory, b: Floats) -> None:
-    """The eliminated states from those that remain."""
-    newton, n, h = run.newton, run.model.n_continuous, run.newton.factored
-    inverse, inverse_im = newton.inverse_shifts, tail(newton.inverse_shifts, HALF)
+    kept, jacobian = newton.kept, newton.jacobian
     eliminated, starts, columns = newton.eliminated, newton.row_starts, newton.row_columns
+    x, y, re, im = newton.x, tail(newton.x, n), newton.eigenvalues[1 + 2 * pair], newton.eigenvalues[2 + 2 * pair]
+    square = re * re + im * im
+    re, im = re / square, -im / square  # 1 / c
     for e in range(newton.n_eliminated):
         i = eliminated[e]
-        re, im = tail(b, WIDTH * i), tail(b, WIDTH * i + HALF)
+        p, q = h * (re * b[i] - im * d[i]), h * (re * d[i] + im * b[i])
+        column, rows, start, end = (
+            tail(jacobian, i * n),
+            newton.below_rows,
+            newton.below_starts[e],
+            newton.below_ends[e],
+        )
+        if newton.below_many[e] != 0:
+            for k in apart(start, end):
+                b[k] += p * column[k]
+                d[k] += q * column[k]
+        else:
+            for at in range(start, end):
+                k = rows[at]
+                b[k] += p * column[k]
+                d[k] += q * column[k]
+    for k in range(newton.n_blocks):
+        first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
+        f, g = _block(run, 1 + 2 * pair, k), _block(run, 2 + 2 * pair, k)
+        if newton.is_sparse[k] != 0:
+            for i in range(size):
+                at = kept[first + newton.order[first + i]]
+                x[i], y[i] = b[at], d[at]
+            solve_sparse_complex(run, k, f, g, x, y)
+            for i in range(size):
+                at = kept[first + newton.order[first + i]]
+                b[at], d[at] = x[i], y[i]
+        else:
+            for i in range(size):
+                x[i], y[i] = b[kept[first + i]], d[kept[first + i]]
+            solve_complex(f, g, newton.pivots, (1 + pair) * run.model.n + first, size, x, y)
+            for i in range(size):
+                b[kept[first + i]], d[kept[first + i]] = x[i], y[i]
+    for e in range(newton.n_eliminated):
+        i = eliminated[e]
+        p, q = b[i], d[i]
         for entry in range(starts[e], starts[e + 1]):
             j = columns[entry]
-            a, source = h * newton.jacobian[j * n + i], tail(b, WIDTH * j)
-            for m in apart(8):
-                re[m] += a * source[m]
-        for m in apart(4):
-            re[m], im[m] = re[m] * inverse[m] - im[m] * inverse_im[m], re[m] * inverse_im[m] + im[m] * inverse[m]
-
-
-def _solve_one_by_one(run: RunMemory, k: int, b: Floats) -> None:
-    """Solve with the matrices of a block one after the other."""
-    newton, kept, x, y = run.newton, run.newton.kept, run.newton.x, tail(run.newton.x, run.model.n_continuous)
-    first, size = newton.block_starts[k], newton.block_starts[k + 1] - newton.block_starts[k]
-    sparse = newton.is_sparse[k] != 0
-    for system in range(newton.pairs + 1):
-        for i in range(size):
-            source = tail(b, WIDTH * kept[first + (newton.order[first + i] if sparse else i)] + system)
-            x[i], y[i] = source[0], source[HALF]
-        f, g = _block(run, max(0, 2 * system - 1), k), _block(run, 2 * system, k)
-        if sparse and system == 0:
-            solve_sparse_real(run, k, f, x)
-        elif sparse:
-            solve_sparse_complex(run, k, f, g, x, y)
-        elif system == 0:
-            solve_real(f, newton.pivots, first, size, x)
-        else:
-            solve_complex(f, g, newton.pivots, system * run.model.n + first, size, x, y)
-        for i in range(size):
-            target = tail(b, WIDTH * kept[first + (newton.order[first + i] if sparse else i)] + system)
-            target[0], target[HALF] = x[i], y[i]
+            a = h * jacobian[j * n + i]
+            p += a * b[j]
+            q += a * d[j]
+        b[i], d[i] = p * re - q * im, p * im + q * re

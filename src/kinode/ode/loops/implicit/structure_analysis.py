@@ -14,11 +14,9 @@ from __future__ import annotations
 from kinode.jit.pointers import Ints, apart, tail
 from kinode.ode.loops.implicit.column_colors import color_columns
 from kinode.ode.loops.implicit.sparse_structure import find_sparse_blocks
-from kinode.ode.loops.implicit.stage_places import WIDTH
 from kinode.ode.loops.run_memory import RunMemory
 
 MOST_ENTRIES = 8  # of a row whose state is eliminated
-MOST_JOINT = 16  # unknowns of a block whose matrices have factors at once
 FEW = 4  # a column with less than this part of all entries is listed
 
 
@@ -133,10 +131,6 @@ def _find_blocks(run: RunMemory) -> None:
                 blocks += 1
     newton.block_starts[blocks], newton.block_entries[blocks] = placed, entries
     newton.n_blocks, newton.n_entries = blocks, entries
-    joint = 0
     for k in range(blocks):
-        size = newton.block_starts[k + 1] - newton.block_starts[k]
-        newton.joint_at[k] = joint if size <= MOST_JOINT else -1
-        joint += WIDTH * size * size if size <= MOST_JOINT else 0
         for at in range(newton.block_starts[k], newton.block_starts[k + 1]):
             newton.block_of[at] = k
