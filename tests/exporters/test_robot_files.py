@@ -218,6 +218,18 @@ def test_what_a_start_and_limits_lose_stands_in_a_comment(tmp_path):
     assert "<!-- limits are written in part, or not: pin -->" in mjcf
 
 
+@pytest.mark.parametrize("kind", ["urdf", "mjcf"])
+def test_values_of_inputs_stand_in_a_comment(kind, tmp_path):
+    system = kn.load("examples/pendulum.yaml")
+    system.input("push", 2.5)
+    system.input("idle", 0.0)
+    system.change("pivot", effort="3*push")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kn.ExportWarning)
+        text = kn.export(system, kind, tmp_path).read_text()
+    assert "<!-- values of inputs are not written: push = 2.5 -->" in text
+
+
 def test_bodies_nested_deeper_than_pythons_stack(tmp_path):
     """MuJoCo's own depth is the limit, in its words."""
     body, count = '<body><joint/><geom size="0.1"/>', 3000

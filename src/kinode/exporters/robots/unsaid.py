@@ -41,8 +41,11 @@ def describe_rest(system: System, said: Iterable[str]) -> list[str]:
 
 
 def describe_parameters(system: System) -> list[str]:
-    """What became of the parameters: no loss, and said in a comment alone."""
-    return [f"parameters are written as numbers: {', '.join(system.parameters)}"] if system.parameters else []
+    """What became of parameters and of the values of inputs: no loss of the mechanism, and said in a comment alone."""
+    lines = [f"parameters are written as numbers: {', '.join(system.parameters)}"] if system.parameters else []
+    values = {name: float(system.nominal(given.value)) for name, given in system.inputs.items()}
+    set_ones = [f"{name} = {value:g}" for name, value in values.items() if value != 0.0]
+    return [*lines, *([f"values of inputs are not written: {', '.join(set_ones)}"] if set_ones else [])]
 
 
 def describe_start(system: System, fields: Iterable[str]) -> list[str]:
