@@ -343,3 +343,9 @@ def test_names_of_files_that_others_have(tmp_path, name):
     subprocess.run(command, cwd=folder, check=True)
     shown = subprocess.run([str(folder / "example")], capture_output=True, text=True, check=True).stdout
     assert len(shown.splitlines()) == 102
+
+
+def test_a_long_name_is_cut(tmp_path):
+    system = kn.System("x" * 300)
+    system.prismatic("j", system.world, system.body("b", mass=1, inertia=(1, 1, 1)))
+    assert (kn.export(system, "c", tmp_path / "made") / f"{'x' * 100}.c").is_file()

@@ -23,6 +23,8 @@ _OWN = "main fmi2 fmi3 fmu_core fmu_face fmu_memory fmu_config windows_entry"
 FILE_NAMES = frozenset(f"{_HEADERS} {_DEVICES} {_OWN}".split())
 """Names that a file of C must not have: those of headers, of devices on Windows, of files beside it."""
 
+LONGEST = 100  # letters of the name of a file; 255 with all that is put before and behind are the most of most disks
+
 
 def real(x: float) -> str:
     """A double: the shortest decimal number that is read as the same bits."""
@@ -42,7 +44,7 @@ def identifier(text: str) -> str:
 
 def file_identifier(text: str) -> str:
     """A text as a name in C that files may have too: beside headers, whatever the case of letters."""
-    name = identifier(text)
+    name = identifier(text[:LONGEST])
     return f"{name}_" if name.lower() in FILE_NAMES else name
 
 
