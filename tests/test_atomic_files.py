@@ -266,3 +266,14 @@ def test_folder_is_written_whole_or_not_at_all(tmp_path):
         atomic_files.write_folder(folder, {"a.c": b"4", "x\0y": b""})
     assert (folder / "a.c").read_text() == "3"
     assert [x.name for x in tmp_path.iterdir()] == ["code"]
+
+
+def test_a_folder_in_the_way_leaves_all_files_of_a_folder(tmp_path):
+    (tmp_path / "made" / "b.txt").mkdir(parents=True)
+    (tmp_path / "made" / "a.txt").write_text("old", encoding="utf-8")
+    with pytest.raises(kn.Error, match=r"made: cannot be written: b\.txt in it is a folder"):
+        atomic_files.write_folder(tmp_path / "made", {"a.txt": b"new", "b.txt": b"new"})
+    assert (tmp_path / "made" / "a.txt").read_text(encoding="utf-8") == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["made"]
+    with pytest.raises(kn.Error, match="cannot be written"):
+        atomic_files.write_folder(f"{tmp_path}/a\0b", {"a.txt": b"new"})

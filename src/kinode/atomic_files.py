@@ -128,9 +128,9 @@ def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> No
     files : mapping
         Contents by file name; a slash leads into a folder within.
     """
-    target = os.path.realpath(path)
-    staged = os.path.join(os.path.dirname(target), f".kinode-{os.urandom(8).hex()}.folder")
     with naming_failures(path):
+        target = os.path.realpath(path)
+        staged = os.path.join(os.path.dirname(target), f".kinode-{os.urandom(8).hex()}.folder")
         try:
             for name, contents in files.items():
                 place = os.path.join(staged, *name.split("/"))
@@ -143,7 +143,10 @@ def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> No
                 os.replace(staged, target)
                 return
             for name in files:
-                os.makedirs(os.path.dirname(os.path.join(target, *name.split("/"))), exist_ok=True)
+                place = os.path.join(target, *name.split("/"))
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                if os.path.isdir(place):  # before the first file is replaced
+                    raise IsADirectoryError(21, f"{name} in it is a folder")
             for name in files:
                 parts = name.split("/")
                 os.replace(os.path.join(staged, *parts), os.path.join(target, *parts))

@@ -330,3 +330,22 @@ def test_a_second_compiler_has_no_warnings(tmp_path):
     command = [sys.executable, "-m", "ziglang", "cc", *flags, "-O0", "-c", f"{name}.c", "-o", f"{name}.o"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
+
+
+@pytest.mark.parametrize("name", ["math", "stdio", "Main", "fmu_core"])
+def test_names_of_files_that_others_have(tmp_path, name):
+    system = kn.System(name)
+    system.prismatic("j", system.world, system.body("b", mass=1, inertia=(1, 1, 1)), effort="sin(t)")
+    folder = kn.export(system, "c", tmp_path / "made")
+    assert (folder / f"{name}_.c").is_file() and (folder / "main.c").is_file()
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O0", "-I."]
+    command = [*find_compiler(), *flags, f"{name}_.c", "main.c", "-lm", "-o", "example"]
+    subprocess.run(command, cwd=folder, check=True)
+    shown = subprocess.run([str(folder / "example")], capture_output=True, text=True, check=True).stdout
+    assert len(shown.splitlines()) == 102
+
+
+def test_a_long_name_is_cut(tmp_path):
+    system = kn.System("x" * 300)
+    system.prismatic("j", system.world, system.body("b", mass=1, inertia=(1, 1, 1)))
+    assert (kn.export(system, "c", tmp_path / "made") / f"{'x' * 100}.c").is_file()

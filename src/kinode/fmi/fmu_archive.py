@@ -15,6 +15,7 @@ import tempfile
 import weakref
 import zipfile
 from pathlib import Path, PurePosixPath
+from xml.parsers import expat
 
 from kinode.errors import ModelError
 
@@ -41,6 +42,8 @@ class FmuFolder:
 
 def find_digest(path: str) -> str:
     """What tells the content of a file from that of others."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise _fault(path, "cannot be read: it is no ordinary file")
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -58,13 +61,30 @@ def _unpack(path: str, place: str) -> None:
             entries = _check_entries(path, archive)
             for entry in entries:
                 archive.extract(entry, place)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise _fault(path, f"is no FMU: {error}") from None
+    except ModelError:
+        raise
     except OSError as error:
         raise _fault(path, f"cannot be unpacked: {error.strerror or error}") from None
-    text = Path(place, DESCRIPTION).read_bytes()
-    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+    except Exception as error:  # zipfile and what it unpacks with raise many types of errors for damaged files
+        raise _fault(path, f"is no FMU, or damaged: {error}") from None
+    _refuse_entities(path, Path(place, DESCRIPTION).read_bytes())
+
+
+def _refuse_entities(path: str, text: bytes) -> None:
+    """Refuse a description that declares a document type, in whatever encoding."""
+
+    def refuse(*_: object) -> None:
         raise _fault(path, f"is refused: its {DESCRIPTION} declares entities of its own")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        words = f"its {DESCRIPTION} is not XML: {expat.ErrorString(error.code)}, line {error.lineno}"
+        raise _fault(path, f"cannot be read: {words}") from None
+    except (LookupError, ValueError) as error:  # an encoding that is unknown, or none of single bytes
+        raise _fault(path, f"cannot be read: its {DESCRIPTION} is not XML: {error}") from None
 
 
 def _check_entries(path: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

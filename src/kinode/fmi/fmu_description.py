@@ -20,7 +20,11 @@ NUMBERS = REALS | WHOLE | {"Boolean"}
 INDEXED = re.compile(r"(.+)\[(\d+(?:\s*,\s*\d+)*)\]")
 VERSION = re.compile(r"""fmiVersion\s*=\s*["']([^"']*)["']""")
 DIRECTIONAL = re.compile(r"""<ModelExchange\b[^>]*\bprovidesDirectionalDerivatives\s*=\s*["'](true|1)["']""")  # of 3.0
+IDENTIFIER = re.compile(r"(?!\.)[\w.\- ]{1,200}")  # the name of a library, and no path
 MOST_ENTRIES = 100_000  # of an array
+MOST_INDICATORS = 10_000
+LAST_REFERENCE = 2**32 - 1
+SHORTEST_STEP = 1e-15  # s
 
 
 @dataclass(frozen=True)
@@ -136,22 +140,42 @@ def read_description(folder: str, file: str) -> FmuDescription:
         raise ModelError(f"{file} is of FMI {said[1][:20]}; versions 2.0 and 3.0 are read", field="file")
     try:
         read = fmpy.read_model_description(folder, validate=False)
+        return _describe(read, file, DIRECTIONAL.search(head) is not None)
+    except ModelError:
+        raise
     except Exception as error:  # whatever the library says of a file that is not one
-        raise ModelError(f"{file} cannot be read: {error}", field="file") from None
+        plain = str(error).replace(folder, file)
+        message = f"{file} cannot be read: its {DESCRIPTION} is not one of FMI ({type(error).__name__}: {plain})"
+        raise ModelError(message, field="file") from None
+
+
+def _describe(read: Any, file: str, directional: bool) -> FmuDescription:
+    """What was read, as records, after it was looked at: it may be from anyone."""
+    _refuse_twice(file, "variable", [v.name for v in read.modelVariables])
+    _refuse_twice(file, "derivative", [unknown.variable.name for unknown in read.derivatives])
     variables = {v.name: _variable(v, file) for v in read.modelVariables}
     rates = [unknown.variable for unknown in read.derivatives]
     states = [rate.derivative for rate in rates]
     if any(state is None for state in states):
         raise ModelError(f"{file} names a derivative of no state", field="file")
+    _refuse_twice(file, "state", [state.name for state in states])
     return FmuDescription(
         name=read.modelName or "", version=int(str(read.fmiVersion)[0]), token=str(read.guid), variables=variables,
-        co_simulation=_kind(read.coSimulation),
-        model_exchange=_kind(read.modelExchange, str(read.fmiVersion), DIRECTIONAL.search(head) is not None),
+        co_simulation=_kind(read.coSimulation, file),
+        model_exchange=_kind(read.modelExchange, file, str(read.fmiVersion), directional),
         states=_entries(variables[state.name] for state in states),
         rates=_entries(variables[rate.name] for rate in rates),
-        n_indicators=_count_indicators(read), log_categories=tuple(c.name for c in read.logCategories),
+        n_indicators=_count_indicators(read, file), log_categories=tuple(c.name for c in read.logCategories),
         dependencies=_dependencies((*read.outputs, *read.derivatives)),
     )  # fmt: skip
+
+
+def _refuse_twice(file: str, what: str, names: list[str]) -> None:
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            raise ModelError(f"{file} names the {what} {name!r} twice", field="file")
+        known.add(name)
 
 
 def import_fmpy() -> Any:
@@ -172,30 +196,40 @@ def _dependencies(unknowns: Iterable[Any]) -> dict[str, frozenset[str]]:
     return {name: frozenset(v.name for v in variables) for name, variables in said}
 
 
-def _count_indicators(read: Any) -> int:
-    if str(read.fmiVersion).startswith("3"):
-        return len(read.eventIndicators)
-    return int(read.numberOfEventIndicators or 0)
+def _count_indicators(read: Any, file: str) -> int:
+    third = str(read.fmiVersion).startswith("3")
+    count = len(read.eventIndicators) if third else int(read.numberOfEventIndicators or 0)
+    if not 0 <= count <= MOST_INDICATORS:
+        raise ModelError(f"{file} has {count} event indicators: 0 to {MOST_INDICATORS} are read", field="file")
+    return count
 
 
-def _kind(read: Any, version: str = "", directional: bool = False) -> InterfaceKind | None:
+def _kind(read: Any, file: str, version: str = "", directional: bool = False) -> InterfaceKind | None:
     if read is None:
         return None
+    identifier = read.modelIdentifier or ""
+    if not IDENTIFIER.fullmatch(identifier):
+        message = f"{file} has the modelIdentifier {identifier[:60]!r}, which names no library in it"
+        raise ModelError(message, field="file")
     not_needed = getattr(read, "completedIntegratorStepNotNeeded", True)
-    step = getattr(read, "fixedInternalStepSize", None)
+    step = float(getattr(read, "fixedInternalStepSize", None) or 0.0)
+    if step and not SHORTEST_STEP <= step < math.inf:
+        raise ModelError(f"{file} has a fixedInternalStepSize of {step:g}, which is no time", field="file")
     return InterfaceKind(
-        identifier=read.modelIdentifier,
+        identifier=identifier,
         once=bool(read.canBeInstantiatedOnlyOncePerProcess),
         keeps_states=bool(read.canGetAndSetFMUstate),
         directional=bool(read.providesDirectionalDerivative) or directional,
         steps_matter=not not_needed if version == "2.0" else bool(getattr(read, "needsCompletedIntegratorStep", False)),
         variable_steps=bool(getattr(read, "canHandleVariableCommunicationStepSize", False)),
-        fixed_step=None if step in (None, "") else float(step),
+        fixed_step=step or None,
     )
 
 
 def _variable(read: Any, file: str) -> FmuVariable:
     sizes = tuple(_size(dimension, read.name, file) for dimension in read.dimensions or ())
+    if not 0 <= int(read.valueReference) <= LAST_REFERENCE:
+        raise ModelError(f"{file}: {read.name} has the value reference {read.valueReference}", field="file")
     if math.prod(sizes) > MOST_ENTRIES:
         raise ModelError(f"{file}: {read.name} has {math.prod(sizes)} entries, too many", field="file")
     unit = read.unit or (read.declaredType.unit if read.declaredType is not None else None) or ""
@@ -217,6 +251,9 @@ def _nominal(read: Any) -> float:
 def _size(dimension: Any, name: str, file: str) -> int:
     start: Any = dimension.start if dimension.start is not None else getattr(dimension.variable, "start", None)
     try:
-        return int(start)
+        size = int(start)
     except (TypeError, ValueError):
         raise ModelError(f"{file}: the size of {name} is not given", field="file") from None
+    if size < 0:
+        raise ModelError(f"{file}: {name} has the size {size}", field="file")
+    return size

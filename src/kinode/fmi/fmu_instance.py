@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import LawError
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 KEPT_MESSAGES = 5  # of the FMU's log
 SERIOUS = 1  # status from which a message is kept: warnings
 Entry = tuple[FmuEntry, float | str]
+
+
+@contextlib.contextmanager
+def _staying() -> Iterator[None]:
+    """Come back to the working folder: FMPy goes to that of a library, and stays there if it cannot be loaded."""
+    here = os.getcwd()
+    try:
+        yield
+    except BaseException:
+        os.chdir(here)
+        raise
 
 
 class FmuInstance:
@@ -56,7 +68,8 @@ class FmuInstance:
             cls = FMU3Model if self.exchange else FMU3Slave
         arguments = {"guid": self.description.token, "modelIdentifier": self.kind.identifier}
         try:
-            return cls(**arguments, unzipDirectory=self.place, instanceName=self.owner)
+            with _staying():
+                return cls(**arguments, unzipDirectory=self.place, instanceName=self.owner)
         except Exception as error:
             text = str(error).replace(self.place, self.file)
             if "Cannot find shared library" in text:

@@ -15,7 +15,7 @@ from kinode.exporters.c_code.model_parameters import find_parameters
 from kinode.exporters.c_code.model_source import write_model
 from kinode.exporters.c_code.start_plan import find_start_plan
 from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, VariableSource, find_variables
-from kinode.jit.c_text.c_numbers import identifier, real
+from kinode.jit.c_text.c_numbers import file_identifier, real
 from kinode.model.base.fields import unknown
 from kinode.model.system import System
 from kinode.records import dataclass
@@ -69,7 +69,7 @@ class _LibraryText:
         start = find_start_plan(dynamics)
         self.parameters = find_parameters(dynamics, find_break_plan(dynamics), start)
         self.names = self._find_names()
-        names = self._enumerations(identifier(self.system.name))
+        names = self._enumerations(file_identifier(self.system.name))
         self.model = write_model(dynamics, outputs=outputs, jacobian=jacobian, names=names, start=start, **chosen)
         if jacobian and not self.model.has_jacobian:
             raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")

@@ -33,7 +33,7 @@ from kinode.exporters.c_code.start_text import (
     write_start_tables,
 )
 from kinode.jit.c_text.c_loops import CLoopWriter
-from kinode.jit.c_text.c_numbers import identifier, real, rows, write_helpers
+from kinode.jit.c_text.c_numbers import file_identifier, identifier, real, rows, write_helpers
 from kinode.jit.c_text.c_programs import CProgramWriter
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.program import Program
@@ -124,7 +124,7 @@ class _ModelText:
 
     def __init__(self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, options: Options) -> None:
         self.system, self.outputs = dynamics.system, outputs
-        self.name = identifier(dynamics.system.name)
+        self.name = file_identifier(dynamics.system.name)
         self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
         self.options = options
         self.dynamics, self.names = dynamics, ""

@@ -14,6 +14,17 @@ near far small huge interface y0 y1 yn j0 j1 jn main
 KEYWORDS = frozenset(_WORDS.split())
 """Words that are no names in C, or that headers of some compilers define."""
 
+_HEADERS = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef stdint
+stdio stdlib string tgmath time wchar wctype malloc memory unistd features
+"""
+_DEVICES = "con prn aux nul"
+_OWN = "main fmi2 fmi3 fmu_core fmu_face fmu_memory fmu_config windows_entry"
+FILE_NAMES = frozenset(f"{_HEADERS} {_DEVICES} {_OWN}".split())
+"""Names that a file of C must not have: those of headers, of devices on Windows, of files beside it."""
+
+LONGEST = 100  # letters of the name of a file; 255 with all that is put before and behind are the most of most disks
+
 
 def real(x: float) -> str:
     """A double: the shortest decimal number that is read as the same bits."""
@@ -29,6 +40,12 @@ def identifier(text: str) -> str:
     name = re.sub(r"\W", "_", text, flags=re.ASCII)
     name = name if name[:1].isalpha() or name[:1] == "_" else f"m{name}"
     return f"{name}_" if name in KEYWORDS else name
+
+
+def file_identifier(text: str) -> str:
+    """A text as a name in C that files may have too: beside headers, whatever the case of letters."""
+    name = identifier(text[:LONGEST])
+    return f"{name}_" if name.lower() in FILE_NAMES else name
 
 
 def rows(texts: Iterable[str], width: int = 116) -> str:
