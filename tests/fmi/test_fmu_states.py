@@ -315,3 +315,12 @@ def test_a_period_samples_it_as_before():
     assert not system["lag"].states and system["lag"].clocks
     system.change("lag", period=None, outputs=["y"])
     assert system["lag"].states and not system["lag"].clocks
+
+
+def test_a_saved_run_is_read_with_trust_alone(tmp_path):
+    run = kn.simulate(make_lag(2), 0.5, samples=5)
+    run.save(tmp_path / "lag.nc")
+    with pytest.raises(kn.Error, match=r"trust=True"):
+        kn.Trajectory.load(tmp_path / "lag.nc")
+    for again in (kn.Trajectory.load(tmp_path / "lag.nc", trust=True), kn.load(tmp_path / "lag.nc", trust=True)):
+        np.testing.assert_array_equal(again["lag.y"], run["lag.y"])

@@ -68,7 +68,7 @@ def view(
         _view_live(files, until, pairs("--set", set_), base, reading)
         return
     read = partial(load_model, base=base, trust=trust, arguments=argument, packages=package)
-    runs = [_find_run(file, until, method, set_, start, rate, read, debug) for file in files]
+    runs = [_find_run(file, until, method, set_, start, rate, read, trust, debug) for file in files]
     labels = [file.name for file in files] if len(files) > 1 else []
     from kinode.studio.view import view as show
 
@@ -84,7 +84,7 @@ def view(
 
 def _find_run(
     file: Path, until: str | None, method: Method, set_: list[str] | None, start: list[str] | None,
-    rate: float | None, read: Callable[[Path], System], debug: bool,
+    rate: float | None, read: Callable[[Path], System], trust: bool, debug: bool,
 ) -> Trajectory:  # fmt: skip
     """The run of a file: stored, or simulated with as many times as there are pictures."""
     from kinode.errors import SimulationError
@@ -93,7 +93,7 @@ def _find_run(
     from kinode.tasks.simulate import simulate
 
     if file.suffix.lower() in RUN_FILES:
-        return load_run(file)
+        return load_run(file, trust)
     system = read(file)
     end = find_end(system, until)
     begin = float(system.run_defaults.get("t0", 0.0))

@@ -86,7 +86,7 @@ def load(
     if suffix in (*RUN, STORE) or start.startswith((HDF5, CLASSIC_NETCDF)):
         if base != "fixed" or name is not None or not mimic:
             raise ModelError("a saved run is loaded as it is; base, mimic and name are for models", file=str(file))
-        return hook("load_study" if suffix == STORE else "load_results")(file)
+        return hook("load_study")(file) if suffix == STORE else hook("load_results")(file, trust)
     if suffix in ROBOT_FILES or start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         from kinode.importers import robot_files
 

@@ -108,18 +108,18 @@ def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
     )
 
 
-def load_results(path: str | os.PathLike[str]) -> Any:
-    """A run or a study from a NetCDF file."""
+def load_results(path: str | os.PathLike[str], trust: bool = False) -> Any:
+    """A run or a study from a NetCDF file; ``trust``: what the model of a run names may execute code."""
     data = read_dataset(path)
     try:
         is_study = str(data.attrs.get("format", "")).startswith("kinode study")
     finally:
         data.close()
-    return hook("load_study" if is_study else "load_run")(path)
+    return hook("load_study")(path) if is_study else hook("load_run")(path, trust)
 
 
-def load_run(path: str | os.PathLike[str]) -> Trajectory:
-    """A run from a NetCDF file that ``save`` wrote."""
+def load_run(path: str | os.PathLike[str], trust: bool = False) -> Trajectory:
+    """A run from a NetCDF file that ``save`` wrote; ``trust``: what its model names may execute code."""
     from kinode.formats import yaml_files
 
     data = read_dataset(path)
@@ -135,7 +135,7 @@ def load_run(path: str | os.PathLike[str]) -> Trajectory:
             )
             raise Error(f"{path}: {reason}")
         try:
-            dynamics = compile_system(yaml_files.loads(str(data["model"].item())))
+            dynamics = compile_system(yaml_files.loads(str(data["model"].item()), trust=trust))
         except Error as error:
             raise Error(f"{path}: the model in the file cannot be read: {error}") from None
         names = [c.name for c in dynamics.coordinates]

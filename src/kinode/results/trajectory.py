@@ -340,13 +340,15 @@ class Trajectory(WrittenRun):
         save(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Trajectory:
+    def load(cls, path: str | os.PathLike[str], *, trust: bool = False) -> Trajectory:
         """Read a run from the file that ``save`` wrote.
 
         Parameters
         ----------
         path : str or path
             The file.
+        trust : bool, default False
+            Whether FMUs that the model of the run names may be loaded: they are code.
 
         Returns
         -------
@@ -354,4 +356,4 @@ class Trajectory(WrittenRun):
         """
         from kinode.results.run_files import load_run
 
-        return load_run(path)
+        return load_run(path, trust)
