@@ -295,9 +295,13 @@ def test_ctrl_c_ends_it():
         idle = socket.create_connection(("127.0.0.1", server.port))
         def interrupt():
             main = threading.main_thread().ident
-            while not sys._current_frames()[main].f_code.co_filename.endswith("threading.py"):
+            def callers(frame):
+                while frame is not None:
+                    yield frame.f_code
+                    frame = frame.f_back
+            while server.wait.__code__ not in callers(sys._current_frames()[main]):
                 time.sleep(0.01)
-            time.sleep(0.1)  # it waits now, for a lock
+            time.sleep(0.3)  # it has come to the lock inside by now
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=interrupt).start()
         print(server.wait())

@@ -203,11 +203,13 @@ def test_values_on_random_trees_are_those_of_the_recursion(plan, seed):
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "walker"])
 def test_what_is_left_out_is_zero(name):
-    e = kn.equations(kn.load(EXAMPLES / f"{name}.yaml"), "newton_euler").elimination
+    system = kn.load(EXAMPLES / f"{name}.yaml")
+    e = kn.equations(system, "newton_euler").elimination
     whole, short = e.at(), e.reduced.at()
     assert len(short.lam) < len(whole.lam)
     lam = dict(zip(whole.multipliers, whole.lam, strict=True))
-    scale = max(abs(whole.lam))
+    weight = 9.81 * sum(float(system.nominal(body.mass)) for body in system.bodies.values())
+    scale = max(*abs(whole.lam), weight)  # the walker falls at the start: all its loads are rounding of weights
     for multiplier, value in lam.items():
         expected = short[multiplier] if multiplier in short.multipliers else 0.0
         assert abs(value - expected) < 1e-10 * scale

@@ -131,8 +131,7 @@ def _walk(
     at, G, last = q, start, still
     samples = []
     for k in range(WALK_STEPS if len(start) <= MANY_ROWS else WALK_STEPS // 2):
-        filled = without_zeros(G)
-        triangle = np.linalg.qr(filled, mode="r") if len(filled) > max(MANY_ROWS, n) else filled  # same singular values
+        triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
         _, sizes, V = np.linalg.svd(triangle)
         null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
         if not len(null):
