@@ -18,11 +18,11 @@ from kinode.dynamics.redundant_reactions import ReactionSharing, is_redundant, s
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
-from kinode.kernels.derivatives.shared_quantities import ACTED_ON
+from kinode.kernels.derivatives.shared_quantities import ACTED_ON, SHARE_OF
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
-from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, QuantityName
+from kinode.multibody.restraints.effort_origins import EffortOrigins
 from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
@@ -196,32 +196,12 @@ def by_name(
 
 def _of_effort(dynamics: Dynamics, joint: str, quantity: str, states: StateBatch, sharing: ReactionSharing) -> Array:
     """The change of a joint's effort or of one of its shares; ``multibody/joint_efforts.py`` defines them."""
-    whole = sharing.of_effort(joint)
-    if quantity in ("effort", "power"):
-        return whole
-    resolve, couplings = dynamics.arguments.resolver(first_parameters(states.p)), dynamics.topology.couplings
-    followers = {coupling.constraint: follower for follower, coupling in couplings.items()}
-    gears = [gear for gear in find_transmissions(dynamics.system) if gear.constraint in followers]
-
-    def of_drive(name: str) -> Array:
-        driven = dynamics.system.joints[name].driven
-        own = sharing.changes[f"{name}.effort"] if driven else np.zeros_like(sharing.of_effort(name))
-        return sum((resolve(gear.ratio) * of_drive(gear.motor) for gear in gears if gear.load == name), own)
-
-    def of_gear(constraint: str, name: str) -> Array:
-        follower = followers[constraint]
-        change = sharing.changes[f"{follower}.effort"]
-        return change if name == follower else -resolve(couplings[follower].ratio) * change
-
-    if quantity in ("effort.drive", "power.drive"):
-        return of_drive(joint)
-    change = np.zeros_like(whole)
-    for gear in gears:
-        if quantity == "effort.gear" and gear.motor == joint:
-            change = change + of_gear(gear.constraint, joint)
-        elif quantity == "effort.rotor" and gear.load == joint:
-            change = change + of_gear(gear.constraint, joint) - resolve(gear.ratio) * of_drive(gear.motor)
-    return change
+    resolve = dynamics.arguments.resolver(first_parameters(states.p))
+    factors = EffortOrigins(dynamics.topology, resolve).of_share(joint, SHARE_OF.get(quantity, quantity))
+    total = np.zeros_like(sharing.of_effort(joint))
+    for origin, factor in factors.items():
+        total = total + factor * sharing.changes[origin]
+    return total
 
 
 def _of_wrench(

@@ -30,6 +30,7 @@ from kinode.model.base.fields import unknown
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
+from kinode.multibody.restraints.effort_origins import EffortOrigins
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
@@ -267,14 +268,15 @@ class JointConstants:
     @cached_property
     def efforts(self) -> dict[str, dict[str, float]]:
         """The efforts of drives and gears that act along each joint, with their factors."""
-        joints, couplings = self.system.joints, self.topology.couplings
-        efforts: dict[str, dict[str, float]] = {name: {} for name in joints}
-        for name, joint in joints.items():
-            if (joint.driven and joint.n_u) or name in couplings:
-                efforts[name][f"{name}.effort"] = 1.0
-        for name, coupling in couplings.items():
-            efforts[coupling.leader][f"{name}.effort"] = -float(self.resolve(coupling.ratio))
-        return efforts
+        return {
+            name: {origin: float(factor) for origin, factor in self.origins.of_share(name, "effort").items()}
+            for name in self.system.joints
+        }
+
+    @cached_property
+    def origins(self) -> EffortOrigins:
+        """What the efforts of joints are made up of."""
+        return EffortOrigins(self.topology, self.resolve)
 
     @cached_property
     def roots(self) -> dict[str, Array]:

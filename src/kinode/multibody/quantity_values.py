@@ -186,15 +186,20 @@ def _wrench(snapshot: Snapshot, name: QuantityName) -> Any:
     """The reaction of a joint, or its whole wrench."""
     kind, _, part = name.quantity.partition(".")
     moment, force = snapshot.reaction(name.owner, whole=kind == "wrench", expressed_in=name.axes)
-    if part in ("axial", "radial"):
-        joint = snapshot.system.joints[name.owner]
-        axis = joint.axis_rotation(snapshot.resolve, snapshot.system.nominal) @ np.array([0.0, 0.0, 1.0])
-        along = dot(axis, force)
-        if part == "axial":
-            return along
-        across = force - along * axis
-        return sqrt(dot(across, across))
-    return moment if part == "moment" else force
+    return part_of_wrench(snapshot, name.owner, part, moment, force)
+
+
+def part_of_wrench(snapshot: Snapshot, joint: str, part: str, moment: Array, force: Array) -> Any:
+    """Force or moment of a joint, or the force along its axis or across it."""
+    if part not in ("axial", "radial"):
+        return moment if part == "moment" else force
+    rotation = snapshot.system.joints[joint].axis_rotation(snapshot.resolve, snapshot.system.nominal)
+    axis = rotation @ np.array([0.0, 0.0, 1.0])
+    along = dot(axis, force)
+    if part == "axial":
+        return along
+    across = force - along * axis
+    return sqrt(dot(across, across))
 
 
 def _constraint(snapshot: Snapshot, name: QuantityName) -> Any:

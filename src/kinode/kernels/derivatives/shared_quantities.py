@@ -16,19 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, sqrt, tidy
+from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import dot
 from kinode.formulations.equal_stiffness import EqualStiffness
 from kinode.kernels.kernel_options import SharingOptions
 from kinode.model.constraints.constraint import ANGULAR
-from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, QuantityName
+from kinode.multibody.quantity_values import part_of_wrench
+from kinode.multibody.restraints.effort_origins import EffortOrigins
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
 ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)
 """What drives and gears contribute to."""
+SHARE_OF = {"power": "effort", "power.drive": "effort.drive"}
+"""The effort whose power a quantity is."""
 
 
 def find_effort_units(topology: Topology, joint: str, length: float) -> list[float]:
@@ -61,6 +64,11 @@ class SharedLoads:
     def stiffness(self) -> EqualStiffness:
         """All joints as equally stiff ones."""
         return EqualStiffness(self.snapshot, self.options.length, self.options.locks)
+
+    @cached_property
+    def origins(self) -> EffortOrigins:
+        """What the efforts of joints are made up of."""
+        return EffortOrigins(self.snapshot.topology, self.snapshot.resolve)
 
     def share(self, loads: Iterable[Scalar]) -> tuple[Array, Scalar]:
         """The change of all components of ``topology.holding``, moments over the length; the efforts of the locks."""
@@ -95,16 +103,10 @@ class SharedLoads:
         moment, force = self.snapshot.joint_wrench(name.owner)[0 if kind == "wrench" else 1]
         change = self.changes[name.owner]
         if kind == "wrench":
-            change = change + self._along(name.owner) @ self._of_joint(name.owner)
+            change = change + self._along(name.owner) @ self._effort(name.owner, "effort")
         wrench = (moment + change[3:], force + change[:3])
         moment, force = self.snapshot.reactions.seen(name.owner, wrench, expressed_in=name.axes)
-        if part not in ("axial", "radial"):
-            return moment if part == "moment" else force
-        joint = self.snapshot.system.joints[name.owner]
-        axis = joint.axis_rotation(self.snapshot.resolve, self.snapshot.system.nominal) @ np.array([0.0, 0.0, 1.0])
-        along = dot(axis, force)
-        across = force - along * axis
-        return along if part == "axial" else sqrt(dot(across, across))
+        return part_of_wrench(self.snapshot, name.owner, part, moment, force)
 
     def _along(self, joint: str) -> Array:
         """Force and moment of unit efforts of a joint: six rows, a column for each freedom."""
@@ -116,54 +118,22 @@ class SharedLoads:
         ]
         return np.array(columns).reshape(len(columns), 6).T
 
-    def _of_joint(self, joint: str) -> Array:
-        """The change of the efforts along a joint's freedoms, those of gears included."""
-        topology = self.snapshot.topology
-        total = self.changes.get(f"{joint}.effort", np.zeros(topology.system.joints[joint].n_u))
-        for follower, coupling in topology.couplings.items():
-            if coupling.leader == joint:
-                total = total - self.snapshot.resolve(coupling.ratio) * self.changes[f"{follower}.effort"]
+    def _effort(self, joint: str, share: str) -> Array:
+        """The change of the efforts along a joint's freedoms, or of a share of them."""
+        total: Array = np.zeros(self.snapshot.system.joints[joint].n_u)
+        for origin, factor in self.origins.of_share(joint, share).items():
+            total = total + factor * self.changes[origin]
         return total
 
     def _of_effort(self, name: QuantityName) -> Any:
         """The effort of a joint, one of its shares, or a power."""
         base: Any = self.snapshot.quantity(name)
-        share = {"effort": "effort", "power": "effort", "power.drive": "effort.drive"}.get(name.quantity, name.quantity)
-        change = self._of_joint(name.owner) if share == "effort" else self._of_share(name.owner, share)
+        change = self._effort(name.owner, SHARE_OF.get(name.quantity, name.quantity))
         if name.quantity in POWERS:
             return base + dot(change, self.snapshot.joint_state(name.owner)[1])
         if name.part is not None:
             return base + change[name.part]
         return base + change if name.parts else base + change[0]
-
-    def _of_share(self, joint: str, share: str) -> Array:
-        """The change of a share of a joint's effort; ``multibody/joint_efforts.py`` defines them."""
-        resolve, topology = self.snapshot.resolve, self.snapshot.topology
-        followers = {coupling.constraint: follower for follower, coupling in topology.couplings.items()}
-        gears = [gear for gear in find_transmissions(topology.system) if gear.constraint in followers]
-
-        def of_drive(name: str) -> Array:
-            record = topology.system.joints[name]
-            total = self.changes[f"{name}.effort"] if record.driven and record.n_u else np.zeros(record.n_u)
-            for gear in gears:
-                if gear.load == name:
-                    total = total + resolve(gear.ratio) * of_drive(gear.motor)
-            return total
-
-        def of_gear(constraint: str, name: str) -> Array:
-            follower = followers[constraint]
-            change = self.changes[f"{follower}.effort"]
-            return change if name == follower else -resolve(topology.couplings[follower].ratio) * change
-
-        if share == "effort.drive":
-            return of_drive(joint)
-        total: Array = np.zeros(topology.system.joints[joint].n_u)
-        for gear in gears:
-            if share == "effort.gear" and gear.motor == joint:
-                total = total + of_gear(gear.constraint, joint)
-            elif share == "effort.rotor" and gear.load == joint:
-                total = total + of_gear(gear.constraint, joint) - resolve(gear.ratio) * of_drive(gear.motor)
-        return total
 
     def _of_constraint(self, name: QuantityName) -> Any:
         """The multipliers of a constraint, or its force or moment on a body, which are linear in them."""
