@@ -24,7 +24,7 @@ from kinode.kernels.kernel_options import Kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OWN = {"end", "input", "fused", "fused_minus", "minus_fused"}  # codes that are no function of a tape
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3e5, 1e-300, float("inf"), float("-inf"), float("nan")]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, -1e200, 3e5, 1e-300, float("inf"), float("-inf"), float("nan")]
 
 
 def same(a, b):

@@ -191,10 +191,10 @@ class _InterpreterWriter:
 
     def called(self, name: str, args: list[str]) -> str:
         """A function of a library; its address is in the table."""
-        line, infinity = self.line, number(float("inf"))
+        line = self.line
         function = line.put("load ptr, ptr %slot, align 8")
         result = line.put(f"call double {function}({', '.join(f'double {arg}' for arg in args)})")
         if name != "pow":
             return result
-        corrected = self.choose("oeq", result, number(float("-inf")), infinity, result)
-        return self.choose("oeq", args[0], number(float("-inf")), result, corrected)
+        corrected = self.choose("oeq", result, number(float("-inf")), number(float("inf")), result)
+        return self.choose("oeq", args[0], number(0.0), corrected, result)  # a negative power of either zero is plus
