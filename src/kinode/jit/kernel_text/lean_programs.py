@@ -157,7 +157,7 @@ class _Watch:
         for node in case.nodes:
             levels[node.index] = _level_of(node, levels)
         values = (case.stores[k][2] for k in case.into_work)
-        given = np.array([levels[x.index] if type(x) is Traced else float(x) for x in values], dtype=float)
+        given = np.array([_level_of_operand(x, levels) for x in values], dtype=float)
         new = given != self.given
         if new.any():
             places = case.stored if new.all() else case.stored.some(new)
@@ -181,6 +181,14 @@ def _find_numbers(cases: Sequence[_LeanCase], size: int) -> None:
                 busy = True
 
 
+def _level_of_operand(value: Scalar, levels: dict[int, float]) -> float:
+    """What is known of an operand; infinity and what is no number count as changing."""
+    if type(value) is Traced:
+        return levels[value.index]
+    number = float(value)
+    return number if math.isfinite(number) else CHANGES
+
+
 def _level_of(node: Traced, levels: dict[int, float]) -> float:
     """What is known of a node whose operands are known."""
     op, args = node.op, node.args
@@ -188,7 +196,7 @@ def _level_of(node: Traced, levels: dict[int, float]) -> float:
         return levels[args[0].index]
     if op in OUTSIDE:
         return CHANGES
-    known = [levels[arg.index] if type(arg) is Traced else arg for arg in args]
+    known = [_level_of_operand(arg, levels) for arg in args]
     if op == "mul":
         if 0.0 in known:
             return 0.0
