@@ -135,3 +135,14 @@ def test_links_of_a_plane_ring_have_few_operations(kernel, before, after):
         return sum(sum(count_operations(value for _, _, value in block.cases[1]).values()) for block in loops)
 
     assert (per_link(program), per_link(make_lean(program))) == (before, after)
+
+
+@pytest.mark.parametrize("first", [float("-inf"), float("inf"), float("nan")])
+def test_an_infinite_constant_is_not_taken_for_the_number_that_follows(first):
+    def read(position):
+        return Block(1, {}, [[("out", position, Tape().input("work", 0))]])
+
+    store, again = (Block(1, {}, [[("work", 0, value)]]) for value in (first, 3.0))
+    program = program_of(store, read(0), again, read(1))
+    q = np.zeros(4)
+    np.testing.assert_array_equal(run(make_lean(program), q), run(program, q))
