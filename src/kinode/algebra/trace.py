@@ -31,13 +31,15 @@ COMMUTATIVE = frozenset({"add", "mul", "min", "max", "equal"})
 class Traced:
     """One node of a tape: an operation and its operands (nodes, floats or tuples of floats)."""
 
-    __slots__ = ("args", "index", "op", "tape")
+    __slots__ = ("args", "index", "key", "op", "opposite", "tape")
 
     def __init__(self, tape: Tape, op: str, args: tuple[Any, ...], index: int) -> None:
         self.tape = tape
         self.op = op
         self.args = args
         self.index = index
+        self.key = 0  # tells what it computes, whatever its tape; zero if not known yet (fused_products.py)
+        self.opposite: Traced | None = None
 
     def __add__(self, other: Scalar) -> Scalar:
         if type(other) is Traced:
@@ -47,9 +49,10 @@ class Traced:
                 return other - self.args[0]
             if self is other:
                 return self * 2.0
-            if self.index > other.index:
-                return self.tape.node("add", other, self)
-            return self.tape.node("add", self, other)
+            tape = self.tape
+            args = (other, self) if self.index > other.index else (self, other)
+            node = tape.sums.get(args)
+            return tape.append("add", args, tape.sums) if node is None else node
         if type(other) is not float:
             if not is_number(other):
                 return NotImplemented
@@ -66,9 +69,14 @@ class Traced:
                 return self + other.args[0]
             if self.op == "neg":
                 return -(self.args[0] + other)
+            tape = self.tape
             if self.index > other.index:
-                return -self.tape.node("sub", other, self)
-            return self.tape.node("sub", self, other)
+                args = (other, self)
+                node = tape.differences.get(args)
+                return -(tape.append("sub", args, tape.differences) if node is None else node)
+            args = (self, other)
+            node = tape.differences.get(args)
+            return tape.append("sub", args, tape.differences) if node is None else node
         if not is_number(other):
             return NotImplemented
         return self + (-other)
@@ -106,22 +114,24 @@ class Traced:
     __rmul__ = __mul__
 
     def _times_node(self, other: Traced) -> Scalar:
-        op, other_op = self.op, other.op
-        if op == "neg":
-            return -(self.args[0] * other)
-        if other_op == "neg":
-            return -(self * other.args[0])
-        if other_op == "inv" or other_op == "mul":
-            result = _cancelled(self, other)
-            if result is not None:
-                return result
-        if op == "inv" or op == "mul":
-            result = _cancelled(other, self)
-            if result is not None:
-                return result
-        if self.index > other.index:
-            return self.tape.node("mul", other, self)
-        return self.tape.node("mul", self, other)
+        a, b = self, other
+        negative = False
+        if a.op == "neg":
+            a, negative = a.args[0], True
+        if b.op == "neg":
+            b, negative = b.args[0], not negative
+        product: Scalar | None = None
+        if b.op == "inv" or b.op == "mul":
+            product = _cancelled(a, b)
+        if product is None and (a.op == "inv" or a.op == "mul"):
+            product = _cancelled(b, a)
+        if product is None:
+            tape = a.tape
+            args = (b, a) if a.index > b.index else (a, b)
+            product = tape.products.get(args)
+            if product is None:
+                product = tape.append("mul", args, tape.products)
+        return -product if negative else product
 
     def __truediv__(self, other: Scalar) -> Scalar:
         if is_number(other):
@@ -132,11 +142,13 @@ class Traced:
         return apply("inv", self) * other
 
     def __neg__(self) -> Scalar:
-        if self.op == "neg":
-            return self.args[0]
-        if self.op == "pack":
-            return self.tape.pack([-entry for entry in self.args])
-        return self.tape.node("neg", self)
+        opposite = self.opposite
+        if opposite is None:
+            if self.op == "pack":
+                return self.tape.pack([-entry for entry in self.args])
+            opposite = self.opposite = self.tape.node("neg", self)
+            opposite.opposite = self
+        return opposite
 
     def __pos__(self) -> Traced:
         return self
@@ -161,22 +173,32 @@ def _cancelled(x: Traced, other: Traced) -> Scalar | None:
     return None
 
 
+Nodes = dict[tuple[Any, ...], Traced]
+"""Nodes of one operation, by their operands."""
+
+
 class Tape:
     """The operations recorded so far; a node refers to earlier nodes only."""
 
     def __init__(self) -> None:
         self.nodes: list[Traced] = []
-        self._known: dict[tuple[Any, ...], Traced] = {}
-        self.keys: dict[int, int] = {}  # what tells the nodes of different tapes apart, by index (fused_products.py)
+        self.sums: Nodes = {}
+        self.differences: Nodes = {}
+        self.products: Nodes = {}
+        self._known: dict[str, Nodes] = {"add": self.sums, "sub": self.differences, "mul": self.products}
 
     def node(self, op: str, *args: Any) -> Traced:
         """The node of this operation; a new one if there is none yet."""
-        key = (op, *args)
-        node = self._known.get(key)
-        if node is None:
-            node = Traced(self, op, args, len(self.nodes))
-            self.nodes.append(node)
-            self._known[key] = node
+        known = self._known.get(op)
+        if known is None:
+            known = self._known[op] = {}
+        node = known.get(args)
+        return self.append(op, args, known) if node is None else node
+
+    def append(self, op: str, args: tuple[Any, ...], known: Nodes) -> Traced:
+        """A new node of an operation whose other nodes are ``known``, by their operands."""
+        node = known[args] = Traced(self, op, args, len(self.nodes))
+        self.nodes.append(node)
         return node
 
     def input(self, array: str, position: int) -> Traced:
@@ -278,6 +300,26 @@ def needed(outputs: Iterable[Scalar]) -> list[Traced]:
                 stack.append(arg)
     nodes.sort(key=_INDEX)
     return nodes
+
+
+def needed_with_uses(outputs: Iterable[Scalar]) -> tuple[list[Traced], list[int]]:
+    """The same, and how often each node is an operand or an output, by index; for most of a tape at a time."""
+    found = [x for x in outputs if type(x) is Traced]
+    if not found:
+        return [], []
+    last = max(x.index for x in found)
+    uses = [0] * (last + 1)
+    for x in found:
+        uses[x.index] += 1
+    nodes = []
+    for node in reversed(found[0].tape.nodes[: last + 1]):
+        if uses[node.index]:
+            nodes.append(node)
+            for arg in node.args:
+                if type(arg) is Traced:
+                    uses[arg.index] += 1
+    nodes.reverse()
+    return nodes, uses
 
 
 def replay(

@@ -38,7 +38,7 @@ def _is_defined(topology: Topology, point: EvaluationPoint, constraint: LoopCons
     kinematics = Snapshot(topology, point).kinematics
     try:
         with np.errstate(all="ignore"):
-            values = [residual(kinematics, constraint), jacobian(kinematics, constraint)]
+            values = [residual(kinematics, [constraint])[0], jacobian(kinematics, constraint)]
             return all(bool(np.isfinite(x.astype(float)).all()) for x in values)
     except (ArithmeticError, ValueError):
         return False

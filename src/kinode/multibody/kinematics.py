@@ -147,11 +147,7 @@ class Kinematics:
     @cached_property
     def link_poses(self) -> Sequence[Pose]:
         """X_WL of each link."""
-        poses: list[Pose] = []
-        for node, link, X_PF in zip(self.tree.nodes, self.link_kinematics, self.geometry.placements, strict=True):
-            step = X_PF @ link.X
-            poses.append(step if node.parent == WORLD else poses[node.parent] @ step)
-        return poses
+        return recursive_dynamics.poses(self.tree.nodes, self.geometry, self.link_kinematics)
 
     @cached_property
     def link_velocities(self) -> Sequence[Array]:

@@ -128,7 +128,7 @@ def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
 def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
     """The power of a constraint that depends on time: lam . G u, where G u + c_t = 0 [W]."""
     lam = snapshot.constraints.scatter(snapshot.multipliers)[constraint.name]
-    return -dot(lam, law_rates(snapshot.kinematics, loop_constraint_of(snapshot.topology, constraint)))
+    return -dot(lam, law_rates(snapshot.kinematics, [loop_constraint_of(snapshot.topology, constraint)])[0])
 
 
 def element_power(snapshot: Snapshot, element: Element) -> Scalar:

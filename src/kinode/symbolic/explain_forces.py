@@ -48,7 +48,7 @@ class ForceSteps:
         items = []
         units: dict[tuple[str, int], str] = {}
         for constraint in loop_constraints.loop_constraints_of(self.topology):
-            residual = np.asarray(loop_constraints.residual(self.snapshot.kinematics, constraint), dtype=object)
+            residual = np.asarray(loop_constraints.residual(self.snapshot.kinematics, [constraint])[0], dtype=object)
             name, kinds = constraint.name, constraint.units
             parts = [f"{k + 1}" for k in range(len(kinds))]
             items.append(

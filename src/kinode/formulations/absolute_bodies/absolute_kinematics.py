@@ -176,7 +176,7 @@ class AbsoluteKinematics(Kinematics):
     def _violation(self, constraint: LoopConstraint) -> tuple[Array, Array]:
         if not constraint.units:
             return EMPTY, EMPTY
-        return loop_constraints.residual(self, constraint), loop_constraints.drift(self, constraint)
+        return loop_constraints.residual(self, [constraint])[0], loop_constraints.drift(self, [constraint])[0]
 
 
 def _beside(angle: Scalar, near: Scalar) -> Scalar:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.trace import Tape, Traced, needed
+from kinode.algebra.trace import Tape, Traced, needed_with_uses
 from kinode.jit.kernel_text.fused_products import find_fused
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.program import Block, Program
@@ -69,13 +69,13 @@ def list_operations(program: Program, fuses: bool) -> OperationList | None:
         return None
     stores = program.blocks[0].cases[0 if program.blocks[0].case_of is None else int(program.blocks[0].case_of[0])]
     values = [value for _, _, value in stores]
-    nodes = needed(values)
+    nodes, uses = needed_with_uses(values)
     if program.constants or any(view != "out" for view, _, _ in stores) or not {n.op for n in nodes} <= CODES.keys():
         return None
     if len({position for _, position, _ in stores}) < len(stores):
         return None
-    fused, products = find_fused(nodes, values) if fuses else ({}, frozenset())
-    writer = _ListWriter()
+    fused, products = find_fused(nodes, uses) if fuses else ({}, frozenset())
+    writer = _ListWriter(len(uses))
     writer.append(nodes, fused, products)
     places = [(position, writer.operand(value)) for _, position, value in stores]
     return OperationList(
@@ -89,12 +89,12 @@ def list_operations(program: Program, fuses: bool) -> OperationList | None:
 class _ListWriter:
     """The list so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
         self.codes: list[int] = []
         self.operands: list[int] = []
         self.levels: list[int] = []
         self.constants: dict[bytes, int] = {}  # by their bits: zero has two signs
-        self._places: dict[int, int] = {}
+        self._places = [0] * size  # of nodes, by index
 
     def append(self, nodes: Sequence[Traced], fused: Mapping[int, int], products: frozenset[int]) -> None:
         """Append operations; sums with the products that are fused with them (``find_fused``)."""
@@ -107,8 +107,8 @@ class _ListWriter:
             if op == "input":
                 operands += (ARGUMENTS.index(args[0]), args[1], 0)
             else:
-                product = fused.get(index)
-                if product is not None:
+                if index in fused:
+                    product = fused[index]
                     op = "fused" if op == "add" else "minus_fused" if product == 1 else "fused_minus"
                     args = (*args[product].args, args[1 - product])
                 for arg in args:

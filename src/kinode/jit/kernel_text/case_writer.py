@@ -9,7 +9,7 @@ from kinode.algebra.named_data import ExternalResult, NamedData
 from kinode.algebra.trace import Traced, needed
 from kinode.jit.ir_text import IrText, number, vector_type
 from kinode.jit.kernel_text.external_calls import read_result, write_call
-from kinode.jit.kernel_text.fused_products import find_fused
+from kinode.jit.kernel_text.fused_products import count_uses, find_fused
 from kinode.jit.kernel_text.joined_stores import join_constants, join_lanes
 from kinode.jit.kernel_text.wide_text import Wide, WideText
 from kinode.jit.loading.kernel_symbols import names
@@ -75,7 +75,7 @@ class CaseWriter:
             stores = join_constants(stores)
         nodes = needed(value for _, _, value in stores)
         if self.writer.fuses:
-            self.fused, self.products = find_fused(nodes, [value for _, _, value in stores])
+            self.fused, self.products = find_fused(nodes, count_uses(nodes, [value for _, _, value in stores]))
         early = {} if longest_block is None else self.find_early_stores(stores, nodes)
         if self.writer.packs:
             self.call_early(nodes)

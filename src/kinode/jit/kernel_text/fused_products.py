@@ -4,7 +4,7 @@ The text says which products are fused.  Left to the code generator, that would 
 of high effort would give different numbers.
 
 Of a sum of two products one is fused, and which one decides the last bit.  The tape orders operands by their age, which
-depends on what else was traced before.  So the choice follows from what the products are (``find_keys``): a kernel
+depends on what else was traced before.  So the choice follows from what the products are (``set_keys``): a kernel
 gives the same numbers whether it was traced alone or beside others.
 """
 
@@ -22,11 +22,13 @@ MASK = (1 << 60) - 1
 NOT_A_NUMBER = 0x5DEECE66D  # any odd number
 
 
-def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int, int], frozenset[int]]:
-    """Sums by index, each with which of its operands is the product; and the indices of these products."""
-    uses = _count_uses(nodes, stored)
+def find_fused(nodes: Sequence[Traced], uses: Sequence[int]) -> tuple[dict[int, int], frozenset[int]]:
+    """Sums by index, each with which of its operands is the product; and the indices of these products.
+
+    ``uses`` says how often each node is an operand or a result, by index.
+    """
     wide = _find_wide(nodes)
-    keys: dict[int, int] = {}
+    is_keyed = False
     fused: dict[int, int] = {}
     products: set[int] = set()
     for node in nodes:
@@ -38,9 +40,10 @@ def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int
                 continue
             if wide and (arg.index in wide) != (node.index in wide):
                 continue
-            if best >= 0:
-                keys = keys or find_keys(nodes)
-            if best < 0 or abs(keys[arg.index]) < abs(keys[node.args[best].index]):
+            if best >= 0 and not is_keyed:
+                set_keys(nodes)
+                is_keyed = True
+            if best < 0 or abs(arg.key) < abs(node.args[best].key):
                 best = k
         if best >= 0:
             fused[node.index] = best
@@ -48,7 +51,7 @@ def find_fused(nodes: Sequence[Traced], stored: Iterable[Any]) -> tuple[dict[int
     return fused, frozenset(products)
 
 
-def _count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> list[int]:
+def count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> list[int]:
     """How often each node is an operand or a result, by index."""
     uses = [0] * (nodes[-1].index + 1 if nodes else 0)
     for arg in stored:
@@ -92,24 +95,20 @@ def _key_of(value: Any) -> int:
     return -key if value < 0 else key
 
 
-def find_keys(nodes: Sequence[Traced]) -> dict[int, int]:
-    """A number for each node, by index, that tells what it computes; that of its opposite is the negative one.
+def set_keys(nodes: Sequence[Traced]) -> None:
+    """Give each node the number that tells what it computes; that of its opposite is the negative one.
 
     Nodes of different tapes have the same number if they compute the same from the same inputs, whatever the order of
     operands and the place of signs: ``a - b`` and ``-(b - a)`` are alike.
     """
-    keys = nodes[0].tape.keys if nodes else {}  # kernels of one tape share most of their nodes
     for node in nodes:
-        if node.index in keys:
+        if node.key:  # kernels of one tape share most of their nodes
             continue
         op, args = node.op, node.args
-        if op == "input":
-            keys[node.index] = (hash((_number_of(args[0]), args[1])) & MASK) | 1
-            continue
         if op == "mul" or op == "add" or op == "sub":  # nearly all of them
             x, y = args
-            a = keys[x.index] if type(x) is Traced else _key_of(x)
-            b = keys[y.index] if type(y) is Traced else _key_of(y)
+            a = x.key if type(x) is Traced else _key_of(x)
+            b = y.key if type(y) is Traced else _key_of(y)
             if op == "mul":
                 sign = 1 if (a < 0) == (b < 0) else -1
                 a, b = abs(a), abs(b)
@@ -121,15 +120,20 @@ def find_keys(nodes: Sequence[Traced]) -> dict[int, int]:
                     a, b = b, a
                 sign = 1 if a > 0 else -1
                 key = hash((1, abs(a), b * sign))
-            keys[node.index] = sign * ((key & MASK) | 1)
-            continue
-        operands = [keys[arg.index] if type(arg) is Traced else _key_of(arg) for arg in args]
-        if op == "neg":
-            keys[node.index] = -operands[0]
-            continue
-        elif op == "inv":
-            sign, key = (1 if operands[0] > 0 else -1), hash((3, abs(operands[0])))
+            node.key = sign * ((key & MASK) | 1)
         else:
-            sign, key = 1, hash((_number_of(op), *(sorted(operands) if op in COMMUTATIVE else operands)))
-        keys[node.index] = sign * ((key & MASK) | 1)
-    return keys
+            node.key = _find_rare_key(op, args)
+
+
+def _find_rare_key(op: str, args: tuple[Any, ...]) -> int:
+    """The key of what is no sum and no product."""
+    if op == "input":
+        return (hash((_number_of(args[0]), args[1])) & MASK) | 1
+    operands = [arg.key if type(arg) is Traced else _key_of(arg) for arg in args]
+    if op == "neg":
+        return -operands[0]
+    if op == "inv":
+        sign, key = (1 if operands[0] > 0 else -1), hash((3, abs(operands[0])))
+    else:
+        sign, key = 1, hash((_number_of(op), *(sorted(operands) if op in COMMUTATIVE else operands)))
+    return sign * ((key & MASK) | 1)

@@ -4,30 +4,62 @@ Featherstone's three passes, written with classical accelerations (link_steps.py
 
 Each function takes the nodes of a tree, and lists of their quantities by node; it works for every scalar type.
 ``links`` are the link kinematics of all nodes.  ``prescribed[i]`` is None if the acceleration of joint i is unknown.
+Nodes as far from the world as each other do not depend on each other: steps that are alike are traced side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import matmul
 
 import numpy as np
 
+from kinode.algebra.bundles import map_alike
 from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.spatial import ZERO3, ArticulatedInertia, moved_force, moved_motion
+from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_force, moved_motion
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.structure.link_geometry import WORLD, Geometry, TreeLink
+
+
+def by_depth(nodes: Sequence[TreeLink]) -> list[list[TreeLink]]:
+    """The nodes by the number of joints between them and the world, outward."""
+    depths: list[int] = []
+    levels: list[list[TreeLink]] = []
+    for node in nodes:
+        depth = 0 if node.parent == WORLD else depths[node.parent] + 1
+        depths.append(depth)
+        if depth == len(levels):
+            levels.append([])
+        levels[depth].append(node)
+    return levels
 
 
 def move_tree(
     nodes: Sequence[TreeLink], geometry: Geometry, q: Sequence[Array], u: Sequence[Array], base_w: Array = ZERO3
 ) -> list[LinkKinematics]:
     """Link kinematics of all nodes, outward."""
-    links: list[LinkKinematics] = []
-    for node, X_PF, form in zip(nodes, geometry.placements, geometry.forms, strict=True):
-        w_P = base_w if node.parent == WORLD else links[node.parent].w
-        links.append(link_steps.move(node.mechanics, X_PF, form, q[node.index], u[node.index], w_P))
-    return links
+    links: dict[int, LinkKinematics] = {}
+    for level in by_depth(nodes):
+        calls = []
+        for node in level:
+            i, w_P = node.index, base_w if node.parent == WORLD else links[node.parent].w
+            calls.append((node.mechanics, geometry.placements[i], geometry.forms[i], q[i], u[i], w_P))
+        links.update(zip((node.index for node in level), map_alike(link_steps.move, calls), strict=True))
+    return [links[node.index] for node in nodes]
+
+
+def poses(nodes: Sequence[TreeLink], geometry: Geometry, links: Sequence[LinkKinematics]) -> list[Pose]:
+    """X_WL of all nodes, outward."""
+    steps = map_alike(matmul, [(geometry.placements[node.index], links[node.index].X) for node in nodes])
+    found: dict[int, Pose] = {}
+    for level in by_depth(nodes):
+        if level[0].parent == WORLD:
+            found.update((node.index, steps[node.index]) for node in level)
+            continue
+        calls = [(found[node.parent], steps[node.index]) for node in level]
+        found.update(zip((node.index for node in level), map_alike(matmul, calls), strict=True))
+    return [found[node.index] for node in nodes]
 
 
 def forward_dynamics(
@@ -89,12 +121,18 @@ def accelerate_tree(
     base: Spatial,
 ) -> list[Spatial]:
     """Accelerations of links from those of joints, outward."""
-    A: list[Spatial] = []
-    for node in nodes:
-        i = node.index
-        start = link_steps.carry(geometry.placements[i], links[i], base if node.parent == WORLD else A[node.parent])
-        A.append(link_steps.accelerate(links[i], start, u_dot[i]))
-    return A
+    A: dict[int, Spatial] = {}
+    for level in by_depth(nodes):
+        calls = []
+        for node in level:
+            i, A_P = node.index, base if node.parent == WORLD else A[node.parent]
+            calls.append((geometry.placements[i], links[i], A_P, u_dot[i]))
+        A.update(zip((node.index for node in level), map_alike(_accelerate, calls), strict=True))
+    return [A[node.index] for node in nodes]
+
+
+def _accelerate(X_PF: Pose, link: LinkKinematics, A_P: Spatial, u_dot: Array) -> Spatial:
+    return link_steps.accelerate(link, link_steps.carry(X_PF, link, A_P), u_dot)
 
 
 def inverse_dynamics(
@@ -105,60 +143,95 @@ def inverse_dynamics(
     loads: Sequence[Spatial | None],
 ) -> list[Spatial]:
     """The wrench of each joint on its link, about the link's origin, inward."""
-    wrench: list[Spatial] = []
-    for node in nodes:
-        moment, force = link_steps.inertia_wrench(geometry.inertias[node.index], links[node.index].w, A[node.index])
-        load = loads[node.index]
-        wrench.append((moment, force) if load is None else (moment - load[0], force - load[1]))
-    for node in reversed(nodes):
-        if node.parent != WORLD:
-            X_PF = geometry.placements[node.index]
-            moment, force = link_steps.lift_wrench(X_PF, links[node.index], wrench[node.index])
+    calls = [(geometry.inertias[i], links[i].w, A[i], loads[i]) for i in (node.index for node in nodes)]
+    wrench = map_alike(_own_wrench, calls)
+    for level in reversed(by_depth(nodes)[1:]):
+        lifted = map_alike(
+            link_steps.lift_wrench, [(geometry.placements[n.index], links[n.index], wrench[n.index]) for n in level]
+        )
+        for node, (moment, force) in zip(reversed(level), reversed(lifted), strict=True):
             wrench[node.parent] = (wrench[node.parent][0] + moment, wrench[node.parent][1] + force)
     return wrench
 
 
+def _own_wrench(inertia: RigidInertia, w: Array, A: Spatial, load: Spatial | None) -> Spatial:
+    """What the motion of a link needs beyond the load on it."""
+    moment, force = link_steps.inertia_wrench(inertia, w, A)
+    return (moment, force) if load is None else (moment - load[0], force - load[1])
+
+
 def mass_matrix(
-    nodes: Sequence[TreeLink],
-    geometry: Geometry,
-    links: Sequence[LinkKinematics],
-    add_block: Callable[[int, Array, int, Array], None],
-) -> None:
-    """Composite inertias; ``add_block(i, B_i, j, B_j)`` receives the block of joints i and j as B_i' B_j."""
+    nodes: Sequence[TreeLink], geometry: Geometry, links: Sequence[LinkKinematics]
+) -> Iterator[tuple[int, int, Array]]:
+    """Composite inertias: two joints i and j, of which i carries j or is j, and the block of the mass matrix."""
+    moving = [node for node in nodes if links[node.index].S.shape[1]]
+    composite = _composite_inertias(nodes, geometry, links)
+    forces = map_alike(_momentum, [(composite[node.index], links[node.index].S) for node in moving])
+    carried = [(node.index, node.index, F) for node, F in zip(moving, forces, strict=True)]
+    pairs = list(carried)
+    while carried:  # each time one joint further in
+        inward = [(nodes[i].parent, i, j, F) for i, j, F in carried if nodes[i].parent != WORLD]
+        lifted = map_alike(_lift_columns, [(geometry.placements[i], links[i].X, F) for _, i, _, F in inward])
+        carried = [(parent, j, F) for (parent, _, j, _), F in zip(inward, lifted, strict=True)]
+        pairs += [each for each in carried if links[each[0]].S.shape[1]]
+    blocks = map_alike(_along, [(links[i].S, F) for i, _, F in pairs])
+    return ((i, j, block) for (i, j, _), block in zip(pairs, blocks, strict=True))
+
+
+def _composite_inertias(
+    nodes: Sequence[TreeLink], geometry: Geometry, links: Sequence[LinkKinematics]
+) -> list[RigidInertia]:
+    """The inertia of each link with all that it carries."""
     composite = list(geometry.inertias)
-    for node in reversed(nodes):
-        if node.parent != WORLD:
-            in_parent = composite[node.index].seen_from(links[node.index].X).seen_from(geometry.placements[node.index])
+    for level in reversed(by_depth(nodes)[1:]):
+        seen = map_alike(
+            _seen_by_parent, [(composite[n.index], links[n.index].X, geometry.placements[n.index]) for n in level]
+        )
+        for node, in_parent in zip(reversed(level), reversed(seen), strict=True):
             composite[node.parent] = composite[node.parent] + in_parent
-    for node in nodes:
-        i = node.index
-        S = links[i].S
-        if S.shape[1] == 0:
-            continue
-        whole = composite[i].articulated()
-        F = [whole.times(S[:3, k], S[3:, k]) for k in range(S.shape[1])]
-        add_block(i, S, i, _columns(F))
-        j, X_PF = node.parent, geometry.placements[i]
-        inner = links[i]
-        while j != WORLD:
-            F = [moved_force(X_PF, *moved_force(inner.X, *f)) for f in F]
-            if links[j].S.shape[1]:
-                add_block(j, links[j].S, i, _columns(F))
-            inner, X_PF, j = links[j], geometry.placements[j], nodes[j].parent
+    return composite
+
+
+def _seen_by_parent(inertia: RigidInertia, X: Pose, X_PF: Pose) -> RigidInertia:
+    return inertia.seen_from(X).seen_from(X_PF)
+
+
+def _momentum(inertia: RigidInertia, S: Array) -> Array:
+    """I S, of all that a link carries, one column for each freedom."""
+    whole = inertia.articulated()
+    return _columns([whole.times(S[:3, k], S[3:, k]) for k in range(S.shape[1])])
+
+
+def _lift_columns(X_PF: Pose, X: Pose, F: Array) -> Array:
+    """Wrenches in link axes, transformed to the parent's frame."""
+    return _columns([moved_force(X_PF, *moved_force(X, F[:3, k], F[3:, k])) for k in range(F.shape[1])])
 
 
 def _columns(F: Sequence[Spatial]) -> Array:
     return np.column_stack([np.concatenate(f) for f in F])
 
 
+def _along(S: Array, F: Array) -> Array:
+    block: Array = S.T @ F
+    return block
+
+
 def velocities(
     nodes: Sequence[TreeLink], geometry: Geometry, links: Sequence[LinkKinematics], u: Sequence[Array]
 ) -> list[Array]:
     """Velocities of the links' origins, in link axes, outward."""
-    origin_velocities: list[Array] = []
-    for node in nodes:
-        i, link = node.index, links[node.index]
-        w_P, v_P = (ZERO3, ZERO3) if node.parent == WORLD else (links[node.parent].w, origin_velocities[node.parent])
-        _, v = moved_motion(link.X, *moved_motion(geometry.placements[i], w_P, v_P))
-        origin_velocities.append(v + (link.S[3:] @ u[i] if link.S.shape[1] else ZERO3))
-    return origin_velocities
+    found: dict[int, Array] = {}
+    for level in by_depth(nodes):
+        calls = []
+        for node in level:
+            i, P = node.index, node.parent
+            V_P = (ZERO3, ZERO3) if P == WORLD else (links[P].w, found[P])
+            calls.append((geometry.placements[i], links[i].X, links[i].S, V_P, u[i]))
+        found.update(zip((node.index for node in level), map_alike(_origin_velocity, calls), strict=True))
+    return [found[node.index] for node in nodes]
+
+
+def _origin_velocity(X_PF: Pose, X: Pose, S: Array, V_P: Spatial, u: Array) -> Array:
+    _, v = moved_motion(X, *moved_motion(X_PF, *V_P))
+    velocity: Array = v + (S[3:] @ u if S.shape[1] else ZERO3)
+    return velocity

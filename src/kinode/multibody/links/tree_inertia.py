@@ -22,18 +22,17 @@ def find_mass_rows(kinematics: Kinematics) -> list[Row]:
     M: list[Row] = [{} for _ in range(kinematics.topology.n_u)]
     states = [kinematics.state_of(node.joint.name) for node in kinematics.tree.nodes]
 
-    def add_block(i: int, S: Array, j: int, F: Array) -> None:
+    blocks = recursive_dynamics.mass_matrix(kinematics.tree.nodes, kinematics.geometry, kinematics.link_kinematics)
+    for i, j, block in blocks:
         if states[i] is None or states[j] is None:
-            return
+            continue
         (a, ratio_a), (b, ratio_b) = states[i], states[j]  # type: ignore[misc]
-        block = S.T @ F * (ratio_a * ratio_b)
+        block = block * (ratio_a * ratio_b)
         for k in range(block.shape[0]):
             for l in range(block.shape[1]):
                 M[a + k][b + l] = M[a + k].get(b + l, 0.0) + block[k, l]
                 if i != j:
                     M[b + l][a + k] = M[b + l].get(a + k, 0.0) + block[k, l]
-
-    recursive_dynamics.mass_matrix(kinematics.tree.nodes, kinematics.geometry, kinematics.link_kinematics, add_block)
     return M
 
 

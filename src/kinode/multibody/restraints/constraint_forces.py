@@ -6,7 +6,7 @@ here depends on efforts: a motion solves for the multipliers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,9 @@ from kinode.multibody.restraints.loop_constraints import LoopConstraint
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
 
+RowFunction = Callable[["Kinematics", Sequence[LoopConstraint]], list[Array]]
+"""The rows of each constraint."""
+
 
 class Constraints:
     """The constraints of one instant."""
@@ -32,12 +35,12 @@ class Constraints:
         self.kinematics = kinematics
         self.loop_constraints = loop_constraints.loop_constraints_of(kinematics.topology)
 
-    def every(self, function: Callable[[Kinematics, LoopConstraint], Array]) -> Array:
-        """The values of a function of each constraint, for all rows."""
-        values = (function(self.kinematics, constraint) for constraint in self.loop_constraints)
+    def every(self, function: RowFunction) -> Array:
+        """The values of a function of the constraints, for all rows."""
+        values = function(self.kinematics, self.loop_constraints)
         return np.concatenate([np.asarray(rows, dtype=object) for rows in values])
 
-    def chosen(self, function: Callable[[Kinematics, LoopConstraint], Array]) -> Array:
+    def chosen(self, function: RowFunction) -> Array:
         """The same, for the independent rows alone."""
         values = self.every(function)
         rows = self.kinematics.topology.rows
@@ -47,8 +50,8 @@ class Constraints:
     def all_rows(self) -> list[Row]:
         """G: all rows, without the entries of speeds that they do not depend on."""
         rows: list[Row] = []
-        for constraint in self.loop_constraints:
-            columns = loop_constraints.columns(self.kinematics, constraint)
+        columns_of = loop_constraints.columns(self.kinematics, self.loop_constraints)
+        for constraint, columns in zip(self.loop_constraints, columns_of, strict=True):
             rows += [{j: values[k] for j, values in columns.items()} for k in range(len(constraint.units))]
         return rows
 

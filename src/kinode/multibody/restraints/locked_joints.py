@@ -80,7 +80,7 @@ class LockRows:
         """The speed of a joint for unit speeds of the state."""
         kinematics = self.kinematics
         if name in kinematics.topology.cut_names:
-            columns = loop_constraints.columns(kinematics, SupportedJoint(kinematics, (name, 0)))
+            columns = loop_constraints.columns(kinematics, [SupportedJoint(kinematics, (name, 0))])[0]
             return {j: values[0] for j, values in columns.items()}
         state = kinematics.state_of(name)
         return {} if state is None else {state[0]: state[1]}

@@ -14,19 +14,22 @@ dependent ones included.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from kinode.algebra.bundles import map_alike
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
 from kinode.model.base.scene import SlidingScene
 from kinode.model.constraints.constraint import POSITIONS, Constraint
+from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints.constraint_scenes import (
+    FramePair,
     FrameRates,
     LoopScene,
     MotionRates,
@@ -34,6 +37,7 @@ from kinode.multibody.restraints.constraint_scenes import (
     RecordingScene,
     SlipScene,
     StillScene,
+    closure_rates,
 )
 from kinode.structure.link_geometry import WORLD
 
@@ -129,10 +133,36 @@ def row_rates(
     return tidy(np.concatenate([positions, sliding.rates(constraint.slip(sliding))]))
 
 
-def residual(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
+def all_row_rates(
+    kinematics: Kinematics,
+    moved: Sequence[tuple[LoopConstraint, MotionRates]],
+    then: MotionRates | None = None,
+    passing: bool = False,
+) -> list[Array]:
+    """The same of several constraints, each for a motion of its own; cut joints that are alike side by side."""
+    found: list[Array | None] = [None] * len(moved)
+    cuts: list[int] = []
+    calls: list[tuple[Joint, Array, FramePair]] = []
+    for k, (constraint, motion) in enumerate(moved):
+        if isinstance(constraint, CutJointConstraint):
+            scene = MovingScene(kinematics, motion.speed, motion.turn, then, passing)
+            cuts.append(k)
+            calls.append((constraint.joint, constraint.joint.form(scene.resolve), scene.pair(constraint.joint)))
+        else:
+            found[k] = row_rates(kinematics, constraint, motion.speed, motion.turn, then, passing)
+    for k, rates in zip(cuts, map_alike(closure_rates, calls), strict=True):
+        found[k] = rates
+    return [rates for rates in found if rates is not None]
+
+
+def residual(kinematics: Kinematics, constraints: Sequence[LoopConstraint]) -> list[Array]:
     """The residual of each row; zero for slips, which do not depend on the position."""
-    slips = sum(unit not in POSITIONS for unit in constraint.units)
-    return tidy([*constraint.residual(StillScene(kinematics)), *[0.0] * slips])
+    scene = StillScene(kinematics)
+    found = []
+    for constraint in constraints:
+        slips = sum(unit not in POSITIONS for unit in constraint.units)
+        found.append(tidy([*constraint.residual(scene), *[0.0] * slips]))
+    return found
 
 
 def find_dependencies(kinematics: Kinematics, constraint: LoopConstraint) -> tuple[list[Frame], list[str]]:
@@ -143,18 +173,20 @@ def find_dependencies(kinematics: Kinematics, constraint: LoopConstraint) -> tup
     return scene.frames, scene.joints
 
 
-def drift(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
+def drift(kinematics: Kinematics, constraints: Sequence[LoopConstraint]) -> list[Array]:
     """Rates of the rows along the actual motion: G u + c_t."""
-    return row_rates(kinematics, constraint, kinematics.velocity, kinematics.joint_rate, passing=True)
+    motion = MotionRates(kinematics.velocity, kinematics.joint_rate)
+    return all_row_rates(kinematics, [(constraint, motion) for constraint in constraints], passing=True)
 
 
-def law_rates(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
+def law_rates(kinematics: Kinematics, constraints: Sequence[LoopConstraint]) -> list[Array]:
     """Rates of the rows by expressions of time alone, with all bodies at rest: c_t."""
 
     def turn(name: str) -> Array:
         return np.zeros(kinematics.system.joints[name].n_q)
 
-    return row_rates(kinematics, constraint, lambda frame: (ZERO3, ZERO3), turn, passing=True)
+    still = MotionRates(lambda frame: (ZERO3, ZERO3), turn)
+    return all_row_rates(kinematics, [(constraint, still) for constraint in constraints], passing=True)
 
 
 def frame_bias(kinematics: Kinematics, frame: Frame) -> tuple[Array, Array]:
@@ -167,30 +199,31 @@ def frame_bias(kinematics: Kinematics, frame: Frame) -> tuple[Array, Array]:
     return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + kinematics.gravity
 
 
-def bias(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
+def bias(kinematics: Kinematics, constraints: Sequence[LoopConstraint]) -> list[Array]:
     """Second rate of the residual, and rate of slips, while the accelerations of the state are zero."""
     still = kinematics.unaccelerated[0]
+    motion = MotionRates(kinematics.velocity, kinematics.joint_rate)
     then = MotionRates(partial(frame_bias, kinematics), lambda name: still[kinematics.node_named[name]])
-    return row_rates(kinematics, constraint, kinematics.velocity, kinematics.joint_rate, then, passing=True)
+    return all_row_rates(kinematics, [(constraint, motion) for constraint in constraints], then, passing=True)
 
 
 def jacobian(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
     """G: rates of the rows for unit speeds of the state, one column for each."""
     G = np.zeros((len(constraint.units), kinematics.topology.n_u), dtype=object)
     G[:] = 0.0
-    for column, values in columns(kinematics, constraint).items():
+    for column, values in columns(kinematics, [constraint])[0].items():
         G[:, column] = values
     return G
 
 
-def columns(kinematics: Kinematics, constraint: LoopConstraint) -> dict[int, Array]:
-    """The columns of G that can be nonzero, by the index of their speed."""
-    by_speed: dict[int, Array] = {}
-    for i, k, column, ratio in freedoms(kinematics, constraint):
-        S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
-        w, v = X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio
-        values = _column(kinematics, constraint, i, (w, v, X.p), k, ratio)
-        by_speed[column] = by_speed[column] + values if column in by_speed else values
+def columns(kinematics: Kinematics, constraints: Sequence[LoopConstraint]) -> list[dict[int, Array]]:
+    """The columns of G that can be nonzero, by the index of their speed, for each constraint."""
+    moving = [(k, *freedom) for k, one in enumerate(constraints) for freedom in freedoms(kinematics, one)]
+    motions = [(constraints[k], freedom_rates(kinematics, i, a, ratio)) for k, i, a, _, ratio in moving]
+    by_speed: list[dict[int, Array]] = [{} for _ in constraints]
+    for (k, _, _, column, _), values in zip(moving, all_row_rates(kinematics, motions), strict=True):
+        known = by_speed[k].get(column)
+        by_speed[k][column] = values if known is None else known + values
     return by_speed
 
 
@@ -221,16 +254,15 @@ def carriers_of(kinematics: Kinematics, frame: Frame) -> set[int]:
     return carriers
 
 
-def _column(
-    kinematics: Kinematics, constraint: LoopConstraint, i: int, twist: tuple[Array, Array, Array], k: int, ratio: Scalar
-) -> Array:
-    """Rates of a constraint's rows for freedom k of node i alone, with the twist (w, v, point) of its link."""
-    w, v, at = twist
+def freedom_rates(kinematics: Kinematics, i: int, k: int, ratio: Scalar) -> MotionRates:
+    """Rates of frames and joints while freedom k of node i alone moves, at the speed ``ratio``."""
+    S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
+    w, v = X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio
     name = kinematics.tree.nodes[i].joint.name
 
     def speed(frame: Frame) -> tuple[Array, Array]:
         carried = i in carriers_of(kinematics, frame)
-        return (w, v + cross(w, kinematics.pose(frame).p - at)) if carried else (ZERO3, ZERO3)
+        return (w, v + cross(w, kinematics.pose(frame).p - X.p)) if carried else (ZERO3, ZERO3)
 
     def turn(other: str) -> Array:
         joint = kinematics.system.joints[other]
@@ -240,4 +272,4 @@ def _column(
             unit[k] = ratio
         return joint.rate_map(kinematics.joint_state(other)[0], unit)
 
-    return row_rates(kinematics, constraint, speed, turn)
+    return MotionRates(speed, turn)
