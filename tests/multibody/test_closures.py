@@ -33,11 +33,12 @@ def four_bar(kind, drive=None):
 def measure(topology, q, u, t=0.0):
     (cut,) = topology.cuts
     snapshot = Snapshot(topology, EvaluationPoint(t, q, u))
-    functions = (loop_constraints.residual, loop_constraints.jacobian, loop_constraints.drift, loop_constraints.bias)
-    return [
-        np.asarray(function(snapshot.kinematics, loop_constraints.CutJointConstraint(cut)), dtype=float)
-        for function in functions
-    ]
+    constraint = loop_constraints.CutJointConstraint(cut)
+    c, drift, bias = (
+        np.asarray(function(snapshot.kinematics, [constraint])[0], dtype=float)
+        for function in (loop_constraints.residual, loop_constraints.drift, loop_constraints.bias)
+    )
+    return c, np.asarray(loop_constraints.jacobian(snapshot.kinematics, constraint), dtype=float), drift, bias
 
 
 @pytest.mark.parametrize("kind", CLOSING)
@@ -108,7 +109,7 @@ def test_what_carries_a_whole_loop_has_no_column():
     system.revolute("top", a.at(0.2, 0, 0), b.at(0.2, 0, 0))
     topology = find_topology(system)
     snapshot = Snapshot(topology, EvaluationPoint(0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3)))
-    columns = loop_constraints.columns(snapshot.kinematics, loop_constraints.CutJointConstraint(topology.cuts[0]))
+    (columns,) = loop_constraints.columns(snapshot.kinematics, [loop_constraints.CutJointConstraint(topology.cuts[0])])
     assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]
 
 

@@ -76,7 +76,8 @@ class Case:
         topology = find_topology(loop(kind, "tree", False, self.seat))
         start = Snapshot(topology, EvaluationPoint(0.0, q, u)).kinematics
         (tie,) = loop_constraints.loop_constraints_of(topology)
-        G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loop_constraints.jacobian, loop_constraints.drift))
+        G = np.asarray(loop_constraints.jacobian(start, tie), dtype=float)
+        drift = np.asarray(loop_constraints.drift(start, [tie])[0], dtype=float)
         self.first = Snapshot(topology, EvaluationPoint(0.0, q, u - np.linalg.pinv(G) @ drift))
         self.kind = kind
 

@@ -68,10 +68,9 @@ class TiedArms:
     def measure(self, q: np.ndarray, u: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """Residual, Jacobian, drift and bias."""
         kinematics = self.at(q, u, t).kinematics
-        functions = (
-            loop_constraints.residual, loop_constraints.jacobian, loop_constraints.drift, loop_constraints.bias,
-        )  # fmt: skip
-        return [np.asarray(function(kinematics, self.tie), dtype=float) for function in functions]
+        functions = (loop_constraints.residual, loop_constraints.drift, loop_constraints.bias)
+        c, drift, bias = (np.asarray(f(kinematics, [self.tie])[0], dtype=float) for f in functions)
+        return [c, np.asarray(loop_constraints.jacobian(kinematics, self.tie), dtype=float), drift, bias]
 
     def state(self, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)

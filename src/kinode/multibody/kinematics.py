@@ -25,6 +25,7 @@ from kinode.model.system import joint_frame
 from kinode.multibody.given import Given, JointState
 from kinode.multibody.laws import Laws
 from kinode.multibody.links import recursive_dynamics, tree_inertia
+from kinode.multibody.links.bundles import map_alike
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.multibody.restraints.constraint_forces import Constraints
 from kinode.multibody.restraints.tooth_forces import ToothForces
@@ -221,13 +222,18 @@ class Kinematics:
     # -- cut joints --------------------------------------------------------------------------------
     def cut_pose(self, name: str) -> tuple[Pose, Pose, Pose]:
         """X_WF, X_WM and X_FM of a joint, from the poses of its frames, in canonical axes."""
-        poses = self._cut_poses.get(name)
-        if poses is None:
-            joint = self.system.joints[name]
-            C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
-            F, M = (self.pose(joint_frame(joint, side)) @ C for side in SIDES)
-            poses = self._cut_poses[name] = F, M, F.inverse() @ M
-        return poses
+        if name not in self._cut_poses:
+            self.place_cuts([name])
+        return self._cut_poses[name]
+
+    def place_cuts(self, names: Iterable[str]) -> None:
+        """Find the poses of joints, for ``cut_pose``; those that are alike side by side."""
+        missing = [self.system.joints[name] for name in dict.fromkeys(names) if name not in self._cut_poses]
+        calls = []
+        for joint in missing:
+            frames = (self.pose(joint_frame(joint, side)) for side in SIDES)
+            calls.append((*frames, joint.axis_rotation(self.resolve, self.system.nominal)))
+        self._cut_poses.update(zip((joint.name for joint in missing), map_alike(_place_cut, calls), strict=True))
 
     def cut_state(self, name: str) -> tuple[Array, Array]:
         """q and u of a cut joint, from the poses and velocities of its frames; angles within a turn."""
@@ -345,3 +351,10 @@ class Kinematics:
         for energy in of_elements:
             total = total + energy
         return total
+
+
+def _place_cut(X_a: Pose, X_b: Pose, C: Array) -> tuple[Pose, Pose, Pose]:
+    """X_WF, X_WM and X_FM of a joint, from the poses of its frames and the rotation to canonical axes."""
+    canonical = Pose(C, ZERO3)
+    F, M = X_a @ canonical, X_b @ canonical
+    return F, M, F.inverse() @ M

@@ -208,8 +208,8 @@ def _constraint(snapshot: Snapshot, name: QuantityName) -> Any:
     value: Array
     if name.quantity == "residual":
         slips = [unit not in POSITIONS for unit in constraint.units]
-        value = loop_constraints.residual(kinematics, constraint)
-        value = np.where(slips, loop_constraints.drift(kinematics, constraint), value) if any(slips) else value
+        value = loop_constraints.residual(kinematics, [constraint])[0]
+        value = np.where(slips, loop_constraints.drift(kinematics, [constraint])[0], value) if any(slips) else value
     elif name.quantity == "reaction":
         value = snapshot.multipliers_of(name.owner)
     else:

@@ -14,10 +14,10 @@ from operator import matmul
 
 import numpy as np
 
-from kinode.algebra.bundles import map_alike
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_force, moved_motion
 from kinode.multibody.links import link_steps
+from kinode.multibody.links.bundles import map_alike
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.structure.link_geometry import WORLD, Geometry, TreeLink
 
@@ -44,8 +44,9 @@ def move_tree(
         calls = []
         for node in level:
             i, w_P = node.index, base_w if node.parent == WORLD else links[node.parent].w
-            calls.append((node.mechanics, geometry.placements[i], geometry.forms[i], q[i], u[i], w_P))
-        links.update(zip((node.index for node in level), map_alike(link_steps.move, calls), strict=True))
+            calls.append((geometry.placements[i], geometry.forms[i], q[i], u[i], w_P))
+        moved = map_alike(link_steps.move, calls, [node.mechanics for node in level])
+        links.update(zip((node.index for node in level), moved, strict=True))
     return [links[node.index] for node in nodes]
 
 

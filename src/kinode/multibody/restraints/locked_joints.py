@@ -93,7 +93,7 @@ class LockRows:
             return known[0]
         if name not in kinematics.topology.cut_names:
             return 0.0
-        return loop_constraints.bias(kinematics, SupportedJoint(kinematics, (name, 0)))[0]
+        return loop_constraints.bias(kinematics, [SupportedJoint(kinematics, (name, 0))])[0][0]
 
     @property
     def gamma(self) -> list[Scalar]:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from kinode.algebra.bundles import map_alike
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
@@ -28,6 +27,7 @@ from kinode.model.base.scene import SlidingScene
 from kinode.model.constraints.constraint import POSITIONS, Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
+from kinode.multibody.links.bundles import map_alike
 from kinode.multibody.restraints.constraint_scenes import (
     FramePair,
     FrameRates,
@@ -140,23 +140,24 @@ def all_row_rates(
     passing: bool = False,
 ) -> list[Array]:
     """The same of several constraints, each for a motion of its own; cut joints that are alike side by side."""
-    found: list[Array | None] = [None] * len(moved)
-    cuts: list[int] = []
-    calls: list[tuple[Joint, Array, FramePair]] = []
+    kinematics.place_cuts(one.name for one, _ in moved if isinstance(one, CutJointConstraint))
+    found: dict[int, Array] = {}
+    cuts: dict[int, Joint] = {}
+    calls: list[tuple[Array, FramePair]] = []
     for k, (constraint, motion) in enumerate(moved):
         if isinstance(constraint, CutJointConstraint):
             scene = MovingScene(kinematics, motion.speed, motion.turn, then, passing)
-            cuts.append(k)
-            calls.append((constraint.joint, constraint.joint.form(scene.resolve), scene.pair(constraint.joint)))
+            cuts[k] = joint = constraint.joint
+            calls.append((joint.form(scene.resolve), scene.pair(joint)))
         else:
             found[k] = row_rates(kinematics, constraint, motion.speed, motion.turn, then, passing)
-    for k, rates in zip(cuts, map_alike(closure_rates, calls), strict=True):
-        found[k] = rates
-    return [rates for rates in found if rates is not None]
+    found.update(zip(cuts, map_alike(closure_rates, calls, list(cuts.values())), strict=True))
+    return [found[k] for k in range(len(moved))]
 
 
 def residual(kinematics: Kinematics, constraints: Sequence[LoopConstraint]) -> list[Array]:
     """The residual of each row; zero for slips, which do not depend on the position."""
+    kinematics.place_cuts(one.name for one in constraints if isinstance(one, CutJointConstraint))
     scene = StillScene(kinematics)
     found = []
     for constraint in constraints:
