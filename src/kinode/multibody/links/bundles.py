@@ -18,11 +18,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from kinode.algebra.scalars import ARITHMETIC, Scalar, apply, is_number, register_scalar_type
-from kinode.algebra.spatial import Pose, RigidInertia
+from kinode.algebra.spatial import ArticulatedInertia, Pose, RigidInertia
 from kinode.algebra.trace import Traced
 
 LEAST = 3  # calls; fewer are not worth taking their arguments apart
-RECORDS: dict[type, tuple[str, ...]] = {Pose: ("R", "p", "turn"), RigidInertia: ("mass", "moment", "J")}
+RECORDS: dict[type, tuple[str, ...]] = {
+    Pose: ("R", "p", "turn"), RigidInertia: ("mass", "moment", "J"), ArticulatedInertia: ("J", "H", "M"),
+}  # fmt: skip
 
 T = TypeVar("T")
 

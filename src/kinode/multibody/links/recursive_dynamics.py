@@ -80,38 +80,64 @@ def forward_dynamics(
     the freedoms of nodes.
     """
     free, armature = free or {}, armature or {}
-    inertia: list[ArticulatedInertia] = [i.articulated() for i in geometry.inertias]
-    p: list[Spatial] = []
-    for node, load in zip(nodes, loads, strict=True):
-        moment, force = link_steps.bias_wrench(geometry.inertias[node.index], links[node.index].w)
-        p.append((moment, force) if load is None else (moment - load[0], force - load[1]))
-    factors: list[link_steps.JointFactor | None] = [None] * len(nodes)
-    for node in reversed(nodes):
-        i, X_PF = node.index, geometry.placements[node.index]
-        known = prescribed[i]
-        if known is None:
-            factor = link_steps.gather(links[i].S, inertia[i], p[i], tau[i], free.get(i), armature.get(i))
-            factors[i] = factor
-            if node.parent == WORLD:
-                continue
-            rest, push = link_steps.pass_on(links[i], inertia[i], p[i], factor)
-        else:
-            if node.parent == WORLD:
-                continue
-            rest, push = link_steps.pass_on_driven(links[i], inertia[i], p[i], known)
-        inertia[node.parent] = inertia[node.parent] + link_steps.lift_inertia(X_PF, links[i], rest)
-        moment, force = link_steps.lift_wrench(X_PF, links[i], push)
-        p[node.parent] = (p[node.parent][0] + moment, p[node.parent][1] + force)
-    u_dot: list[Array] = []
-    A: list[Spatial] = []
-    for node in nodes:
-        i = node.index
-        start = link_steps.carry(geometry.placements[i], links[i], base if node.parent == WORLD else A[node.parent])
-        known = prescribed[i]
-        own = known if known is not None else link_steps.joint_acceleration(factors[i], start)  # type: ignore[arg-type]
-        u_dot.append(own)
-        A.append(link_steps.accelerate(links[i], start, own))
-    return u_dot, A
+    levels = by_depth(nodes)
+    own = [(geometry.inertias[i], links[i].w, loads[i]) for i in (node.index for node in nodes)]
+    carried = map_alike(_bias_beyond, own)
+    factors: dict[int, link_steps.JointFactor | None] = {}
+    for depth, level in reversed(list(enumerate(levels))):
+        calls = []
+        for i in (node.index for node in level):
+            place = geometry.placements[i] if depth else None
+            calls.append((links[i], place, *carried[i], tau[i], prescribed[i], free.get(i), armature.get(i)))
+        folded = map_alike(_fold, calls)
+        for node, (factor, rest) in zip(reversed(level), reversed(folded), strict=True):
+            factors[node.index] = factor
+            if rest is not None:
+                inertia, (moment, force) = carried[node.parent]
+                carried[node.parent] = inertia + rest[0], (moment + rest[1][0], force + rest[1][1])
+    unfolded: dict[int, tuple[Array, Spatial]] = {}
+    for level in levels:
+        outward = []
+        for node in level:
+            i, A_P = node.index, base if node.parent == WORLD else unfolded[node.parent][1]
+            outward.append((geometry.placements[i], links[i], A_P, factors[i], prescribed[i]))
+        unfolded.update(zip((node.index for node in level), map_alike(_unfold, outward), strict=True))
+    return [unfolded[node.index][0] for node in nodes], [unfolded[node.index][1] for node in nodes]
+
+
+def _bias_beyond(inertia: RigidInertia, w: Array, load: Spatial | None) -> tuple[ArticulatedInertia, Spatial]:
+    """The inertia of a link, and what its rotation needs beyond the load on it."""
+    moment, force = link_steps.bias_wrench(inertia, w)
+    return inertia.articulated(), (moment, force) if load is None else (moment - load[0], force - load[1])
+
+
+def _fold(
+    link: LinkKinematics, X_PF: Pose | None, inertia: ArticulatedInertia, p: Spatial, tau: Array,
+    known: Array | None, free: Scalar | None, armature: Array | None,
+) -> tuple[link_steps.JointFactor | None, tuple[ArticulatedInertia, Spatial] | None]:  # fmt: skip
+    """The factor of a joint whose acceleration is not ``known``; what its parent carries, if it has a placement."""
+    factor = None
+    if known is None:
+        factor = link_steps.gather(link.S, inertia, p, tau, free, armature)
+    if X_PF is None:
+        return factor, None
+    if factor is not None:
+        rest, push = link_steps.pass_on(link, inertia, p, factor)
+    else:
+        assert known is not None
+        rest, push = link_steps.pass_on_driven(link, inertia, p, known)
+    return factor, (link_steps.lift_inertia(X_PF, link, rest), link_steps.lift_wrench(X_PF, link, push))
+
+
+def _unfold(
+    X_PF: Pose, link: LinkKinematics, A_P: Spatial, factor: link_steps.JointFactor | None, known: Array | None
+) -> tuple[Array, Spatial]:
+    """The acceleration of a joint and of its link, from that of the parent."""
+    start = link_steps.carry(X_PF, link, A_P)
+    if known is None:
+        assert factor is not None
+        known = link_steps.joint_acceleration(factor, start)
+    return known, link_steps.accelerate(link, start, known)
 
 
 def accelerate_tree(
