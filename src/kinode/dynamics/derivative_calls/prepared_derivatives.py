@@ -115,19 +115,18 @@ class PreparedDerivatives:
         return result if out is None else write_into(out, result)
 
     def _call(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
-        if 0 in self.shape:
-            rows = len(extra) if extra.ndim == 2 else point.n_rows
+        rows = count_rows(request, point, extra)
+        if 0 in self.shape or rows == 0:
             return np.zeros(self.shape if rows is None else (rows, *self.shape))
         if takes_turns(self.dynamics, request):
-            return self._column_by_column(request, kernels, point, extra)
+            return self._in_turns(request, kernels, point, extra)
         result = kernels.call(request.kernel, point, extra)
         return result.reshape(*result.shape[:-1], *self.shape)
 
-    def _column_by_column(
-        self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array
-    ) -> Array:
-        """The matrix as a batch of derivatives along one direction each."""
-        count, rows = self.shape[1], len(extra) if extra.ndim == 2 else point.n_rows
+    def _in_turns(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+        """The matrix as a batch: column by column forward, or row by row backward where accelerations are given."""
+        backward = request.of_motion
+        count, rows = self.shape[0 if backward else 1], count_rows(request, point, extra)
         states = rows or 1
 
         def repeated(values: Any) -> Array:
@@ -137,9 +136,10 @@ class PreparedDerivatives:
         arrays = {name: repeated(getattr(point, name)) for name in ("q", "u", "z", "p", "inputs")}
         times = repeated(np.reshape(point.t, (-1, 1)))[:, 0]
         x = np.hstack([repeated(extra), np.tile(np.eye(count), (states, 1))])
-        kernel = Kernel("derivatives_along", request.options)
+        kernel = Kernel("gradient_of_motion" if backward else "derivatives_along", request.options)
         result = kernels.call(kernel, EvaluationPoint(times, **arrays), x)
-        matrices: Array = result.reshape(states, count, self.shape[0]).swapaxes(1, 2)
+        matrices: Array = result.reshape(states, count, -1)
+        matrices = matrices if backward else matrices.swapaxes(1, 2)
         return np.ascontiguousarray(matrices if rows is not None else matrices[0])
 
     def __repr__(self) -> str:
@@ -153,6 +153,17 @@ def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> 
     if other is not None or (own is not None and x is not None):
         raise ArgumentError(f"derivatives: after t, q and u, {request.argument} is expected, once")
     return own if x is None else x
+
+
+def count_rows(request: DerivativeRequest, point: EvaluationPoint, extra: Array) -> int | None:
+    """The number of states of a call; None for a single state.  Batches of different lengths are refused."""
+    given = {name: getattr(point, name) for name in ("q", "u", "z", "p", "inputs")} | {request.argument: extra}
+    rows = {name: len(values) for name, values in given.items() if np.ndim(values) == 2}
+    rows |= {"t": len(point.t)} if np.ndim(point.t) else {}
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} has {count}" for name, count in rows.items())
+        raise ArgumentError(f"derivatives: the batches differ in their numbers of rows: {lengths}")
+    return next(iter(rows.values()), None)
 
 
 def join_rows(parts: list[Array]) -> Array:
@@ -174,10 +185,11 @@ def write_into(out: Any, result: Array) -> Array:
 
 
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
-    """Whether columns are computed one by one: straight-line code of all of them would take long to compile."""
+    """Whether columns, or rows, are computed one by one: straight-line code of all would take long to compile."""
     topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
     if request.of_motion:
-        return False
+        is_long = is_large(topology) or count_entries(topology) > MOST_UNROLLED
+        return is_long and (dynamics.formulation != "recursive" or not is_loop_code(topology, request.kernel))
     if dynamics.formulation == "recursive" and is_large(topology):
         if is_loop_code(topology, request.kernel):
             return False

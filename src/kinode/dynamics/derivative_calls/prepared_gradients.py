@@ -123,6 +123,8 @@ class PreparedGradient:
         joined = join_rows([loads, own])
         if request.shape[1] and self.by_columns:
             matrix = PreparedDerivatives(self.dynamics, request).evaluate(t, q, u, x, z, p, inputs, None)
+            if own.ndim == 2 and matrix.ndim == 3 and len(own) != len(matrix):
+                raise ArgumentError(f"gradient: weights have {len(own)} rows, the states have {len(matrix)}")
             result = np.einsum("...i,...ij->...j", own, matrix)
         elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
