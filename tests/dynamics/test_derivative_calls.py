@@ -1,5 +1,6 @@
 """``dynamics.derivatives`` and what is prepared by ``derivatives_of``: blocks, batches, given arrays, errors."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -186,6 +187,22 @@ def test_a_copy_in_another_process_prepares_its_own(pendulum):
     pendulum.derivatives_of("u_dot")
     copy = pickle.loads(pickle.dumps(pendulum))
     np.testing.assert_array_equal(copy.derivatives(0.0, Q, U).matrix, pendulum.derivatives(0.0, Q, U).matrix)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "brake_arm"])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))], ids=["copy", "pickle"])
+def test_prepared_functions_go_to_other_processes(name, again):
+    dynamics = compiled_example(name)
+    start, by = dynamics.initial, ("q", "p")
+    weights = np.arange(1.0, 1.0 + dynamics.n_u)
+    at = 0.0, start.q, start.u
+    f, g = dynamics.derivatives_of("u_dot", by=by), dynamics.gradient_of("u_dot", by=by, weights=weights)
+    np.testing.assert_array_equal(again(f)(*at), f(*at))
+    np.testing.assert_array_equal(again(g)(*at), g(*at))
+    assert again(f).columns == f.columns and again(g).blocks(g(*at))["q"].shape == (dynamics.n_u,)
+    motion = dynamics.derivatives_of("effort")
+    np.testing.assert_array_equal(again(motion)(*at, weights), motion(*at, weights))
+    np.testing.assert_array_equal(again(dynamics.acceleration)(*at), dynamics.acceleration(*at))
 
 
 WRONG = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
-from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
+from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
@@ -78,6 +78,11 @@ class PreparedDerivatives:
 
     def __init__(self, dynamics: Dynamics, request: DerivativeRequest) -> None:
         self.dynamics, self.request, self.kernels = dynamics, request, dynamics.kernels
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code cannot be pickled: another process prepares its own.
+        names = tuple(self.request.of), tuple(self.request.by)
+        return _prepare_again, (self.dynamics, *names, self.request.of_motion)
 
     @property
     def rows(self) -> dict[str, slice]:
@@ -147,6 +152,10 @@ class PreparedDerivatives:
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
 
 
+def _prepare_again(dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool) -> DerivativeFunction:
+    return prepare(dynamics, read_request(dynamics, of, by, of_motion))
+
+
 def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
     """The argument after t, q and u, which may be given by its place or by its name."""
     own, other = (u_dot, effort) if request.of_motion else (effort, u_dot)
@@ -187,13 +196,10 @@ def write_into(out: Any, result: Array) -> Array:
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
     """Whether columns, or rows, are computed one by one: straight-line code of all would take long to compile."""
     topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
-    if request.of_motion:
-        is_long = is_large(topology) or count_entries(topology) > MOST_UNROLLED
-        return is_long and (dynamics.formulation != "recursive" or not is_loop_code(topology, request.kernel))
     if dynamics.formulation == "recursive" and is_large(topology):
         if is_loop_code(topology, request.kernel):
             return False
-        if is_loop_code(topology, along):
+        if request.of_motion or is_loop_code(topology, along):
             return True
     return count_entries(topology) > MOST_UNROLLED or request.shape[1] > MOST_COLUMNS
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
-from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
+from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.prepared_derivatives import (
     PreparedDerivatives,
     join_rows,
@@ -75,6 +75,11 @@ class PreparedGradient:
         self.kernel = Kernel("gradient_of_motion" if request.of_motion else "gradient", request.options)
         self.weights = None if weights is None and request.shape[0] != 1 else self._read_weights(weights)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code cannot be pickled: another process prepares its own.
+        names = tuple(self.request.of), tuple(self.request.by)
+        return _prepare_again, (self.dynamics, *names, self.request.of_motion, self.weights)
+
     @cached_property
     def by_columns(self) -> bool:
         """Whether all columns are computed: loops of large closed systems run forward alone, other code is too long."""
@@ -137,6 +142,12 @@ class PreparedGradient:
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
         return f"<gradient of {of} by {by}: g(t, q, u, {self.request.argument})>"
+
+
+def _prepare_again(
+    dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool, weights: Array | None
+) -> GradientFunction:
+    return prepare_gradient(dynamics, read_request(dynamics, of, by, of_motion), weights)
 
 
 def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any) -> GradientFunction:
