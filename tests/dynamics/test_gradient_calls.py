@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from compiled_examples import compiled_example
+from mechanisms import four_bars
 
+import kinode as kn
 from kinode.errors import ArgumentError
 
 
@@ -177,3 +179,21 @@ def test_one_number_has_second_derivatives_too(pendulum):
     two = pendulum.second_derivatives(0.0, np.array([Q, Q]), U, of="system.energy", along=along)
     np.testing.assert_array_equal(two, [found, found])
     assert pendulum.jacobian_rate("elbow.q", 0.0, Q, U) == 0.0
+
+
+def test_there_are_no_derivatives_in_a_singular_position():
+    """A parallelogram whose bars lie in one line: it may open to either side."""
+    dynamics = kn.compile(four_bars(1))
+    start, flat = dynamics.initial, np.full(3, np.pi / 2)
+    beside = np.array([start.q, flat])
+    words = "u_dot: this state is a singular position, with 1 more freedom than at positions beside it"
+    with pytest.raises(ArgumentError, match=words):
+        dynamics.derivatives(0.0, flat, start.u)
+    with pytest.raises(ArgumentError, match=words):
+        dynamics.gradient(0.0, flat, start.u, of="u_dot", by="q", weights=np.ones(3))
+    with pytest.raises(ArgumentError, match=words):
+        dynamics.second_derivatives(0.0, flat, start.u, along={"q": np.ones(3)})
+    with pytest.raises(ArgumentError, match="u_dot: state 1 is a singular position"):
+        dynamics.derivatives(0.0, beside, start.u)
+    assert np.isfinite(dynamics.derivatives(0.0, flat, start.u, of="energy", by=("q", "u")).matrix).all()
+    assert np.isnan(dynamics.derivatives(0.0, np.nan * flat, start.u).matrix).any()

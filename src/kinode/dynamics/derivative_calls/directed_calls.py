@@ -16,6 +16,7 @@ from kinode.dynamics.derivative_calls.derivative_request import (
 )
 from kinode.dynamics.derivative_calls.prepared_derivatives import join_rows
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
+from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.fields import short
@@ -58,6 +59,7 @@ def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoin
     point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, x)
     settled = settle_sharing(dynamics, request, point)
     result = dynamics.kernels.call(kernel._replace(options=settled.options), point, x)
+    check_positions(dynamics, of, point, result)
     (shape,) = request.of.values()
     return result.reshape((*result.shape[:-1], *shape))
 

@@ -14,6 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
+from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -117,6 +118,7 @@ class PreparedDerivatives:
         extra = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         point = self.dynamics.read_point(request.kernel, t, q, u, z, p, inputs, extra)
         result = self._call(settle_sharing(self.dynamics, request, point), self.kernels, point, extra)
+        check_positions(self.dynamics, ", ".join(request.of), point, result)
         return result if out is None else write_into(out, result)
 
     def _call(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:

@@ -18,6 +18,7 @@ from kinode.dynamics.derivative_calls.prepared_derivatives import (
     write_into,
 )
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
+from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -135,6 +136,7 @@ class PreparedGradient:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
             options = settle_sharing(self.dynamics, request, point).options
             result = self.dynamics.kernels.call(self.kernel._replace(options=options), point, joined)
+            check_positions(self.dynamics, ", ".join(request.of), point, result)
         else:
             result = np.zeros((*joined.shape[:-1], 0))
         return result if out is None else write_into(out, result)
