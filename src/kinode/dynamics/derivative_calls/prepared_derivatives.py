@@ -5,7 +5,7 @@ A call with exact arguments goes straight to machine code.  All others are check
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.derivatives.derived_values import WORDS
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.kernels.tree_size import count_entries, is_large
@@ -113,6 +114,9 @@ class PreparedDerivatives:
 
     def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
         """The same for arguments of any kind."""
+        if self.parts:
+            matrix = self._join([part.evaluate(t, q, u, x, z, p, inputs, None) for part in self.parts])
+            return matrix if out is None else write_into(out, matrix)
         request, read = self.request, self.dynamics.arguments
         n = read.topology.n_u
         extra = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
@@ -120,6 +124,20 @@ class PreparedDerivatives:
         result = self._call(settle_sharing(self.dynamics, request, point), self.kernels, point, extra)
         check_positions(self.dynamics, ", ".join(request.of), point, result)
         return result if out is None else write_into(out, result)
+
+    @cached_property
+    def parts(self) -> list[PreparedDerivatives]:
+        """Derivatives of some of the quantities each, where code of all of them would be long; none by default."""
+        requests = split_request(self.dynamics, self.request)
+        return [PreparedDerivatives(self.dynamics, request) for request in requests]
+
+    def _join(self, matrices: list[Array]) -> Array:
+        """The matrix of all quantities from those of the parts."""
+        whole = np.empty((*matrices[0].shape[:-2], *self.shape))
+        for part, matrix in zip(self.parts, matrices, strict=True):
+            for name, rows in part.rows.items():
+                whole[..., self.rows[name], :] = matrix[..., rows, :]
+        return whole
 
     def _call(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
         rows = count_rows(request, point, extra)
@@ -195,6 +213,18 @@ def write_into(out: Any, result: Array) -> Array:
     return out
 
 
+def split_request(dynamics: Dynamics, request: DerivativeRequest) -> list[DerivativeRequest]:
+    """Requests for one function of the whole system each in a large system, whose loop code gives one alone."""
+    along = Kernel("derivatives_along", request.options)
+    if request.of_motion or dynamics.formulation != "recursive" or not is_large(dynamics.topology):
+        return []
+    if is_loop_code(dynamics.topology, along):
+        return []
+    quantities = tuple(name for name in request.of if name not in WORDS)
+    groups = [(name,) for name in request.of if name in WORDS] + ([quantities] if quantities else [])
+    return [read_request(dynamics, names, tuple(request.by)) for names in groups] if len(groups) > 1 else []
+
+
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
     """Whether columns, or rows, are computed one by one: straight-line code of all would take long to compile."""
     topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
@@ -212,7 +242,7 @@ def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunctio
     topology, kernel = dynamics.arguments.topology, request.kernel
     if 0 in request.shape or topology.n_u == 0 or request.is_shared:
         return plain
-    if needs_modes(topology, kernel) or takes_turns(dynamics, request):
+    if needs_modes(topology, kernel) or takes_turns(dynamics, request) or plain.parts:
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

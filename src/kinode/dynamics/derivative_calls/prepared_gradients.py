@@ -15,6 +15,7 @@ from kinode.dynamics.derivative_calls.prepared_derivatives import (
     PreparedDerivatives,
     join_rows,
     read_fourth,
+    split_request,
     write_into,
 )
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
@@ -85,6 +86,8 @@ class PreparedGradient:
     def by_columns(self) -> bool:
         """Whether all columns are computed: loops of large closed systems run forward alone, other code is too long."""
         topology, along = self.dynamics.topology, Kernel("derivatives_along", self.request.options)
+        if split_request(self.dynamics, self.request):
+            return True
         if self.dynamics.formulation != "recursive" or self.request.of_motion or self.request.is_shared:
             return False
         return not is_loop_code(topology, self.kernel) and is_loop_code(topology, along)

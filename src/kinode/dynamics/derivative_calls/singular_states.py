@@ -28,7 +28,7 @@ def check_positions(dynamics: Dynamics, of: str, point: EvaluationPoint, result:
     states = result[None] if point.n_rows is None else result
     with np.errstate(invalid="ignore"):
         usual = (abs(states) < SUSPICIOUS).all(axis=tuple(range(1, states.ndim)))
-    for k in np.flatnonzero(~usual):
+    for k in map(int, np.flatnonzero(~usual)):
         alone = point.n_rows is None
         extra = _count_extra(dynamics, point if alone else point.row(k))
         if extra:
