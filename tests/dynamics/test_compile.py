@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import importlib
+import io
 import pickle
+import sys
+import threading
 import weakref
 
 import numpy as np
@@ -12,6 +16,10 @@ import pytest
 
 import kinode as kn
 from kinode.dynamics.compile import find_compiled
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.jit.tiers import waiting_words
+
+compiling = importlib.import_module("kinode.dynamics.compile")
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +146,26 @@ def test_compiled_systems_are_not_kept_for_ever(method):
     del system
     gc.collect()
     assert alive() is None
+
+
+def test_a_terminal_is_told_of_a_long_start(monkeypatch):
+    """Tracing and closing loops may take long too, before any kernel is compiled."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+        def flush(self):
+            told.set()
+
+    class Slow(Dynamics):
+        def __init__(self, system, formulation):
+            told.wait(60.0)
+            super().__init__(system, formulation)
+
+    told = threading.Event()
+    monkeypatch.setattr(waiting_words, "MOMENT", 0.01)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(compiling, "Dynamics", Slow)
+    kn.compile(kn.load("examples/pendulum.yaml"))
+    assert sys.stderr.getvalue().startswith("kinode: compiling pendulum\n")

@@ -1,5 +1,6 @@
 """``dynamics.derivatives`` and what is prepared by ``derivatives_of``: blocks, batches, given arrays, errors."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -188,6 +189,22 @@ def test_a_copy_in_another_process_prepares_its_own(pendulum):
     np.testing.assert_array_equal(copy.derivatives(0.0, Q, U).matrix, pendulum.derivatives(0.0, Q, U).matrix)
 
 
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "brake_arm"])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))], ids=["copy", "pickle"])
+def test_prepared_functions_go_to_other_processes(name, again):
+    dynamics = compiled_example(name)
+    start, by = dynamics.initial, ("q", "p")
+    weights = np.arange(1.0, 1.0 + dynamics.n_u)
+    at = 0.0, start.q, start.u
+    f, g = dynamics.derivatives_of("u_dot", by=by), dynamics.gradient_of("u_dot", by=by, weights=weights)
+    np.testing.assert_array_equal(again(f)(*at), f(*at))
+    np.testing.assert_array_equal(again(g)(*at), g(*at))
+    assert again(f).columns == f.columns and again(g).blocks(g(*at))["q"].shape == (dynamics.n_u,)
+    motion = dynamics.derivatives_of("effort")
+    np.testing.assert_array_equal(again(motion)(*at, weights), motion(*at, weights))
+    np.testing.assert_array_equal(again(dynamics.acceleration)(*at), dynamics.acceleration(*at))
+
+
 WRONG = {
     "of nothing": ({"of": ()}, "of: a name or several are expected"),
     "of a number": ({"of": 3}, "of: a name or several are expected"),
@@ -272,3 +289,53 @@ def test_many_columns_are_computed_one_by_one(by, monkeypatch):
     single = turns.derivatives(0.0, q[1], u[1], of=("rate", "b7.position"), by=by, effort=e)
     np.testing.assert_allclose(single.matrix, found.matrix[1], rtol=1e-12, atol=1e-12)
     assert single.matrix.flags.c_contiguous
+
+
+@pytest.mark.parametrize("of", ["effort", "b7.acceleration", ("j2.reaction.moment", "effort")])
+def test_derivatives_of_given_motion_are_computed_row_by_row(of, monkeypatch):
+    """The same matrix, backward, where straight-line code of all columns would be long."""
+    dynamics = kn.compile(chain(8))
+    rng = np.random.default_rng(0)
+    q, u, a = (rng.uniform(-1, 1, (3, n)) for n in (dynamics.n_q, dynamics.n_u, dynamics.n_u))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    expected = dynamics.derivatives(0.0, q, u, of=of, u_dot=a)
+    monkeypatch.setattr(prepared_derivatives, "MOST_UNROLLED", 10)
+    turns = kn.compile(chain(8))
+    found = turns.derivatives(0.0, q, u, of=of, u_dot=a)
+    assert not turns.kernels.has(found.request.kernel)
+    np.testing.assert_allclose(found.matrix, expected.matrix, rtol=1e-12, atol=1e-12)
+    single = turns.derivatives(0.0, q[1], u[1], of=of, u_dot=a[1])
+    np.testing.assert_array_equal(single.matrix, found.matrix[1])
+
+
+def test_batches_of_different_lengths_are_refused_column_by_column_too(monkeypatch):
+    monkeypatch.setattr(prepared_derivatives, "MOST_UNROLLED", 1)
+    turns = kn.compile(kn.load("examples/double_pendulum.yaml"))
+    three, two = np.zeros((3, 2)), np.zeros((2, 2))
+    with pytest.raises(ArgumentError, match="rows: q has 3, u has 3, effort has 2"):
+        turns.derivatives(0.0, three, three, effort=two)
+    with pytest.raises(ArgumentError, match="rows: q has 3, u has 3, t has 2"):
+        turns.derivatives(np.zeros(2), three, three)
+    assert turns.derivatives(0.0, three[:0], two[:0]).matrix.shape == (0, 2, 6)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ("standing", "y: numbers are expected"),
+        (None, "y: needed"),
+        (np.zeros(3), r"y: shape \(4,\)"),
+        (np.zeros(5), r"y: shape \(4,\)"),
+        (np.zeros(4) + 1j, "y: numbers are expected"),
+    ],
+)
+def test_states_that_are_none(pendulum, y, message):
+    for function in (pendulum.rate_jacobian, pendulum.rate):
+        with pytest.raises(ArgumentError, match=message):
+            function(0.0, y)
+
+
+@pytest.mark.parametrize("q", [Q + 0.5j, np.array([1, 2], dtype="m8[s]")])
+def test_imaginary_parts_and_units_of_time_are_not_dropped(pendulum, q):
+    with pytest.raises(ArgumentError, match="q: numbers are expected"):
+        pendulum.derivatives_of("u_dot")(0.0, q, U)

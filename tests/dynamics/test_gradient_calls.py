@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from compiled_examples import compiled_example
+from mechanisms import four_bars
 
+import kinode as kn
 from kinode.errors import ArgumentError
 
 
@@ -142,6 +144,10 @@ def test_directions_that_are_none(pendulum):
         pendulum.second_derivatives(0.0, Q, U, along=[1.0, 0.0])
     with pytest.raises(ArgumentError, match=r"along: q: shape \(2,\)"):
         pendulum.second_derivatives(0.0, Q, U, along={"q": [1.0, 0.0, 0.0]})
+    with pytest.raises(ArgumentError, match="then: no parameter or input is called 'qq'; did you mean q"):
+        pendulum.second_derivatives(0.0, Q, U, along={"q": [1.0, 0.0]}, then={"qq": [1.0, 0.0]})
+    with pytest.raises(ArgumentError, match=r"rows: q \(3, 2\), effort and directions \(2, 6\)"):
+        pendulum.second_derivatives(0.0, np.zeros((3, 2)), U, along={"q": np.eye(2)})
     with pytest.raises(ArgumentError, match="of: one quantity that follows from the state"):
         pendulum.second_derivatives(0.0, Q, U, of="effort", along={"q": [1.0, 0.0]})
 
@@ -163,3 +169,31 @@ def test_rate_of_a_jacobian(name):
     np.testing.assert_allclose(dynamics.jacobian_rate(f"{body}.position", 0.0, q, u), linear, rtol=1e-9, atol=1e-11)
     with pytest.raises(ArgumentError, match="depends on speeds"):
         dynamics.jacobian_rate(f"{body}.velocity", 0.0, q, u)
+
+
+def test_one_number_has_second_derivatives_too(pendulum):
+    along = {"u": [1.0, 0.0]}
+    found = pendulum.second_derivatives(0.0, Q, U, of="system.energy", along=along)
+    assert found.shape == ()
+    assert found == pytest.approx(pendulum.mass_matrix(0.0, Q)[0, 0], rel=1e-12)
+    two = pendulum.second_derivatives(0.0, np.array([Q, Q]), U, of="system.energy", along=along)
+    np.testing.assert_array_equal(two, [found, found])
+    assert pendulum.jacobian_rate("elbow.q", 0.0, Q, U) == 0.0
+
+
+def test_there_are_no_derivatives_in_a_singular_position():
+    """A parallelogram whose bars lie in one line: it may open to either side."""
+    dynamics = kn.compile(four_bars(1))
+    start, flat = dynamics.initial, np.full(3, np.pi / 2)
+    beside = np.array([start.q, flat])
+    words = "u_dot: this state is a singular position, with 1 more freedom than at positions beside it"
+    with pytest.raises(ArgumentError, match=words):
+        dynamics.derivatives(0.0, flat, start.u)
+    with pytest.raises(ArgumentError, match=words):
+        dynamics.gradient(0.0, flat, start.u, of="u_dot", by="q", weights=np.ones(3))
+    with pytest.raises(ArgumentError, match=words):
+        dynamics.second_derivatives(0.0, flat, start.u, along={"q": np.ones(3)})
+    with pytest.raises(ArgumentError, match="u_dot: state 1 is a singular position"):
+        dynamics.derivatives(0.0, beside, start.u)
+    assert np.isfinite(dynamics.derivatives(0.0, flat, start.u, of="energy", by=("q", "u")).matrix).all()
+    assert np.isnan(dynamics.derivatives(0.0, np.nan * flat, start.u).matrix).any()

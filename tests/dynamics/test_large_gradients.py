@@ -89,3 +89,21 @@ def test_gradient_of_a_large_closed_chain():
     ahead, behind = dynamics.acceleration(0.0, step["q"], step["u"]) @ w
     assert_close(found["q"] @ w, (ahead - behind) / (2 * STEP), 1e-4)  # error of differences
     assert found["u"].shape == (dynamics.n_u,)
+
+
+def test_several_functions_of_the_system_at_once(chain):
+    """Each has loop code of its own: together they are put together, in the order of the request."""
+    dynamics, (q, u), w = chain
+    of, by = ("energy", f"{TIP}.position", "u_dot"), ("q", "u")
+    f = dynamics.derivatives_of(of, by=by)
+    found = f(0.0, q, u)
+    assert not dynamics.kernels.has(f.request.kernel)
+    for name in of:
+        alone = dynamics.derivatives(0.0, q, u, of=name, by=by).matrix
+        np.testing.assert_array_equal(found[f.rows[name]], alone)
+    out = np.empty((2, *f.shape))
+    assert f(0.0, np.array([q, q]), u, out=out) is out
+    np.testing.assert_allclose(out[1], found, rtol=1e-12, atol=1e-12 * abs(found).max())
+    weights = np.concatenate([np.ones(5), w])
+    gradient = dynamics.gradient(0.0, q, u, of=of, by=by, weights=weights)
+    assert_close(gradient.matrix[0], weights @ found, 1e-12)

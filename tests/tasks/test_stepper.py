@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import sys
 import tracemalloc
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.errors import ArgumentError
 from kinode.jit.python_calls import step_function
 from kinode.ode import compiled_loops
 
@@ -341,3 +343,13 @@ def test_python_clocks_are_called():
         stepper.step()
     assert [t for t, _ in calls] == pytest.approx([0.0, 0.02, 0.04, 0.06, 0.08])
     assert calls[2][1] == pytest.approx(0.3 - 0.5 * 9.81 * 0.04**2)
+
+
+def test_a_stepper_is_not_pickled(cart):
+    stepper = cart.stepper(1e-3)
+    with pytest.raises(ArgumentError, match=r"take stepper\.dynamics and stepper\.state"):
+        pickle.dumps(stepper)
+    with pytest.raises(ArgumentError, match="watch: names of quantities are expected, not 3"):
+        stepper.watch(3)
+    with pytest.raises(TypeError, match="memory of its own process"):
+        pickle.dumps(stepper.step)

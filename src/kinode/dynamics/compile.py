@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.jit.compiler import prepare_interpreter
+from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.model.system import System
 
 MOST_KEPT = 16  # systems whose machine code is kept for the next task
@@ -56,8 +57,9 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
         from kinode.model.live.live_numbers import make_live
 
         system = make_live(system, live)
-    _prepare(system)
-    return _close(Dynamics(system, formulation))
+    with waiting_words(getattr(system, "name", "")):
+        _prepare(system)
+        return _close(Dynamics(system, formulation))
 
 
 def _prepare(system: System) -> None:
@@ -81,10 +83,11 @@ def find_compiled(
     key = id(system), formulation
     owner, dynamics = _COMPILED.pop(key, (None, None))
     if owner is None or dynamics is None or owner() is not system or not dynamics.system.is_copy_of(system):
-        _prepare(system)
-        dynamics, owner = Dynamics(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
-        meanwhile(dynamics)
-        _close(dynamics)
+        with waiting_words(getattr(system, "name", "")):
+            _prepare(system)
+            dynamics, owner = Dynamics(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
+            meanwhile(dynamics)
+            _close(dynamics)
     else:
         meanwhile(dynamics)
     while len(_COMPILED) >= MOST_KEPT:

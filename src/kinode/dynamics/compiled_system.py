@@ -272,10 +272,7 @@ class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
 
     def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Time derivative of the state vector [q, u, z]."""
-        return self._call("rate", t, *self._split(y), p, inputs)
-
-    def _split(self, y: Any) -> tuple[Array, Array, Array]:
-        return self.arguments.topology.layout.split(np.asarray(y, dtype=float))
+        return self._call("rate", t, *self.arguments.split_state(y), p, inputs)
 
     def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Rotation (to world axes) and position of a body or frame."""

@@ -337,7 +337,7 @@ class DerivativeMethods(ABC):
         from kinode.kernels.derivatives.recursion_scope import has_paired_recursion
         from kinode.kernels.tree_size import is_large
 
-        q, u, z = self.topology.layout.split(np.asarray(y, dtype=float))
+        q, u, z = cast("Dynamics", self).arguments.split_state(y)
         if self.kernels.formulation == "recursive" and is_large(self.topology) and has_paired_recursion(self.topology):
             n = self.topology.n_u
             rows = self._prepare("u_dot", ("q", "u"), of_motion=False).evaluate(t, q, u, None, None, p, inputs, None)

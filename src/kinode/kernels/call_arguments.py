@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinode.model.live.live_numbers import LiveNumber
     from kinode.model.network.part import Part
 
+FLOATS = np.dtype(float)
 MOST_CHECKED_SAMPLES = 16  # of a batch of parameters; of a larger batch only the extremes are checked
 
 
@@ -63,6 +64,8 @@ class Arguments:
                 raise ArgumentError(f"{name}: needed and not given")
             return default
         try:
+            if getattr(value, "dtype", FLOATS).kind in "cmM":  # NumPy would drop imaginary parts and units of time
+                raise TypeError
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
             raise ArgumentError(f"{name}: numbers are expected, not {value!r:.80}") from None
@@ -73,6 +76,11 @@ class Arguments:
         if array.ndim not in (1, 2) or array.shape[-1] != size:
             raise ArgumentError(f"{name}: shape ({size},) or (rows, {size}) is expected, not {array.shape}")
         return array
+
+    def split_state(self, y: Any) -> tuple[Array, Array, Array]:
+        """q, u and z of a state vector, or of a batch with one in each row."""
+        topology = self.topology
+        return topology.layout.split(self.read_array("y", y, topology.n_q + topology.n_u + topology.n_z))
 
     def read_parameters(self, p: Any) -> Array:
         """Parameters from a mapping by name, a vector, or one vector for each row; None means the model's values."""

@@ -195,7 +195,8 @@ class Kernels:
             given["x"] = np.asarray(x, dtype=float)
         rows = {len(array) for array in given.values() if array.ndim == 2}
         if len(rows) > 1:
-            shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)
+            known = given | {find_row(kernel).x_name: given["x"]} if x is not None else given
+            shapes = ", ".join(f"{k} {v.shape}" for k, v in known.items() if v.ndim == 2 and k != "x")
             raise ArgumentError(f"{kernel.name}: the batches differ in their numbers of rows: {shapes}")
         count = rows.pop() if rows else None
         lanes = self.lanes if count is not None and count >= LANES_FROM and find_row(kernel).lanes else 1

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
+from kinode.dynamics.derivative_calls.derivative_request import (
+    DerivativeRequest,
+    read_direction,
+    read_names,
+    read_request,
+)
 from kinode.dynamics.derivative_calls.prepared_derivatives import join_rows
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
+from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.fields import short
@@ -43,7 +49,7 @@ def _loads(dynamics: Dynamics, request: DerivativeRequest, at: CallPoint) -> Arr
 def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoint) -> Array:
     """The second derivatives of a quantity along two directions."""
     then = along if then is None else then
-    words = tuple(dict.fromkeys([*_words("along", along), *_words("then", then)]))
+    words = tuple(dict.fromkeys([*_words(dynamics, "along", along), *_words(dynamics, "then", then)]))
     request = read_request(dynamics, of, words)
     if request.of_motion or len(request.of) != 1:
         raise ArgumentError("of: one quantity that follows from the state is expected, such as 'u_dot'")
@@ -53,13 +59,16 @@ def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoin
     point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, x)
     settled = settle_sharing(dynamics, request, point)
     result = dynamics.kernels.call(kernel._replace(options=settled.options), point, x)
+    check_positions(dynamics, of, point, result)
     (shape,) = request.of.values()
-    return result.reshape(*result.shape[:-1], *shape)
+    return result.reshape((*result.shape[:-1], *shape))
 
 
-def _words(name: str, direction: Any) -> list[str]:
+def _words(dynamics: Dynamics, name: str, direction: Any) -> list[str]:
     if not isinstance(direction, Mapping) or not direction:
         raise ArgumentError(f"{name}: a direction by name is expected, such as {{'q': [1, 0]}}, not {short(direction)}")
+    for word in read_names(name, direction, "q"):
+        read_direction(dynamics, word, name)
     return list(direction)
 
 

@@ -5,19 +5,21 @@ A call with exact arguments goes straight to machine code.  All others are check
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
-from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
+from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
+from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.derivatives.derived_values import WORDS
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.kernels.tree_size import count_entries, is_large
@@ -79,6 +81,11 @@ class PreparedDerivatives:
     def __init__(self, dynamics: Dynamics, request: DerivativeRequest) -> None:
         self.dynamics, self.request, self.kernels = dynamics, request, dynamics.kernels
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code cannot be pickled: another process prepares its own.
+        names = tuple(self.request.of), tuple(self.request.by)
+        return _prepare_again, (self.dynamics, *names, self.request.of_motion)
+
     @property
     def rows(self) -> dict[str, slice]:
         """The rows of the matrix that belong to each quantity."""
@@ -107,27 +114,44 @@ class PreparedDerivatives:
 
     def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
         """The same for arguments of any kind."""
+        if self.parts:
+            matrix = self._join([part.evaluate(t, q, u, x, z, p, inputs, None) for part in self.parts])
+            return matrix if out is None else write_into(out, matrix)
         request, read = self.request, self.dynamics.arguments
         n = read.topology.n_u
         extra = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         point = self.dynamics.read_point(request.kernel, t, q, u, z, p, inputs, extra)
         result = self._call(settle_sharing(self.dynamics, request, point), self.kernels, point, extra)
+        check_positions(self.dynamics, ", ".join(request.of), point, result)
         return result if out is None else write_into(out, result)
 
+    @cached_property
+    def parts(self) -> list[PreparedDerivatives]:
+        """Derivatives of some of the quantities each, where code of all of them would be long; none by default."""
+        requests = split_request(self.dynamics, self.request)
+        return [PreparedDerivatives(self.dynamics, request) for request in requests]
+
+    def _join(self, matrices: list[Array]) -> Array:
+        """The matrix of all quantities from those of the parts."""
+        whole = np.empty((*matrices[0].shape[:-2], *self.shape))
+        for part, matrix in zip(self.parts, matrices, strict=True):
+            for name, rows in part.rows.items():
+                whole[..., self.rows[name], :] = matrix[..., rows, :]
+        return whole
+
     def _call(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
-        if 0 in self.shape:
-            rows = len(extra) if extra.ndim == 2 else point.n_rows
+        rows = count_rows(request, point, extra)
+        if 0 in self.shape or rows == 0:
             return np.zeros(self.shape if rows is None else (rows, *self.shape))
         if takes_turns(self.dynamics, request):
-            return self._column_by_column(request, kernels, point, extra)
+            return self._in_turns(request, kernels, point, extra)
         result = kernels.call(request.kernel, point, extra)
         return result.reshape(*result.shape[:-1], *self.shape)
 
-    def _column_by_column(
-        self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array
-    ) -> Array:
-        """The matrix as a batch of derivatives along one direction each."""
-        count, rows = self.shape[1], len(extra) if extra.ndim == 2 else point.n_rows
+    def _in_turns(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+        """The matrix as a batch: column by column forward, or row by row backward where accelerations are given."""
+        backward = request.of_motion
+        count, rows = self.shape[0 if backward else 1], count_rows(request, point, extra)
         states = rows or 1
 
         def repeated(values: Any) -> Array:
@@ -137,14 +161,19 @@ class PreparedDerivatives:
         arrays = {name: repeated(getattr(point, name)) for name in ("q", "u", "z", "p", "inputs")}
         times = repeated(np.reshape(point.t, (-1, 1)))[:, 0]
         x = np.hstack([repeated(extra), np.tile(np.eye(count), (states, 1))])
-        kernel = Kernel("derivatives_along", request.options)
+        kernel = Kernel("gradient_of_motion" if backward else "derivatives_along", request.options)
         result = kernels.call(kernel, EvaluationPoint(times, **arrays), x)
-        matrices: Array = result.reshape(states, count, self.shape[0]).swapaxes(1, 2)
+        matrices: Array = result.reshape(states, count, -1)
+        matrices = matrices if backward else matrices.swapaxes(1, 2)
         return np.ascontiguousarray(matrices if rows is not None else matrices[0])
 
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
+
+
+def _prepare_again(dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool) -> DerivativeFunction:
+    return prepare(dynamics, read_request(dynamics, of, by, of_motion))
 
 
 def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
@@ -153,6 +182,17 @@ def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> 
     if other is not None or (own is not None and x is not None):
         raise ArgumentError(f"derivatives: after t, q and u, {request.argument} is expected, once")
     return own if x is None else x
+
+
+def count_rows(request: DerivativeRequest, point: EvaluationPoint, extra: Array) -> int | None:
+    """The number of states of a call; None for a single state.  Batches of different lengths are refused."""
+    given = {name: getattr(point, name) for name in ("q", "u", "z", "p", "inputs")} | {request.argument: extra}
+    rows = {name: len(values) for name, values in given.items() if np.ndim(values) == 2}
+    rows |= {"t": len(point.t)} if np.ndim(point.t) else {}
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} has {count}" for name, count in rows.items())
+        raise ArgumentError(f"derivatives: the batches differ in their numbers of rows: {lengths}")
+    return next(iter(rows.values()), None)
 
 
 def join_rows(parts: list[Array]) -> Array:
@@ -173,15 +213,25 @@ def write_into(out: Any, result: Array) -> Array:
     return out
 
 
+def split_request(dynamics: Dynamics, request: DerivativeRequest) -> list[DerivativeRequest]:
+    """Requests for one function of the whole system each in a large system, whose loop code gives one alone."""
+    along = Kernel("derivatives_along", request.options)
+    if request.of_motion or dynamics.formulation != "recursive" or not is_large(dynamics.topology):
+        return []
+    if is_loop_code(dynamics.topology, along):
+        return []
+    quantities = tuple(name for name in request.of if name not in WORDS)
+    groups = [(name,) for name in request.of if name in WORDS] + ([quantities] if quantities else [])
+    return [read_request(dynamics, names, tuple(request.by)) for names in groups] if len(groups) > 1 else []
+
+
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
-    """Whether columns are computed one by one: straight-line code of all of them would take long to compile."""
+    """Whether columns, or rows, are computed one by one: straight-line code of all would take long to compile."""
     topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
-    if request.of_motion:
-        return False
     if dynamics.formulation == "recursive" and is_large(topology):
         if is_loop_code(topology, request.kernel):
             return False
-        if is_loop_code(topology, along):
+        if request.of_motion or is_loop_code(topology, along):
             return True
     return count_entries(topology) > MOST_UNROLLED or request.shape[1] > MOST_COLUMNS
 
@@ -192,7 +242,7 @@ def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunctio
     topology, kernel = dynamics.arguments.topology, request.kernel
     if 0 in request.shape or topology.n_u == 0 or request.is_shared:
         return plain
-    if needs_modes(topology, kernel) or takes_turns(dynamics, request):
+    if needs_modes(topology, kernel) or takes_turns(dynamics, request) or plain.parts:
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

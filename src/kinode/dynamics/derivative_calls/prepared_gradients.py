@@ -10,14 +10,16 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
-from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
+from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.prepared_derivatives import (
     PreparedDerivatives,
     join_rows,
     read_fourth,
+    split_request,
     write_into,
 )
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
+from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -75,10 +77,17 @@ class PreparedGradient:
         self.kernel = Kernel("gradient_of_motion" if request.of_motion else "gradient", request.options)
         self.weights = None if weights is None and request.shape[0] != 1 else self._read_weights(weights)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code cannot be pickled: another process prepares its own.
+        names = tuple(self.request.of), tuple(self.request.by)
+        return _prepare_again, (self.dynamics, *names, self.request.of_motion, self.weights)
+
     @cached_property
     def by_columns(self) -> bool:
         """Whether all columns are computed: loops of large closed systems run forward alone, other code is too long."""
         topology, along = self.dynamics.topology, Kernel("derivatives_along", self.request.options)
+        if split_request(self.dynamics, self.request):
+            return True
         if self.dynamics.formulation != "recursive" or self.request.of_motion or self.request.is_shared:
             return False
         return not is_loop_code(topology, self.kernel) and is_loop_code(topology, along)
@@ -123,11 +132,14 @@ class PreparedGradient:
         joined = join_rows([loads, own])
         if request.shape[1] and self.by_columns:
             matrix = PreparedDerivatives(self.dynamics, request).evaluate(t, q, u, x, z, p, inputs, None)
+            if own.ndim == 2 and matrix.ndim == 3 and len(own) != len(matrix):
+                raise ArgumentError(f"gradient: weights have {len(own)} rows, the states have {len(matrix)}")
             result = np.einsum("...i,...ij->...j", own, matrix)
         elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
             options = settle_sharing(self.dynamics, request, point).options
             result = self.dynamics.kernels.call(self.kernel._replace(options=options), point, joined)
+            check_positions(self.dynamics, ", ".join(request.of), point, result)
         else:
             result = np.zeros((*joined.shape[:-1], 0))
         return result if out is None else write_into(out, result)
@@ -135,6 +147,12 @@ class PreparedGradient:
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
         return f"<gradient of {of} by {by}: g(t, q, u, {self.request.argument})>"
+
+
+def _prepare_again(
+    dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool, weights: Array | None
+) -> GradientFunction:
+    return prepare_gradient(dynamics, read_request(dynamics, of, by, of_motion), weights)
 
 
 def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any) -> GradientFunction:

@@ -51,6 +51,25 @@ class _Record(np.ndarray[Any, Any]):
     """The addresses that the wrapper reads; it is ``self`` of the built-in function, and keeps their targets alive."""
 
     targets: tuple[Any, ...]
+    fallback: Callable[..., Any] | None = None
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        # Python pickles a built-in function as an attribute of its ``self``; addresses mean nothing elsewhere.
+        if self.fallback is None:
+            raise TypeError("this function runs on memory of its own process and cannot be pickled")
+        return _Elsewhere, (self.fallback,)
+
+
+class _Elsewhere:
+    """What stands for the addresses in another process: the built-in function is its fallback there."""
+
+    def __init__(self, fallback: Callable[..., Any]) -> None:
+        self.fallback = fallback
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.fallback
 
 
 class _MethodDef(ctypes.Structure):
@@ -141,14 +160,21 @@ def address_in_python(*names: str) -> Iterator[int]:
         yield int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
 
 
-def make_builtin_function(address: int, name: str, doc: str, values: Sequence[int], targets: tuple[Any, ...]) -> Any:
+def make_builtin_function(
+    address: int,
+    name: str,
+    doc: str,
+    values: Sequence[int],
+    targets: tuple[Any, ...],
+    fallback: Callable[..., Any] | None = None,
+) -> Any:
     """The built-in function whose code is at an address; ``self`` is an array of values.
 
-    ``targets`` are kept alive with it: everything that the values are addresses of.
+    ``targets`` are kept alive with it: everything that the values are addresses of.  It is pickled as its ``fallback``.
     """
     record = np.array(values, dtype=np.uint64).view(_Record)
     definition = _definition(name, doc, address)
-    record.targets = (*targets, definition)
+    record.targets, record.fallback = (*targets, definition), fallback
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype = ctypes.py_object
     create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
@@ -209,7 +235,7 @@ def make_callable(
         values += [ARGUMENTS.index(role), machine.sizes[role]]
     text = f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}"
     targets = (machine, arrays, fallback, _wrapper())
-    function: Callable[..., Any] = make_builtin_function(_wrapper()[0], name, text, values, targets)
+    function: Callable[..., Any] = make_builtin_function(_wrapper()[0], name, text, values, targets, fallback)
     return function
 
 

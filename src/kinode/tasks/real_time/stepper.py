@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,9 @@ class Stepper:
         self._listed_at = -1  # the step whose events were read
         self._first = state
         self._restart(state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ArgumentError("a stepper in motion cannot be copied or pickled; take stepper.dynamics and stepper.state")
 
     def _loop_name(self) -> str:
         if METHODS[self.method].fixed and self._kernel.events is None:
@@ -319,7 +322,7 @@ class Stepper:
         Readings
             Name -> array, into which each step writes.
         """
-        texts = (names,) if isinstance(names, str) else tuple(names)
+        texts = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else ()
         if not texts or not all(isinstance(text, str) for text in texts):
             raise ArgumentError(f"watch: names of quantities are expected, not {short(names)}")
         self._readings = readings = Readings(self.dynamics, texts)
