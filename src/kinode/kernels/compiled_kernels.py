@@ -21,6 +21,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.model_fingerprint import find_fingerprint
 from kinode.kernels.tree_size import is_large
+from kinode.ode.ode_arguments import all_finite
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -208,7 +209,7 @@ class Kernels:
 
     def _checked(self, kernel: Kernel, point: EvaluationPoint, result: Array) -> Array:
         """The result of one evaluation; rows of constraints that are not defined there are named in an error."""
-        if kernel == CLOSURE and not np.isfinite(result).all():
+        if kernel == CLOSURE and not all_finite(result):
             from kinode.kernels.undefined_rows import check_rows
 
             check_rows(self.topology, point, result)

@@ -70,7 +70,7 @@ def _errors_of(check: Callable[..., None], components: Iterable[C], *arguments: 
 
 def check_bodies(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Mass properties that depend on parameters, or on those named, are possible at the values of ``resolve``."""
-    for body in system.bodies.values():
+    for body in _find_open(system, "bodies", system.bodies):
         check_body(body, system, resolve, names)
 
 
@@ -82,7 +82,7 @@ def check_body(body: Body, system: System, resolve: Resolve, names: Collection[s
 
 def check_joints(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Numbers of friction, stops and backlash are possible at the values that ``resolve`` gives the parameters."""
-    for joint in system.joints.values():
+    for joint in _find_open(system, "joints", system.joints):
         check_joint(joint, system, resolve, names)
 
 
@@ -105,7 +105,7 @@ def check_joint(joint: Joint, system: System, resolve: Resolve, names: Collectio
 
 def check_elements(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """Numbers of elements that depend on parameters are possible at the values that ``resolve`` gives them."""
-    for element in system.elements.values():
+    for element in _find_open(system, "elements", system.elements):
         check_element(element, system, resolve, names)
 
 
@@ -140,6 +140,15 @@ def check_parameters(
     for part in system.parts.values() if parts else ():
         if names is None or _depends(system, part, names):
             check_numbers(part, system, resolve)
+
+
+def _find_open(system: System, section: str, components: Mapping[str, C]) -> list[C]:
+    """The components of a section that have expressions: the others are possible whatever the parameters are."""
+    known: dict[str, list[C]] = system.derived.setdefault("components with expressions", {})
+    found = known.get(section)
+    if found is None:
+        found = known[section] = [component for component in components.values() if component.expressions()]
+    return found
 
 
 def _depends(system: System, component: Component, names: Collection[str] | None) -> bool:

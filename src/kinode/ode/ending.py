@@ -78,7 +78,7 @@ class Ending:
     @property
     def failed(self) -> bool:
         """Whether the run failed."""
-        return self.status == "failed"
+        return self.kind is not EndKind.DONE and self.status == "failed"
 
 
 def reached_end(t: float) -> Ending:

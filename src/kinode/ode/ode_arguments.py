@@ -18,6 +18,11 @@ SMALLEST_SCALE = 1e-300
 """Least absolute tolerance: a component that is exactly zero still needs a scale to be divided by."""
 
 
+def all_finite(values: Array) -> bool:
+    """Whether all entries of a vector are finite: then its square is, unless that overflows."""
+    return math.isfinite(values.dot(values)) or bool(np.isfinite(values).all())
+
+
 def normalized(y: Array, quaternions: Sequence[int]) -> Array:
     """A copy of a state with normalized quaternions, which begin at the given indices."""
     copy = y.copy()
@@ -54,8 +59,8 @@ def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
         raise ValueError(f"y0: expected {n} numbers, got an array of shape {start.shape}")
     if not (math.isfinite(t0) and math.isfinite(t1)):
         raise ValueError(f"t0, t1: must be finite, got {t0} and {t1}")
-    bad = np.flatnonzero(~np.isfinite(start))
-    if bad.size:
+    if not all_finite(start):
+        bad = np.flatnonzero(~np.isfinite(start))
         raise ValueError(f"y0: component {bad[0]} is {start[bad[0]]}")
     return start
 

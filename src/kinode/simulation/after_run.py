@@ -20,7 +20,10 @@ from kinode.simulation.torn_loops import end_where_loop_opens
 
 def end_where_parts_remember(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion with an ending that names a part whose functions remember more than their arguments."""
-    parts = [element for element in dynamics.system.elements.values() if element.doors]
+    known = dynamics.arguments.derived
+    if "parts with doors" not in known:
+        known["parts with doors"] = [element for element in dynamics.system.elements.values() if element.doors]
+    parts = known["parts with doors"]
     if not parts or motion.ending.failed or not len(motion.t):
         return motion
     snapshot = Snapshot(dynamics.topology, dynamics.point_of(motion.t_end, motion.y_end, motion.p, motion.inputs))

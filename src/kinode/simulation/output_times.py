@@ -12,6 +12,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
+from kinode.ode.ode_arguments import all_finite
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.task_arguments import read_seconds
 
@@ -89,11 +90,11 @@ def _read_list(times: Any, t0: float, until: float) -> Array:
         raise ArgumentError(
             "times: a list of numbers is expected; samples= takes how many, every= how far apart"
         ) from None
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+    if array.ndim != 1 or not array.size or not all_finite(array):
         raise ArgumentError(f"times: finite numbers in a row are expected, not an array of shape {array.shape}")
     if (array[1:] < array[:-1]).any():
         raise ArgumentError("times: must not go back")
-    if array[0] < t0 or array[-1] > until:
+    if float(array[0]) < t0 or float(array[-1]) > until:
         span = f"from {t0:g} to {until:g} s are simulated"
         raise ArgumentError(f"times: {span}, {array[0]:g} to {array[-1]:g} are asked for")
     return array

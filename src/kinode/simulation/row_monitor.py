@@ -53,7 +53,8 @@ class RowMonitor:
         end = self.dynamics.point_of(solution.t_end, solution.y_end, self.p, self.inputs)
         errors = self.dynamics.loops.closure_errors(end)
         worst = int(errors.argmax())  # nan, if there is one; it is no open loop
-        return (self.dynamics.loops.names[worst][0], float(errors[worst])) if errors[worst] > OPEN_ERROR else None
+        error = float(errors[worst])
+        return (self.dynamics.loops.names[worst][0], error) if error > OPEN_ERROR else None
 
     def find_better(self, solution: OdeSolution) -> tuple[int, ...] | None:
         """Rows that stay independent where those in use do not; None if there are none."""

@@ -142,7 +142,7 @@ def _positive(name: str, value: Any) -> float:
 
 def split(dynamics: Dynamics, t: float, y: Array) -> State:
     """The ``State`` of a vector y = [q, u, z]."""
-    return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
+    return State(float(t), *dynamics.arguments.topology.layout.split(y.copy()))
 
 
 def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> None:

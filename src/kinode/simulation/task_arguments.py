@@ -13,6 +13,8 @@ from kinode.model.system_checks import check_parameters
 
 def find_model(model: Any) -> System | Dynamics:
     """The model; a path is read as a file."""
+    if isinstance(model, System | Dynamics):
+        return model
     if isinstance(model, str | os.PathLike):
         from kinode.formats.load import load
 

@@ -80,12 +80,13 @@ class _Search:
     courses: CourseTable | None
     times: LawTimes
 
-    def holds(
-        self, span: tuple[float, float], constants: Mapping[str, float], courses: CourseTable | None
-    ) -> bool:  # fmt: skip
-        """Whether a search over that run, with those values and courses of inputs, would find the same."""
-        alike = self.courses is courses and self.span in (None, span)
-        return alike and all(constants[name] == value for name, value in self.read.items())
+    def serves(self, span: tuple[float, float], courses: CourseTable | None) -> bool:
+        """Whether it is a search over that run, with those courses of inputs."""
+        return self.courses is courses and (self.span is None or self.span == span)
+
+    def holds(self, constants: Mapping[str, float]) -> bool:
+        """Whether what it read has those values, so that a search over the same run would find the same."""
+        return all(constants[name] == value for name, value in self.read.items())
 
 
 _SEARCHES: WeakKeyDictionary[Dynamics, tuple[_Search, ...]] = WeakKeyDictionary()
@@ -101,10 +102,13 @@ def find_law_times(
     """
     if not t1 > t0:
         return LawTimes()
-    constants, searches = constant_values(dynamics, p, inputs), _SEARCHES.get(dynamics, ())
-    courses = split_inputs(inputs)[1]
-    for search in searches:
-        if search.holds((t0, t1), constants, courses):
+    searches, courses = _SEARCHES.get(dynamics, ()), split_inputs(inputs)[1]
+    similar = [search for search in searches if search.serves((t0, t1), courses)]
+    if similar and not similar[0].read:  # whatever the values are
+        return similar[0].times
+    constants = constant_values(dynamics, p, inputs)
+    for search in similar:
+        if search.holds(constants):
             return search.times
     analysis = TimeAnalysis(dynamics.system, constants, t0, t1)
     times = _search(dynamics, analysis, courses)
@@ -171,7 +175,7 @@ def find_shortest_sine(
 def constant_values(dynamics: Dynamics, p: Array, inputs: Inputs) -> dict[str, float]:
     """Parameters, and inputs that do not change, by name."""
     topology, (row, courses) = dynamics.topology, split_inputs(inputs)
-    values = dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *row)), strict=True))
+    values = dict(zip((*topology.parameters, *topology.inputs), (*p.tolist(), *row.tolist()), strict=True))
     for k in () if courses is None else courses.entries:
         del values[topology.inputs[k]]
     return values

@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.ode.ode_arguments import normalized
-from kinode.simulation.solver import split
+from kinode.ode.ode_arguments import all_finite, normalized
 
 SAME_VALUE = 1e-9  # difference of a coordinate by name and in the state: more, and they belong to different models
 
@@ -31,8 +28,8 @@ class StateResult(Protocol):
 
 def find_start_time(start: Any, t0: float | None) -> float:
     """The time at which a run begins: the one that is given, that of the start, or 0."""
-    if t0 is not None:
-        return float(t0)
+    if t0 is not None or start is None:
+        return 0.0 if t0 is None else float(t0)
     states = (getattr(start, "end", None), getattr(start, "state", None), start)
     return next((float(state.t) for state in states if isinstance(state, State)), 0.0)
 
@@ -61,12 +58,14 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, input
         expected = "values by name, a State, an assembly, an equilibrium or a run are expected"
         raise ArgumentError(f"start: {expected}, not {short(start)}")
     y = state.y
-    if not math.isfinite(state.t) or not np.isfinite(y).all():
+    if not math.isfinite(state.t) or not all_finite(y):
         bad = [c.name for c, value in zip(dynamics.coordinates, y) if not math.isfinite(value)] or ["t"]
         raise ArgumentError(f"start: {bad[0]} is not finite")
-    if dynamics.topology.events is not None:
-        dynamics.topology.events.check_modes(state.z)
-    return split(dynamics, state.t, normalized(y, dynamics.topology.layout.quaternions))
+    events = dynamics.arguments.topology.events
+    if events is not None:
+        events.check_modes(state.z)
+    layout = dynamics.arguments.topology.layout
+    return State(float(state.t), *layout.split(normalized(y, layout.quaternions)))
 
 
 def _check_model(dynamics: Dynamics, result: StateResult) -> None:

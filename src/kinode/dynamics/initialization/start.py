@@ -112,20 +112,22 @@ class Start:
     @property
     def counting(self) -> Array:
         """The same, and fewer once the quantities of a start are compiled, so that it is known what they read."""
+        if self._counting is not None:
+            return self._counting
         from kinode.dynamics.initialization.start_dependence import find_start_parameters, needs_quantities
 
-        if self._counting is None:
-            if not needs_quantities(self.open_topology):
-                self._counting = self.parameters_that_count
-            elif self._quantities is not None and self._quantities.is_compiled:
-                self._counting = find_start_parameters(self.open_topology, self._quantities.machine.reads_p)
+        if not needs_quantities(self.open_topology):
+            self._counting = self.parameters_that_count
+        elif self._quantities is not None and self._quantities.is_compiled:
+            self._counting = find_start_parameters(self.open_topology, self._quantities.machine.reads_p)
         return self.parameters_that_count if self._counting is None else self._counting
 
     def is_own(self, p: Any) -> bool:
         """Whether a start with these parameters is that with the model's own: those that count have its values."""
-        own, which = self.arguments.parameters, self.counting
+        own = self.arguments.parameters
         if p is None or p is own:
             return True
+        which = self.counting
         return isinstance(p, np.ndarray) and p.shape == own.shape and bool((p[which] == own[which]).all())
 
     # -- loops -------------------------------------------------------------------------------------
@@ -139,12 +141,12 @@ class Start:
     @property
     def closure(self) -> Closure:
         """Rank and independent rows of the constraints; an AssemblyError where no closed position is known."""
+        if self._closure is not None:
+            return self._closure
         from kinode.dynamics.initialization.dense_threads import one_thread
 
-        if self._closure is None:
-            with one_thread():
-                return self._find_closure(self.initial, None, None)
-        return self._closure
+        with one_thread():
+            return self._find_closure(self.initial, None, None)
 
     @property
     def known_rows(self) -> tuple[int, ...] | None:
@@ -237,9 +239,11 @@ class Start:
     @property
     def topology(self) -> Topology:
         """The topology with its independent constraint rows, as soon as a closed position is known."""
-        if not self.open_topology.constrained or self._try_closure() is None:
-            return self.open_topology
-        return self._closed_topology
+        closed: Topology | None = self.__dict__.get("_closed_topology")
+        if closed is not None:  # it is asked for many times in a run
+            return closed
+        topology = self.arguments.topology
+        return topology if not topology.constrained or self._try_closure() is None else self._closed_topology
 
     @cached_property
     def _closed_topology(self) -> Topology:

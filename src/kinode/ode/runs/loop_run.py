@@ -15,7 +15,6 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode import compiled_loops
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops.adaptive_step import STALL_SHARE, STALL_STEPS
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.step_bounds import MOST_REACH
@@ -25,6 +24,7 @@ from kinode.ode.runs.output_room import OutputRoom
 from kinode.ode.runs.run_arrays import provide_block
 from kinode.ode.runs.run_columns import find_lost, set_columns
 from kinode.ode.runs.run_events import RunEvents
+from kinode.ode.runs.run_failures import describe_failure
 from kinode.ode.runs.run_vectors import lay_out_rows
 from kinode.ode.solution import OdeSolution, SingularPass
 
@@ -43,6 +43,8 @@ CHUNK_SECONDS = 0.05  # of wall time after which a loop returns, for an interrup
 NOTED_STEPS = 1000  # bounded by stability, from which on that is worth a word
 NO_NUMBERS = floats_of(np.zeros(0))
 _BLOCK_NUMBERS = 1 << 19  # numbers in a block of output, at most (4 MB)
+MOST_COPIED = 1 << 13  # numbers of sampled output: to copy them takes less time than to provide new memory
+MOST_KEPT = 1 << 17  # numbers of a block for output at every step that is kept for other runs
 
 
 class LoopRun:
@@ -92,6 +94,7 @@ class LoopRun:
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
         self._room: OutputRoom | None = None
+        self._kept: tuple[Array, Array] | None = None  # memory of the output that all runs of this layout write into
         self.events: RunEvents | None = None
         if kernel.columns is not None:
             set_columns(run, kernel.columns, self.provide)
@@ -132,12 +135,14 @@ class LoopRun:
 
     def _write_arguments(self) -> None:
         for lanes, p, inputs in self._copies:
-            for copy, values in zip((p, inputs), self.arguments, strict=True):
+            for copy, values in ((p, self.arguments[0]), (inputs, self.arguments[1])):
                 copy[:] = values if lanes == 1 else np.repeat(values, lanes)
 
     def keep_layout(self) -> None:
         """Keep what the run looks like before its first step, for ``begin_again``."""
         self._pristine = bytes(self.memory), [block.copy() for block in self._storage]
+        if self.out_y.size <= (MOST_COPIED if self.memory.output.sampled else MOST_KEPT):
+            self._kept = self.out_t, self.out_y
 
     def begin_again(self, y0: Array, arguments: tuple[Array, Array], room: OutputRoom | None = None) -> None:
         """Begin anew with another start, other parameters and inputs, in the memory of the run before.
@@ -155,13 +160,23 @@ class LoopRun:
         if self.events is not None:
             self.events.listed = []
         self._room = room
-        self._first_rows(y0)
+        if self._kept is not None and room is None:  # where the memory of the run already points
+            self.out_t, self.out_y = self._kept
+            self._write_start(y0)
+        else:
+            self._first_rows(y0)
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether the output stands where that of the next run will, so that its receiver needs a copy."""
+        return self._kept is not None and self.out_t is self._kept[0]
 
     def release_output(self) -> None:
         """Forget the output, which its receiver keeps, and who may take the run over."""
         self._blocks, self.takeover, self.on_near, self._room = [], None, None, None
+        if not self._is_kept:
+            self.memory.output.t = self.memory.output.y = NO_NUMBERS
         del self.out_t, self.out_y
-        self.memory.output.t = self.memory.output.y = NO_NUMBERS
 
     def absolute(self, t: float) -> float:
         """A time of the loop, which counts from the start, as a time of the model."""
@@ -232,8 +247,12 @@ class LoopRun:
         at_start, start_known = self.start_rows
         block_rows = max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
         self._allocate(max(1, self.times.size) if output.sampled else block_rows)
-        self.out_t[:at_start], self.out_y[:at_start] = 0.0, y0
+        self._write_start(y0)
         output.written = output.next_time = at_start if start_known else 0
+
+    def _write_start(self, y0: Array) -> None:
+        """Write the rows of the output at the start."""
+        self.out_t[: self._rows_at_start], self.out_y[: self._rows_at_start] = 0.0, y0
 
     def _next_block(self) -> None:
         """Keep the full block of output and begin one of twice the size."""
@@ -310,8 +329,8 @@ class LoopRun:
         """Record a pass of a singular position; steps in a row near it count as one pass."""
         monitor, step = self.memory.monitor, self.memory.counts.steps
         within = monitor.near_time != self.memory.step.t_new
-        y = (self.y_stage if within else self.y_new)[: self.memory.columns.n_state].copy()
-        singular_pass = SingularPass(self.absolute(monitor.near_time), monitor.near_share, y)
+        y = (self.y_stage if within else self.y_new)[: self.memory.columns.n_state]
+        singular_pass = SingularPass(self.absolute(monitor.near_time), monitor.near_share, y.copy())
         self._near_steps = self._near_steps + 1 if step == self._near_until + 1 else 0
         if self._near_steps:
             singular_pass = min(singular_pass, self.passes.pop(), key=lambda each: each.share)
@@ -326,30 +345,10 @@ class LoopRun:
 
     def describe(self, code: int) -> Ending:
         """The ending for a code with which a run cannot continue."""
-        t, failed = self.now, self.memory.counts.failed
-        if code == Outcome.NOT_FINITE:
-            t_failed = self.absolute(self.memory.step.failed_time)
-            message = f"component {failed} of the state is not finite at t = {t_failed:.9g} s"
-            return Ending(EndKind.NOT_FINITE, t_failed, message, entry=failed)
-        if code == Outcome.STEP_TOO_SMALL:
-            message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
-            return Ending(EndKind.STEP_TOO_SMALL, t, message)
-        if code == Outcome.STALLED:
-            message = f"the run stalls at t = {t:.9g} s: {STALL_STEPS:,} steps advanced it by less than "
-            length = abs(self.memory.step.t_end)
-            return Ending(EndKind.STALLED, t, f"{message}{STALL_SHARE * length:.1g} s of its {length:g} s")
-        if code == Outcome.LEFT_BRANCH:
-            message = (
-                f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
-                "take shorter steps, or a method that chooses them"
-            )
-            return Ending(EndKind.STEP_TOO_LONG, t, message)
-        if code == Outcome.PART_STOPS:
-            return Ending(EndKind.PART_STOPS, t, f"a part stops the run at t = {t:.9g} s", entry=failed)
         if self.events is not None and code in (Outcome.MODES_INCONSISTENT, Outcome.CHATTER):
             return self.events.describe(code)
-        message = f"the allowed number of steps was used up at t = {t:.9g} s"
-        return Ending(EndKind.TOO_MANY_STEPS, t, message)
+        t = self.absolute(self.memory.step.failed_time) if code == Outcome.NOT_FINITE else self.now
+        return describe_failure(code, t, abs(self.memory.step.t_end), self.memory.counts.failed)
 
     def _times_of(self, t: Array) -> Array:
         """The times of stored states: those that were asked for, or those of the steps."""
@@ -357,8 +356,7 @@ class LoopRun:
             return self.given_times[: len(t)].copy()
         if self.span == (0.0, self.memory.step.t_end):
             return t
-        times: Array = np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
-        return times
+        return np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
 
     def rows_in(self, room: OutputRoom) -> tuple[Array, Array]:
         """Times and states of the run so far, in the room in which it began."""
@@ -366,6 +364,8 @@ class LoopRun:
         t, y = self.out_t[:written], self.out_y[:written]
         if self._blocks:
             t, y = room.join([*self._blocks, (t, y)])
+        elif self._is_kept:
+            t, y = t.copy(), y.copy()
         return self._times_of(t), y
 
     def solution(self, ending: Ending) -> OdeSolution:
@@ -375,7 +375,7 @@ class LoopRun:
         t, y = self.out_t[:written], self.out_y[:written]
         if self._blocks:
             t, y = (np.concatenate(parts) for parts in zip(*self._blocks, (t, y), strict=True))
-        elif written < len(self.out_t):
+        elif written < len(self.out_t) or self._is_kept:
             t, y = t.copy(), y.copy()
         fixed, stiffness = self.memory.method.stepping == Stepping.FIXED, self.memory.stiffness
         if self.events is not None:

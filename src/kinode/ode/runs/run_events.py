@@ -81,6 +81,8 @@ class RunEvents:
     def collect(self) -> None:
         """Move the events from the loop's list to ``listed``."""
         count = self.run.events.listed
+        if not count:
+            return
         for (t, before, after), k in zip(self._numbers[:count].tolist(), self._functions[:count].tolist(), strict=True):
             self.listed.append(Fired(self.absolute(t), k, before, after))
         self.run.events.listed = 0
