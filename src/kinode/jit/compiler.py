@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,6 @@ FEW_OPERATIONS = (
     2_000  # compiled at low effort they are there before the interpreter of bytecode, if the cache lacks it
 )
 _PREPARED = Event()  # this process makes the interpreter
-_BEGUN: list[PendingCode[None]] = []  # that
 
 
 class BuildRequest(NamedTuple):
@@ -121,14 +119,7 @@ def prepare_interpreter() -> None:
     """Begin to make what new kernels run by, beside what comes before the first of them, if the cache lacks it."""
     if not _has_interpreter() and _is_improved():
         _PREPARED.set()
-        _BEGUN.append(PendingCode(lambda: _provide_usual(1), at_once=False))
-
-
-def wait_for_interpreter() -> None:
-    """Wait until what ``prepare_interpreter`` began is there: kernels need it before anything else."""
-    with suppress(Exception):  # it is raised again where kernels need it
-        for begun in _BEGUN:
-            begun.wait()
+        PendingCode(lambda: _provide_usual(1), at_once=False)
 
 
 def _has_interpreter() -> bool:

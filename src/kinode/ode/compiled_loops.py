@@ -15,7 +15,6 @@ from contextlib import suppress
 from typing import Any
 
 from kinode.jit.code_cache import source_digest
-from kinode.jit.compiler import wait_for_interpreter
 from kinode.jit.loading.object_code import find_entry, keep, load_object
 from kinode.jit.pointers import Struct
 
@@ -143,7 +142,6 @@ def prepare(name: str) -> None:
     """Load or compile a loop in a background thread: LLVM does not hold Python's lock."""
 
     def work() -> None:
-        wait_for_interpreter()  # the first kernel needs it before the first step needs the loop
         with suppress(Exception):  # it is raised again where the loop is used
             loop(name)
 
