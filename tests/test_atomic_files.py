@@ -74,6 +74,21 @@ def models(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def write(run, models, tmp_path_factory):
+    """Writes the file of a name; of another run once before, so that no child imports all modules again."""
+    folder, known, other = tmp_path_factory.mktemp("written"), set(), kn.simulate(pendulum(u=19.0), 1.0, samples=401)
+
+    def prepared(name: str) -> Callable[[Path], object]:
+        if name not in known:
+            WRITERS[name](other, models, folder / name)
+            assert (folder / name).stat().st_size > SMALL
+            known.add(name)
+        return lambda file: WRITERS[name](run, models, file)
+
+    return prepared
+
+
 def in_a_child(task: Callable[[], object]) -> tuple[int, str]:
     """The exit status of a child process that does this, and the message of its failure: a crash shows as a signal."""
     read, write = os.pipe()
@@ -111,31 +126,44 @@ def kill_before_the_end() -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_full_disk_leaves_the_old_file(run, models, tmp_path, name):
-    file = tmp_path / name
+def test_a_full_disk_leaves_the_old_file(write, tmp_path, name):
+    file, write_it = tmp_path / name, write(name)
     file.write_text(OLD)
-    status, said = in_a_child(lambda: (fill_the_disk(), WRITERS[name](run, models, file)))
+    status, said = in_a_child(lambda: (fill_the_disk(), write_it(file)))
     assert os.waitstatus_to_exitcode(status) == 1, said
     assert name in said.replace("\n", "") and "cannot be written" in said
     assert file.read_text() == OLD
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_on_a_full_disk_kernels_are_made_and_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("KINODE_CACHE_DIR", str(tmp_path))
+
+    def compute() -> None:
+        fill_the_disk()
+        kn.simulate(pendulum(u=18.0), 0.1, samples=5)
+
+    status, said = in_a_child(compute)
+    assert os.waitstatus_to_exitcode(status) == 0, said
+    (folder,) = tmp_path.iterdir()  # so it was tried
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.parametrize("room", [1000, 10_000, 20_000])
-def test_a_disk_that_is_full_halfway(run, tmp_path, room):
+def test_a_disk_that_is_full_halfway(write, tmp_path, room):
     """HDF5 itself ends the process where its last blocks do not fit."""
-    file = tmp_path / "run.nc"
-    status, said = in_a_child(lambda: (fill_the_disk(room), run.save(file)))
+    file, write_it = tmp_path / "run.nc", write("run.nc")
+    status, said = in_a_child(lambda: (fill_the_disk(room), write_it(file)))
     assert os.waitstatus_to_exitcode(status) == 1, said
     assert "run.nc: cannot be written: File too large" in said
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_kill_leaves_the_old_file_and_the_next_write_tidies_up(run, models, tmp_path, name):
-    file = tmp_path / name
+def test_a_kill_leaves_the_old_file_and_the_next_write_tidies_up(write, tmp_path, name):
+    file, write_it = tmp_path / name, write(name)
     file.write_text(OLD)
-    status, said = in_a_child(lambda: (kill_before_the_end(), WRITERS[name](run, models, file)))
+    status, said = in_a_child(lambda: (kill_before_the_end(), write_it(file)))
     assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, said
     assert file.read_text() == OLD
     assert len(list(tmp_path.iterdir())) == 2

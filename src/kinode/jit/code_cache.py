@@ -128,7 +128,7 @@ def save(name: str, payload: bytes) -> None:
             return
         with replacing(place / name, durable=False, tidy=False, mode=0o600) as file:
             file.write(_head(name, payload) + payload)
-        if name.endswith("0"):  # one digest in sixteen: a look at many thousand entries takes longer than a kernel
+        if name.endswith("00"):  # one digest in 256: a look at many thousand entries takes longer than many kernels
             prune(place)
 
 
