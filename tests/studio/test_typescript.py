@@ -12,12 +12,11 @@ WEB = ROOT / "web"
 sys.path.insert(0, str(ROOT / "tools"))
 import build_player  # noqa: E402
 
-# What the compiler found in files that have not changed since is still known; the tests of all files share one process
-# of node, which most of their time would go into starting.
+# What the compiler found in files that have not changed since is still known; test files have threads of one process.
 KNOWN = ROOT / ".cache" / "typescript" / "known.tsbuildinfo"
 COMMANDS = {
     "types": ["node_modules/typescript/bin/tsc", "--noEmit", "--incremental", "--tsBuildInfoFile", str(KNOWN)],
-    "vitest": ["node_modules/vitest/vitest.mjs", "run", "--reporter=dot", "--no-isolate"],
+    "vitest": ["node_modules/vitest/vitest.mjs", "run", "--reporter=dot", "--pool=threads"],
 }
 
 
