@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from kinode.algebra.scalars import apply
 from kinode.algebra.trace import Tape
 from kinode.jit import compiler, kernel_call, llvm_code
 from kinode.jit.bytecode import bytecode_kernel, operation_list
+from kinode.jit.bytecode.interpreter_ir import ON_STACK
 from kinode.jit.bytecode.operation_list import CODES, list_operations, unpack
 from kinode.jit.program import Block, Program
 from kinode.jit.tiers import better_code
@@ -87,6 +89,28 @@ def test_programs_give_the_bits_of_compiled_code(seed):
     ]
     assert batches[0].tobytes() == batches[1].tobytes()
     assert interpreted.reads_z == compiled.reads_z and interpreted.sizes == compiled.sizes
+
+
+def test_many_results_have_a_place_beside_the_stack():
+    count, tape = 2 * ON_STACK, Tape()
+    values = [tape.input("q", k) for k in range(2)]
+    for _ in range(count):
+        values.append(values[-1] - values[-2])
+    listed = list_operations(straight([("out", k, values[-1 - k]) for k in range(6)], q=2, out=6), False)
+    assert len(listed.codes) > count
+    machine = bytecode_kernel.load_bytecode(listed)
+    rows = np.random.default_rng(2).uniform(-1, 1, (8, 1, 2))
+
+    def expected(a, b):
+        last = [a, b]
+        for _ in range(count):
+            last.append(last[-1] - last[-2])
+        return last[:-7:-1]
+
+    with ThreadPoolExecutor(4) as pool:  # each call has memory of its own
+        found = list(pool.map(lambda row: call_lanes(machine, {"q": row}), rows))
+    for row, result in zip(rows, found, strict=True):
+        assert result[0].tolist() == expected(*row[0].tolist())
 
 
 @pytest.mark.parametrize("system", [lambda: kn.load(EXAMPLES / "stewart_platform.yaml"), lambda: four_bars(3)])

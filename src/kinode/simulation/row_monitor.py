@@ -14,7 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.ode.runs.input_table import Inputs
 from kinode.ode.solution import OdeSolution
-from kinode.structure.loop_closure import LOST_RANK, choose_rows
+from kinode.structure.loop_closure import LOST_RANK, choose_rows, surely_serve
 
 OPEN_ERROR = 1e-8  # closure error, share of the characteristic length: a row that was left out is violated
 MIN_GAIN = 10.0  # factor in the smallest singular value that justifies another choice
@@ -43,7 +43,7 @@ class RowMonitor:
         if not self.patient:
             G = self._jacobians(np.array([t]), y[None])
             rows = self.dynamics.closure.rows
-            self.lost = bool((_smallest_of(G, rows) <= LOST_RANK * _smallest_of_all(G, len(rows))).any())
+            self.lost = not _serve(G, rows)
         return not self.lost
 
     def find_open_loop(self, solution: OdeSolution) -> tuple[str, float] | None:
@@ -62,13 +62,21 @@ class RowMonitor:
             return None
         rows = self.dynamics.closure.rows
         G = self._jacobians(*_critical_states(solution))
-        if (_smallest_of(G, rows) > LOST_RANK * _smallest_of_all(G, len(rows))).all():
+        if _serve(G, rows):
             return None
         G = np.concatenate([G, self._jacobians(*_sample_states(solution))])
         smallest = _smallest_of_all(G, len(rows))
         G = G[smallest > LOST_RANK * smallest.max()]
-        better = choose_rows(list(G), self.dynamics.loops.position_rows)
+        better = choose_rows(list(G), self.dynamics.loops.position_rows, len(rows))
         return better if min(_smallest_of(G, better)) > MIN_GAIN * min(_smallest_of(G, rows)) else None
+
+
+def _serve(G: Array, rows: tuple[int, ...]) -> bool:
+    """Whether some rows stand for all rows at each position."""
+    doubtful = G[[not surely_serve(each, rows) for each in G]]
+    if not len(doubtful):
+        return True
+    return bool((_smallest_of(doubtful, rows) > LOST_RANK * _smallest_of_all(doubtful, len(rows))).all())
 
 
 def _smallest_of(G: Array, rows: tuple[int, ...]) -> Array:

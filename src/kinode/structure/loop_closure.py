@@ -118,7 +118,7 @@ def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: A
     start_rank = find_rank(start)
     samples = [(start_rank, start), *_walk(rows, positions, advance, q, start)]
     rank = max(sample_rank for sample_rank, _ in samples)
-    chosen = choose_rows([G for sample_rank, G in samples if sample_rank == rank], position_rows)
+    chosen = choose_rows([G for sample_rank, G in samples if sample_rank == rank], position_rows, rank)
     return Closure(chosen, len(position_rows), start.shape[1] - rank, start_rank < rank, length)
 
 
@@ -153,15 +153,19 @@ def _walk(
     return samples
 
 
-def choose_rows(jacobians: Sequence[Array], position_rows: Array) -> tuple[int, ...]:
+def choose_rows(jacobians: Sequence[Array], position_rows: Array, rank: int | None = None) -> tuple[int, ...]:
     """Independent rows for several positions: the set with the best condition in its worst position.
+
+    ``rank`` is that of all the Jacobians, where it is known.
 
     The sets compared are those that pivoting chooses in each position and, where there are few rows, those that differ
     from them in one row.
     """
-    choices = dict.fromkeys(tuple(sorted(_independent(G, position_rows))) for G in jacobians)
+    choices = dict.fromkeys(tuple(sorted(_independent(G, position_rows, rank))) for G in jacobians)
     if len(position_rows) <= FEW_ROWS:
         choices |= dict.fromkeys(swap for rows in list(choices) for swap in _swaps(rows, position_rows))
+    if len(choices) == 1:
+        return next(iter(choices))
     return max(choices, key=lambda rows: min(_least(G[list(rows)]) for G in jacobians))
 
 
@@ -178,7 +182,7 @@ def _least(G: Array) -> float:
     return float(sizes[-1] / sizes[0]) if len(sizes) == len(G) > 0 and sizes[0] > 0 else 0.0
 
 
-def _independent(G: Array, first: Array) -> list[int]:
+def _independent(G: Array, first: Array, rank: int | None = None) -> list[int]:
     """An independent set of rows, by QR with column pivoting of the transpose; rows in the mask ``first`` come first.
 
     Rows of positions come before rows of speeds, since positions would drift without them.  SciPy has this algorithm,
@@ -187,7 +191,9 @@ def _independent(G: Array, first: Array) -> list[int]:
     if len(G) ** 2 * G.shape[1] > LONG_WORK and first.all():
         from scipy.linalg import qr
 
-        return [int(row) for row in qr(G.T, mode="r", pivoting=True)[-1][: find_rank(G)]]
+        numbers = np.flatnonzero(G.any(axis=1))
+        order = qr(G[numbers].T, mode="r", pivoting=True, check_finite=False)[-1]
+        return [int(row) for row in numbers[order[: find_rank(G) if rank is None else rank]]]
     chosen: list[int] = []
     numbers = np.flatnonzero(G.any(axis=1))
     left, first = G[numbers], first[numbers]
@@ -230,6 +236,28 @@ def rows_serve(G: Array, rows: Sequence[int]) -> bool:
     if rank in (0, len(G)):  # all of them are chosen
         return True
     return bool(np.linalg.svd(G[list(rows)], compute_uv=False)[rank - 1] > LOST_RANK * whole[rank - 1])
+
+
+def surely_serve(G: Array, rows: Sequence[int]) -> bool:
+    """Whether a bound shows that some rows stand for all rows of a Jacobian, without its singular values.
+
+    With C the chosen rows and X C + E all others, the singular values of all rows are at most sqrt(1 + |X|^2) times
+    those of C, and |E|.  The least one of C is at least 1 / |C^+|.  A triangle of C' gives all of it, at a fraction of
+    the time that singular values take.
+    """
+    chosen, others = G[list(rows)], without_zeros(np.delete(G, rows, axis=0))
+    if not len(rows) or len(rows) > G.shape[1]:
+        return False
+    Q, R = np.linalg.qr(chosen.T)
+    diagonal = abs(R.diagonal())
+    if not diagonal.min() > RANK * diagonal.max():
+        return False
+    inverse = np.linalg.inv(R)
+    along = others @ Q
+    X, E = along @ inverse.T, others - along @ Q.T
+    least = 1.0 / np.linalg.norm(inverse)
+    most = least * np.sqrt(1.0 + np.linalg.norm(X) ** 2) + np.linalg.norm(E)
+    return bool(least > LOST_RANK * most)
 
 
 def find_rank(G: Array) -> int:

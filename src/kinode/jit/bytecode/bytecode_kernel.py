@@ -16,7 +16,7 @@ from kinode.jit.loading.loaded_kernel import Machine, provide_shared
 from kinode.jit.loading.object_code import LoadedCode, find_symbol, keep, load_object
 from kinode.jit.tiers.pending_code import once
 
-LEAST, MOST = 300, 16_384  # operations: compiling fewer takes no longer; the results of more have no place on a stack
+LEAST, MOST = 300, 100_000  # operations: compiling fewer takes no longer; more are slow, and better code comes late
 
 
 @once
@@ -46,6 +46,7 @@ def load_bytecode(listed: OperationList) -> Machine:
     for name, value in (
         ("groups", bytecode.groups.ctypes.data), ("constants", bytecode.constants.ctypes.data),
         ("n_constants", len(bytecode.constants)), ("size", size),
+        ("take", find_symbol("malloc")), ("give_back", find_symbol("free")),
     ):  # fmt: skip
         ctypes.c_int64.from_address(engine.get_global_value_address(name)).value = value
     ctypes.memmove(engine.get_global_value_address("functions"), table.ctypes.data, table.nbytes)

@@ -1,7 +1,7 @@
 """LLVM text of the interpreter of bytecode: one kernel, whose program stands where its variables show.
 
 The text is the same for all programs, so that its code is made once a machine.  Results lie on the stack, one after the
-other; a group of sines and cosines is computed in lanes, and what the last lanes write beyond the group is written
+other, or where there are many in memory that each call takes and gives back; a group of sines and cosines is computed in lanes, and what the last lanes write beyond the group is written
 again by the groups behind it.
 """
 
@@ -18,7 +18,35 @@ from kinode.jit.shared_routines import BATCH_ARGUMENTS
 NAME = "kernel"
 COMPARED = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LANED = ("sin", "cos")
+ON_STACK = 16_384  # results: more have no place on the stack of a thread
 KERNEL_ARGUMENTS = ", ".join(f"ptr %{name}" for name in ARGUMENTS)
+
+TAKE_MEMORY = f"""\
+  %n = load i64, ptr @size, align 8
+  %long = icmp ugt i64 %n, {ON_STACK}
+  br i1 %long, label %heap, label %stack
+heap:
+  %bytes = shl i64 %n, 3
+  %take = load ptr, ptr @take, align 8
+  %taken = call ptr %take(i64 %bytes)
+  %lacks = icmp eq ptr %taken, null
+  br i1 %lacks, label %stack, label %begin
+stack:
+  %own = alloca double, i64 %n, align 64
+  br label %begin
+begin:
+  %v = phi ptr [ %taken, %heap ], [ %own, %stack ]
+  %borrowed = phi ptr [ %taken, %heap ], [ null, %stack ]"""
+END = """\
+end:
+  %owes = icmp ne ptr %borrowed, null
+  br i1 %owes, label %return_memory, label %done
+return_memory:
+  %give_back = load ptr, ptr @give_back, align 8
+  call void %give_back(ptr %borrowed)
+  br label %done
+done:
+  ret void"""
 
 
 def write_interpreter(lanes: int) -> str:
@@ -31,6 +59,8 @@ def write_interpreter(lanes: int) -> str:
             "@constants = global ptr null, align 8",
             "@n_constants = global i64 0, align 8",
             "@size = global i64 0, align 8",
+            "@take = global ptr null, align 8",
+            "@give_back = global ptr null, align 8",
             f"@functions = global [{len(FUNCTIONS)} x ptr] zeroinitializer, align 8",
             f"@sizes = internal constant [{len(ARGUMENTS)} x i64] zeroinitializer",
             writer.kernel(),
@@ -55,14 +85,14 @@ class _InterpreterWriter:
     def kernel(self) -> str:
         """The whole function."""
         line, text = self.line, self.line.text
-        text.append("  %n = load i64, ptr @size, align 8\n  %v = alloca double, i64 %n, align 64")
         text.append(f"  %given = alloca [{len(ARGUMENTS)} x ptr], align 8")
+        text.append(TAKE_MEMORY)
         for k, name in enumerate(ARGUMENTS):
             text.append(f"  store ptr %{name}, ptr {line.put(f'getelementptr ptr, ptr %given, i64 {k}')}, align 8")
         text.append("  %program = load ptr, ptr @groups, align 8\n  %table = load ptr, ptr @constants, align 8")
         text.append("  %count0 = load i64, ptr @n_constants, align 8\n  %none = icmp eq i64 %count0, 0")
         text.append("  br i1 %none, label %first, label %copy\ncopy:")
-        text.append("  %k = phi i64 [ 0, %entry ], [ %k1, %copy ]")
+        text.append("  %k = phi i64 [ 0, %begin ], [ %k1, %copy ]")
         value = line.put(f"load double, ptr {line.put('getelementptr double, ptr %table, i64 %k')}, align 8")
         text.append(f"  store double {value}, ptr {line.put('getelementptr double, ptr %v, i64 %k')}, align 8")
         text.append("  %k1 = add i64 %k, 1\n  %more = icmp slt i64 %k1, %count0")
@@ -77,7 +107,7 @@ class _InterpreterWriter:
         text.append("  %results = getelementptr double, ptr %v, i64 %target")
         text.append("  %slot = getelementptr ptr, ptr @functions, i64 %function")
         targets = " ".join(f"i64 {code}, label %{label}" for code, label in cases.items())
-        text.append(f"  switch i64 %code, label %end [ {targets} ]\nend:\n  ret void")
+        text.append(f"  switch i64 %code, label %end [ {targets} ]\n{END}")
         for name, code in CODES.items():
             if code:
                 self.loop(code, count_operands(name), self.lanes if name in LANED else 1, self.body_of(name))

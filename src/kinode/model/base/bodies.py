@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
+_FLOAT = frozenset({float})
 NO_INERTIA: Inertia = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -48,11 +49,12 @@ class LoneMoment(tuple[Value, ...]):
 def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
     """3 (principal), 6 (xx, yy, zz, xy, xz, yz), 3x3, or a mapping of entries such as {zz: J}."""
 
+    if type(raw) is tuple and len(raw) in (3, 6) and _FLOAT.issuperset(map(type, raw)) and math.isfinite(sum(raw)):
+        return cast("Inertia", raw if len(raw) == 6 else (*raw, 0.0, 0.0, 0.0))
+
     def entry(item: Any) -> Value:
         return reader.number(item, "inertia", name)
 
-    if type(raw) is tuple and len(raw) in (3, 6) and all(type(x) is float and math.isfinite(x) for x in raw):
-        return cast("Inertia", raw if len(raw) == 6 else (*raw, 0.0, 0.0, 0.0))
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
     if isinstance(raw, LoneMoment):
@@ -245,11 +247,12 @@ class Body(Component):
 
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
-        if self.shape is not None and self.shape.mesh is not None and self.states_mass:
+        shape = self.shape
+        if shape is not None and shape.mesh is not None and self.states_mass:
             from kinode.model.base.meshes.mesh_checks import compare_with_mesh
 
-            compare_with_mesh(self.name, self.shape, self.given_mass, self.given_com, self.central_inertia, nominal)
-        if self.solid is not None and self.states_mass:
+            compare_with_mesh(self.name, shape, self.given_mass, self.given_com, self.central_inertia, nominal)
+        if shape is not None and self.solid is not None and self.states_mass:
             message = "the shape has a mass or density; leave out mass, com and inertia"
             raise ModelError(message, component=self.name, field="shape")
         given_mass, com, inertia, about = self.mass_properties
@@ -258,8 +261,8 @@ class Body(Component):
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        xx, yy, zz, xy, xz, yz = (x if type(x) is float else float(nominal(x)) for x in inertia)
-        x, y, z = (value if type(value) is float else float(nominal(value)) for value in com)
+        xx, yy, zz, xy, xz, yz = inertia if _FLOAT.issuperset(map(type, inertia)) else _evaluate(inertia, nominal)
+        x, y, z = com if _FLOAT.issuperset(map(type, com)) else _evaluate(com, nominal)
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
         squares = x * x + y * y + z * z
         scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * squares + 1e-18)
@@ -282,6 +285,11 @@ class Body(Component):
             problem = f"of the principal moments{where} {_list(moments)} the largest exceeds the sum of the others"
         if problem is not None:
             raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
+
+
+def _evaluate(values: Sequence[Value], nominal: Resolve) -> list[float]:
+    """Numbers for values of which some are expressions."""
+    return [value if type(value) is float else float(nominal(value)) for value in values]
 
 
 def _principal_moments(entries: Sequence[float]) -> list[float] | None:

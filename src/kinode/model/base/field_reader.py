@@ -58,11 +58,11 @@ class Reader:
                 fields[field.name] = self.read(cls, name, spec, value)
         return fields
 
-    def check_given(self, cls: type[Component], given: Collection[str]) -> None:
+    def check_given(self, cls: type[Component], given: Mapping[str, Any]) -> None:
         """Refuse names that are no fields, and name all fields that are missing."""
         specs = cls.specs()
-        wrong = [name for name in given if name not in specs]
-        if wrong:
+        if not specs.keys() >= given.keys():
+            wrong = [name for name in given if name not in specs]
             known = (*specs, *cls.alternative_fields)
             raise self.fail(str(wrong[0]), unknown_fields(f"a {cls.kind or cls.sort()}", wrong, known))
         missing = [name for name in cls.required_fields() if name not in given]

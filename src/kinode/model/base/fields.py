@@ -110,7 +110,6 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
-Fields = tuple[dict[str, Any], list[str], list[str]]
 _FIELDS: dict[type[Any], Fields] = {}
 _DECLARED: dict[type[Any], tuple[frozenset[str], bool]] = {}
 _REQUIRED: dict[type[Component], tuple[str, ...]] = {}
@@ -128,14 +127,29 @@ def record(cls: type[T]) -> type[T]:
     return cls
 
 
+class Fields(NamedTuple):
+    """What ``Component.__init__`` knows about the fields of a class; it does not change."""
+
+    defaults: dict[str, Any]
+    stored: dict[str, Any]  # defaults that a record has itself; all others it has from its class
+    positional: list[str]
+    needed: list[str]
+
+
 def _fields_of(cls: type[Any]) -> Fields:
-    """Names of fields with their defaults, names of the positional ones and of the needed ones; they do not change."""
+    """The fields of a class."""
     known = _FIELDS.get(cls)
     if known is None:
         fields = dataclasses.fields(cls)
         defaults = {field.name: field.default for field in fields}
         needed = [name for name, default in defaults.items() if default is dataclasses.MISSING]
-        known = _FIELDS[cls] = defaults, [field.name for field in fields if not field.kw_only], needed
+        stored = {
+            name: default
+            for name, default in defaults.items()
+            if not (getattr(cls, name, ...) is default and (type(default) in PLAIN_TYPES or is_plain(default)))
+        }
+        positional = [field.name for field in fields if not field.kw_only]
+        known = _FIELDS[cls] = Fields(defaults, stored, positional, needed)
     return known
 
 
@@ -156,17 +170,16 @@ class Component:
     name: str
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        defaults, positional, needed = _fields_of(type(self))
+        defaults, stored, positional, needed = _fields_of(type(self))
         named.update(zip(positional, values, strict=False))
-        fields = defaults | named
-        if len(fields) > len(defaults):
+        if not named.keys() <= defaults.keys():
             wrong = next(name for name in named if name not in defaults)
             raise TypeError(f"{type(self).__name__} has no field {wrong!r}")
         for name in needed:
             if name not in named:
                 raise TypeError(f"{type(self).__name__} needs {name}")
         put = object.__setattr__
-        for name, value in fields.items():
+        for name, value in (stored | named).items():
             put(self, name, value)
         declared, plain_defaults = _declared_fields(type(self))
         for name, value in named.items():
