@@ -261,8 +261,8 @@ class Body(Component):
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        xx, yy, zz, xy, xz, yz = inertia if _FLOAT.issuperset(map(type, inertia)) else _evaluate(inertia, nominal)
-        x, y, z = com if _FLOAT.issuperset(map(type, com)) else _evaluate(com, nominal)
+        xx, yy, zz, xy, xz, yz = _evaluate(inertia, nominal)
+        x, y, z = _evaluate(com, nominal)
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
         squares = x * x + y * y + z * z
         scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * squares + 1e-18)
@@ -287,8 +287,10 @@ class Body(Component):
             raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
 
 
-def _evaluate(values: Sequence[Value], nominal: Resolve) -> list[float]:
-    """Numbers for values of which some are expressions."""
+def _evaluate(values: tuple[Value, ...], nominal: Resolve) -> Sequence[float]:
+    """Numbers for values of which some may be expressions."""
+    if _FLOAT.issuperset(map(type, values)):
+        return cast("tuple[float, ...]", values)
     return [value if type(value) is float else float(nominal(value)) for value in values]
 
 
