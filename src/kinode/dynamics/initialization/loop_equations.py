@@ -39,8 +39,8 @@ class LoopEquations:
         out = self.kernels.call(CLOSURE, point)
         m, (rows, columns) = len(self.names), self.pattern
         G = np.zeros((*out.shape[:-1], m, self.topology.n_u))
-        G[..., rows, columns] = out[..., 2 * m :]
-        return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
+        G[..., rows, columns] = out[..., 2 * m :] / self.scale[rows]
+        return out[..., :m] / self.scale, G, out[..., m : 2 * m] / self.scale
 
     def closure_errors(self, point: EvaluationPoint) -> Array:
         """Absolute residuals of the rows that constrain positions, at one point; zero for the others."""

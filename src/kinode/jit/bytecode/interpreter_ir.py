@@ -1,8 +1,8 @@
 """LLVM text of the interpreter of bytecode: one kernel, whose program stands where its variables show.
 
 The text is the same for all programs, so that its code is made once a machine.  Results lie on the stack, one after the
-other, or where there are many in memory that each call takes and gives back.  A group of sines and cosines is computed
-in lanes, and what the last lanes write beyond the group is written again by the groups behind it.
+other; where there are many, in memory that each call takes and gives back.  A group of sines and cosines is computed in
+lanes, and what the last lanes write beyond the group is written again by the groups behind it.
 """
 
 from __future__ import annotations

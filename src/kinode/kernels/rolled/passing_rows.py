@@ -16,7 +16,7 @@ from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
 from kinode.multibody.kinematics import SIDES, Kinematics
-from kinode.multibody.restraints.loop_constraints import LoopConstraint, carriers_of, freedoms
+from kinode.multibody.restraints.loop_constraints import LoopConstraint, carriers_of, freedoms, row_rates
 
 
 class PassingRows:
@@ -63,15 +63,35 @@ def unit_wrenches(kinematics: Kinematics, constraint: LoopConstraint, about: Arr
 
     All is in world axes.
     """
-    loads: list[tuple[Frame, Array]] = []
-    for frame, rates in kinematics.constraints.virtual_rates(constraint):
-        p = kinematics.pose(frame).p - about
-        wrenches = []
-        for values in zip(*rates, strict=True):
-            force = tidy(values[3:])
-            wrenches.append(np.concatenate([tidy(values[:3]) + cross(p, force), force]))
-        loads.append((frame, np.array(wrenches, dtype=object).reshape(-1, 6)))
-    return loads
+    rates = kinematics.constraints.virtual_rates(constraint)
+    return [(frame, _wrenches_at(kinematics, frame, each, about)) for frame, each in rates]
+
+
+def _wrenches_at(kinematics: Kinematics, frame: Frame, rates: list[Array], about: Array) -> Array:
+    """The load on a frame from the rates of rows for the six unit velocities of it: rows x 6."""
+    p = kinematics.pose(frame).p - about
+    wrenches = []
+    for values in zip(*rates, strict=True):
+        force = tidy(values[3:])
+        wrenches.append(np.concatenate([tidy(values[:3]) + cross(p, force), force]))
+    return np.array(wrenches, dtype=object).reshape(-1, 6)
+
+
+def _child_wrenches(kinematics: Kinematics, constraint: LoopConstraint, child: Frame, about: Array) -> Array:
+    """The same for the child's frame of a cut joint; that of its parent is not traced in vain."""
+
+    def rates(unit: Array) -> Array:
+        def speed(frame: Frame) -> tuple[Array, Array]:
+            return (unit[:3], unit[3:]) if frame == child else (np.zeros(3), np.zeros(3))
+
+        return row_rates(kinematics, constraint, speed, _turn_nothing)
+
+    return _wrenches_at(kinematics, child, [rates(unit) for unit in np.eye(6)], about)
+
+
+def _turn_nothing(name: str) -> Array:
+    """Rates of the coordinates of a tree joint, on which the pose of a cut joint does not depend."""
+    raise AssertionError(name)
 
 
 def entering_wrenches(
@@ -82,14 +102,15 @@ def entering_wrenches(
     Where a constraint joins two frames, the wrench on one is the negative of that on the other.  That on the child of
     a cut joint, in whose parent's axes the rows are, takes fewer operations.
     """
-    loads = [
-        (kinematics.locate_frame(frame)[0], wrenches)
+    if constraint.relative:
+        parent, child = constraint.find_dependencies(kinematics)[0]
+        if parent != child:
+            other, node = (kinematics.locate_frame(frame)[0] for frame in (parent, child))
+            return [(_child_wrenches(kinematics, constraint, child, about), [(other, -1.0), (node, 1.0)])]
+    return [
+        (wrenches, [(kinematics.locate_frame(frame)[0], 1.0)])
         for frame, wrenches in unit_wrenches(kinematics, constraint, about)
     ]
-    if constraint.relative and len(loads) == 2:
-        (other, _), (node, wrenches) = loads
-        return [(wrenches, [(other, -1.0), (node, 1.0)])]
-    return [(wrenches, [(node, 1.0)]) for node, wrenches in loads]
 
 
 def carried_wrenches(

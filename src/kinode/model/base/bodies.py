@@ -287,10 +287,10 @@ class Body(Component):
             raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
 
 
-def _evaluate(values: Sequence[Value], nominal: Resolve) -> Sequence[float]:
-    """The numbers of values, of which some may be expressions."""
+def _evaluate(values: tuple[Value, ...], nominal: Resolve) -> Sequence[float]:
+    """Numbers for values of which some may be expressions."""
     if _FLOAT.issuperset(map(type, values)):
-        return cast("Sequence[float]", values)
+        return cast("tuple[float, ...]", values)
     return [value if type(value) is float else float(nominal(value)) for value in values]
 
 

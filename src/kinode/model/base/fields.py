@@ -110,6 +110,7 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
+Fields = tuple[dict[str, Any], dict[str, Any], list[str], list[str]]  # of a class; they do not change
 _FIELDS: dict[type[Any], Fields] = {}
 _DECLARED: dict[type[Any], tuple[frozenset[str], bool]] = {}
 _REQUIRED: dict[type[Component], tuple[str, ...]] = {}
@@ -127,17 +128,8 @@ def record(cls: type[T]) -> type[T]:
     return cls
 
 
-class Fields(NamedTuple):
-    """What ``Component.__init__`` knows about the fields of a class; it does not change."""
-
-    defaults: dict[str, Any]
-    stored: dict[str, Any]  # defaults that a record has itself; all others it has from its class
-    positional: list[str]
-    needed: list[str]
-
-
 def _fields_of(cls: type[Any]) -> Fields:
-    """The fields of a class."""
+    """Defaults of all fields and of those that a record has not from its class, names of positional and needed ones."""
     known = _FIELDS.get(cls)
     if known is None:
         fields = dataclasses.fields(cls)
@@ -149,7 +141,7 @@ def _fields_of(cls: type[Any]) -> Fields:
             if not (getattr(cls, name, ...) is default and (type(default) in PLAIN_TYPES or is_plain(default)))
         }
         positional = [field.name for field in fields if not field.kw_only]
-        known = _FIELDS[cls] = Fields(defaults, stored, positional, needed)
+        known = _FIELDS[cls] = defaults, stored, positional, needed
     return known
 
 
