@@ -6,7 +6,7 @@ from compiled_examples import compiled_example
 from mechanisms import four_bars
 
 import kinode as kn
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, ModelError
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,66 @@ def test_there_are_no_derivatives_in_a_singular_position():
         dynamics.gradient(0.0, flat, start.u, of="u_dot", by="q", weights=np.ones(3))
     with pytest.raises(ArgumentError, match=words):
         dynamics.second_derivatives(0.0, flat, start.u, along={"q": np.ones(3)})
+    prepared = dynamics.derivatives_of(), dynamics.gradient_of("u_dot", by="q", weights=np.ones(3))
+    for function in prepared:
+        assert np.isfinite(function(0.0, start.q, start.u)).all()
+        for out in ({}, {"out": np.empty(function.shape)}):
+            with pytest.raises(ArgumentError, match=words):
+                function(0.0, flat, start.u, **out)
     with pytest.raises(ArgumentError, match="u_dot: state 1 is a singular position"):
         dynamics.derivatives(0.0, beside, start.u)
     assert np.isfinite(dynamics.derivatives(0.0, flat, start.u, of="energy", by=("q", "u")).matrix).all()
     assert np.isnan(dynamics.derivatives(0.0, np.nan * flat, start.u).matrix).any()
+
+
+@pytest.mark.parametrize(
+    "law", ["-u*sqrt(u*u)", "-q*sqrt(q*q)", "-2*abs(q)^0.5*q", "-(1 - cos(q))^1.5 - asin(1 - q*q)"]
+)
+def test_a_root_of_zero_spoils_no_other_column(law):
+    """At zero these laws have the slope zero in the middle; a product of zero and infinity stood there, and beside."""
+    system = kn.System("slide")
+    law = law.replace("sqrt", "S").replace("q", "rail.q").replace("u", "rail.u").replace("S", "sqrt")
+    system.prismatic("rail", system.world, system.body("block", mass=2.0), axis="x", effort=law)
+    dynamics, at = kn.compile(system), (0.0, np.zeros(1), np.zeros(1))
+    by = ("q", "u", "effort")
+    np.testing.assert_array_equal(abs(dynamics.derivatives(*at, by=by).matrix), [[0.0, 0.0, 0.5]])
+    np.testing.assert_array_equal(abs(dynamics.gradient(*at, of="u_dot", by=by).matrix), [[0.0, 0.0, 0.5]])
+    twice = dynamics.second_derivatives(*at, along={"q": [1.0], "effort": [1.0]})
+    assert np.isfinite(twice).all()
+
+
+def test_a_slope_without_bound_is_no_number_of_use():
+    """sqrt(q) at zero: huge, so that nobody takes it for a slope; below zero, where there is no root, nan."""
+    system = kn.System("slide")
+    system.prismatic("rail", system.world, system.body("block", mass=1.0), axis="x", effort="-sqrt(rail.q)")
+    dynamics = kn.compile(system)
+    d = dynamics.derivatives(0.0, [0.0], [0.0])
+    assert d["q"] < -1e90
+    assert (d["u"], d["effort"]) == (0.0, 1.0)
+    assert np.isnan(dynamics.derivatives(0.0, [-1.0], [0.0])["q"])
+
+
+def test_functions_of_frames_are_kept_by_name(pendulum, walker):
+    for dynamics, frame in ((pendulum, "lower.tip"), (walker, next(iter(walker.system.bodies)))):
+        q, u, _, _ = state_of(dynamics)
+        place = dynamics.system.find_frame(frame)
+        for call in (dynamics.pose, dynamics.jacobian):
+            for direct, checked in zip(call(frame, 0.0, q), call(place, 0.0, list(q)), strict=True):
+                np.testing.assert_array_equal(direct, checked)
+            first = call(frame, 0.0, q)[1]
+            call(frame, 0.0, q + 0.1)
+            np.testing.assert_array_equal(first, call(frame, 0.0, q)[1])
+        for direct, checked in zip(
+            dynamics.jacobian_rate(frame, 0.0, q, u), dynamics.jacobian_rate(place, 0.0, list(q), u), strict=True
+        ):
+            np.testing.assert_array_equal(direct, checked)
+        both = dynamics.jacobian(frame, 0.0, np.array([q, q]))[1]
+        assert both.shape == (2, 3, dynamics.n_u)
+        name = f"{frame}.position"
+        rows = dynamics.jacobian_rate(name, 0.0, np.array([q, q]), np.array([u, u]))
+        np.testing.assert_allclose(rows[1], dynamics.jacobian_rate(name, 0.0, q, u), rtol=1e-12, atol=1e-14)
+        np.testing.assert_array_equal(rows[0], dynamics.jacobian_rate(name, 0.0, q, list(u)))
+    with pytest.raises(ModelError, match="no body or frame is called 'lowest'"):
+        pendulum.jacobian("lowest", 0.0, Q)
+    with pytest.raises(ArgumentError, match="q"):
+        pendulum.jacobian("lower", 0.0, [0.1])

@@ -121,6 +121,22 @@ def test_an_array_for_the_result_that_does_not_fit_goes_to_the_fallback(make, ma
     assert without(1.0, Q, U, out=np.zeros((2, 3)))[0] == "fallback"
 
 
+@pytest.mark.parametrize("wrong", [1e13, -1e13, np.inf, -np.inf, np.nan])
+def test_a_result_beyond_the_limit_goes_to_the_fallback(make, machine, wrong):
+    """The last entry of the result is q[2]*t + x."""
+    function = make(machine, ("t", "q", "u"), defaults(), (6,), fallback, takes_out=True, limit=1e12)
+    q, out = np.array([0.1, 0.2, wrong]), np.zeros(6)
+    references = sys.getrefcount(out)
+    for _ in range(100):
+        assert function(1.0, q, U)[0] == function(1.0, q, U, out=out)[0] == "fallback"
+    assert sys.getrefcount(out) == references
+    largest = np.array([0.1, 0.2, -1e12])
+    assert function(1.0, largest, U, out=out) is out
+    np.testing.assert_array_equal(function(1.0, largest, U), out)
+    without = make(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    np.testing.assert_array_equal(without(1.0, q, U)[-1:], [wrong])
+
+
 def test_signature_of_the_built_in(machine):
     function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
     assert list(inspect.signature(function).parameters) == ["t", "q", "u"]
@@ -184,8 +200,8 @@ def test_defaults_are_checked(make, machine):
 
 
 def test_nothing_leaks(machine):
-    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
-    t, misfit = 0.25, [1.0]
+    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, limit=1e12)
+    t, misfit, far = 0.25, [1.0], np.full(3, 1e13)
     things = (Q, U, t, misfit, fallback, function)
     shared = (np.ndarray, np.dtype(float))  # by all arrays of the process, some of which may go meanwhile
     for _ in range(1000):
@@ -198,6 +214,7 @@ def test_nothing_leaks(machine):
     for _ in range(100_000):
         function(t, Q, U)
         function(2, Q, U)
+        function(t, far, U)
     for _ in range(10_000):
         function(t, misfit, u=U)
         function(10**400, Q, U)

@@ -17,6 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_formulations import check_applies, check_formulation, find_composition
 from kinode.dynamics.derivative_methods import DerivativeMethods
 from kinode.dynamics.exchanged_system import ExchangedSystem
+from kinode.dynamics.frame_methods import FrameMethods
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
@@ -45,7 +46,7 @@ if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs 
     from kinode.structure.loop_closure import Closure
 
 
-class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
+class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
     """A compiled system; ``kn.compile`` makes it.
 
     Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
@@ -234,8 +235,10 @@ class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
             Accelerations, m/s2 or rad/s2.
         """
         if effort is None and wrenches is None:
-            return self._call("acceleration", t, q, u, z, p, inputs)
-        return self._call("loaded_acceleration", t, q, u, z, p, inputs, self.arguments.read_loads(effort, wrenches))
+            return self.call_kernel("acceleration", t, q, u, z, p, inputs)
+        return self.call_kernel(
+            "loaded_acceleration", t, q, u, z, p, inputs, self.arguments.read_loads(effort, wrenches)
+        )
 
     @fast
     def effort(self, t: Any, q: Any, u: Any, u_dot: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
@@ -243,7 +246,7 @@ class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
 
         ``acceleration(t, q, u, effort=effort(t, q, u, a))`` gives ``a`` back.
         """
-        return self._call("effort", t, q, u, z, p, inputs, u_dot)
+        return self.call_kernel("effort", t, q, u, z, p, inputs, u_dot)
 
     @fast
     def mass_matrix(self, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
@@ -255,7 +258,7 @@ class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
             columns = self.effort(t, rows, still, np.eye(n), z=z, p=p, inputs=inputs)
             M: Array = columns - self.bias(t, q, still[0], z=z, p=p, inputs=inputs)
             return np.asarray(0.5 * (M + M.T))
-        return self._call("mass_matrix", t, q, None, z, p, inputs, shape=(n, n))
+        return self.call_kernel("mass_matrix", t, q, None, z, p, inputs, shape=(n, n))
 
     @fast
     def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
@@ -263,29 +266,16 @@ class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
 
         Friction is not included, since it depends on u_dot through the reactions; ``effort`` includes it.
         """
-        return self._call("bias", t, q, u, z, p, inputs)
+        return self.call_kernel("bias", t, q, u, z, p, inputs)
 
     @fast
     def energy(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """Kinetic and potential energy, J."""
-        return self._call("energy", t, q, u, z, p, inputs)
+        return self.call_kernel("energy", t, q, u, z, p, inputs)
 
     def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Time derivative of the state vector [q, u, z]."""
-        return self._call("rate", t, *self.arguments.split_state(y), p, inputs)
-
-    def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
-        """Rotation (to world axes) and position of a body or frame."""
-        values = self._call(Kernel("pose", (self.arguments.placed_frame_name(of),)), t, q, None, z, p, inputs)
-        return values[..., :9].reshape(*values.shape[:-1], 3, 3), values[..., 9:]
-
-    def jacobian(
-        self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
-    ) -> tuple[Array, Array]:
-        """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
-        frame = (self.arguments.placed_frame_name(of),)
-        values = self._call(Kernel("jacobian", frame), t, q, None, z, p, inputs, shape=(6, self.n_u))
-        return values[..., :3, :], values[..., 3:, :]
+        return self.call_kernel("rate", t, *self.arguments.split_state(y), p, inputs)
 
     def evaluate(
         self, names: str | Sequence[str], t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
@@ -368,7 +358,7 @@ class Dynamics(DerivativeMethods, SteppedSystem, ExchangedSystem):
         check_modes(self.arguments.topology, kernel, point.z)
         return point
 
-    def _call(
+    def call_kernel(
         self, name: str | Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
         x: Any = None, shape: tuple[int, ...] | None = None,
     ) -> Array:  # fmt: skip

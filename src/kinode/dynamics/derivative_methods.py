@@ -244,26 +244,6 @@ class DerivativeMethods(ABC):
         at = CallPoint(t, q, u, effort, z, p, inputs)
         return find_second(cast("Dynamics", self), of, along, then, at)
 
-    def jacobian_rate(
-        self, of: Any, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
-    ) -> tuple[Array, Array] | Array:
-        """J_dot u: what the acceleration is while u_dot is zero.
-
-        Of a body or frame angular and linear, in world axes, as ``jacobian`` gives J.  Of the name of a quantity that
-        positions determine, such as ``"lower.position"``, the rate of its Jacobian times u.
-
-        Examples
-        --------
-        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
-        >>> q, u = np.array([0.1, 0.2]), np.array([1.0, -0.5])
-        >>> angular, linear = dynamics.jacobian_rate("lower", 0.0, q, u)
-        >>> bool(abs(linear - dynamics.jacobian_rate("lower.position", 0.0, q, u)).max() < 1e-12)
-        True
-        """
-        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_jacobian_rate
-
-        return find_jacobian_rate(cast("Dynamics", self), of, CallPoint(t, q, u, None, z, p, inputs))
-
     @cached_property
     def _regressors(self) -> RegressorMaker:
         from kinode.dynamics.regressors.inertial_regressor import RegressorMaker

@@ -84,19 +84,15 @@ def _factors(dynamics: Dynamics, request: DerivativeRequest, name: str, directio
 
 
 # -- rates of Jacobians ----------------------------------------------------------------------------
-def find_jacobian_rate(dynamics: Dynamics, of: Any, at: CallPoint) -> tuple[Array, Array] | Array:
-    """J_dot u of a frame, angular and linear, or of a quantity that positions determine."""
-    if isinstance(of, str) and _is_quantity(dynamics, of):
-        if find_quantity(dynamics.system, of).needs != "position":
-            raise ArgumentError(f"of: {of} depends on speeds; J is that of a position")
-        return find_second(dynamics, of, {"q": at.u}, None, at)
-    kernel = Kernel("jacobian_rate", (dynamics.arguments.placed_frame_name(of),))
-    point = dynamics.read_point(kernel, at.t, at.q, at.u, at.z, at.p, at.inputs, np.empty(0))
-    values = dynamics.kernels.call(kernel, point, np.empty(0))
-    return values[..., :3], values[..., 3:]
+def read_position(dynamics: Dynamics, name: str) -> DerivativeRequest:
+    """The derivatives of a quantity by small motions; one that speeds determine has no Jacobian of positions."""
+    if find_quantity(dynamics.system, name).needs != "position":
+        raise ArgumentError(f"of: {name} depends on speeds; J is that of a position")
+    return read_request(dynamics, name, ("q",))
 
 
-def _is_quantity(dynamics: Dynamics, name: str) -> bool:
+def is_quantity(dynamics: Dynamics, name: str) -> bool:
+    """Whether a name is that of a quantity; bodies and frames are none."""
     try:
         find_quantity(dynamics.system, name)
     except Error:

@@ -14,7 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
-from kinode.dynamics.derivative_calls.singular_states import check_positions
+from kinode.dynamics.derivative_calls.singular_states import check_positions, find_limit
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -256,6 +256,7 @@ def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunctio
         signature=f"(t, q, u, {request.argument}, *, z=None, p=None, inputs=None, out=None)",
         least=4 if request.of_motion else 3,
         takes_out=True,
+        limit=find_limit(dynamics),
     )
     # Python calls a ``partial`` object without a step in between, and it can have attributes; a method of a class of
     # our own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.

@@ -19,7 +19,7 @@ from kinode.dynamics.derivative_calls.prepared_derivatives import (
     write_into,
 )
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
-from kinode.dynamics.derivative_calls.singular_states import check_positions
+from kinode.dynamics.derivative_calls.singular_states import check_positions, find_limit
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
@@ -175,6 +175,7 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
         doc=PreparedGradient.__doc__ or "",
         signature=f"(t, q, u, {request.argument}, *, weights=None, z=None, p=None, inputs=None, out=None)",
         takes_out=True,
+        limit=find_limit(dynamics),
     )
     fast: Any = partial(function)  # it can have attributes, and Python calls it without a step in between
     fast.request, fast.columns, fast.shape = request, plain.columns, plain.shape

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 SUSPICIOUS = 1e12  # in SI; divisions by rounding errors give 1e13 and more
 
 
+def find_limit(dynamics: Dynamics) -> float | None:
+    """Beyond this size a prepared function leaves its result to ``check_positions``; None where no loop is."""
+    return SUSPICIOUS if dynamics.topology.constrained else None
+
+
 def check_positions(dynamics: Dynamics, of: str, point: EvaluationPoint, result: Array) -> Array:
     """The derivatives of ``of``; an error where they are those in a singular position."""
     if not dynamics.topology.constrained or not result.size:

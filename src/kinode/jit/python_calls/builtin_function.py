@@ -192,6 +192,7 @@ def make_callable(
     signature: str = "",
     least: int | None = None,
     takes_out: bool = False,
+    limit: float | None = None,
 ) -> Callable[..., Any]:
     """A function of the arguments named by ``roles`` that returns a new array of shape ``out_shape``.
 
@@ -199,6 +200,7 @@ def make_callable(
     arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
     called if the arguments are not exactly what the kernel takes.  A call needs ``least`` arguments (all by default);
     those left out are the defaults, or zero.  ``takes_out`` adds the keyword ``out``, an array for the result.
+    Where an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.
     """
     least = len(roles) if least is None else least
     arrays = _default_arrays(machine, roles, defaults)
@@ -206,9 +208,9 @@ def make_callable(
     if machine.lanes != 1 or int(np.prod(out_shape)) != size or not 1 <= len(out_shape) <= 2:
         raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {out_shape}")
     if not supported():
-        return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc, least, takes_out)
-    names = ("PyObject_Vectorcall", "PyLong_AsDouble", "PyErr_Clear", "Py_IncRef")
-    vectorcall, as_double, clear, keep_alive = address_in_python(*names)
+        return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc, least, takes_out, limit)
+    names = ("PyObject_Vectorcall", "PyLong_AsDouble", "PyErr_Clear", "Py_IncRef", "Py_DecRef")
+    vectorcall, as_double, clear, keep_alive, release = address_in_python(*names)
     new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value or 0
     entries = {
         "kernel": machine.address,
@@ -229,6 +231,9 @@ def make_callable(
         "least": least,
         "out_name": id(OUT) if takes_out else 0,
         "keep": keep_alive,
+        "release": release,
+        "looked_at": 0 if limit is None else size,
+        "limit": 0 if limit is None else struct.unpack("<q", struct.pack("<d", limit))[0],
     }
     values = [entries[field] for field in FIELDS] + [arrays[argument].ctypes.data for argument in ARGUMENTS]
     for role in roles:
@@ -267,6 +272,7 @@ def _python_callable(
     doc: str,
     least: int,
     takes_out: bool,
+    limit: float | None,
 ) -> Callable[..., Any]:
     """The built-in function in Python, for interpreters with another layout of objects."""
     kernel = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))(machine.address)
@@ -302,6 +308,8 @@ def _python_callable(
         result = np.empty(out_shape) if into is None else into
         pointers[-1] = result.ctypes.data
         kernel(*pointers)
+        if limit is not None and not (abs(result) <= limit).all():
+            return fallback(*args, **keywords)
         return result
 
     function.__name__ = function.__qualname__ = name

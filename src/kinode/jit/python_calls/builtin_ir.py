@@ -22,7 +22,7 @@ TUPLE_SIZE, TUPLE_ITEMS = 16, 24  # the same of a tuple
 # The first entries of the record, in this order.
 FIELDS: tuple[str, ...] = ("kernel", "fallback", "count", "ndarray", "float", "float64", "int", "double")
 FIELDS += ("new", "vectorcall", "as_double", "clear", "dimensions", "rows", "columns")
-FIELDS += ("least", "out_name", "keep")
+FIELDS += ("least", "out_name", "keep", "release", "looked_at", "limit")
 DEFAULTS = len(FIELDS)  # index of the first default pointer, one for each argument of the kernel
 ROLES = DEFAULTS + len(ARGUMENTS)  # index of the first pair (argument of the kernel, size)
 
@@ -199,6 +199,40 @@ compute:
 """
 
 
+def _look() -> str:
+    """The look at the result: where an entry exceeds the limit, or is not finite, the fallback has the last word.
+
+    Without its sign a double counts up with its bits, and infinity and nan come after all numbers; so bits are
+    compared, and a negative difference marks an entry.
+    """
+    return f"""\
+{_field("looked_at", "i64")}  %is_looked_at = icmp sgt i64 %looked_at, 0
+  br i1 %is_looked_at, label %look, label %done
+look:
+{_field("limit", "i64")}  br label %entries
+entries:
+  %k = phi i64 [ 0, %look ], [ %k_next, %entries ]
+  %marks = phi i64 [ 0, %look ], [ %marks_next, %entries ]
+  %at_entry = getelementptr i64, ptr %out, i64 %k
+  %signed_bits = load i64, ptr %at_entry, align 8
+  %bits = and i64 %signed_bits, {2**63 - 1}
+  %below = sub i64 %limit, %bits
+  %marks_next = or i64 %marks, %below
+  %k_next = add i64 %k, 1
+  %more_entries = icmp slt i64 %k_next, %looked_at
+  br i1 %more_entries, label %entries, label %looked
+looked:
+  %is_suspicious = icmp slt i64 %marks_next, 0
+  br i1 %is_suspicious, label %suspicious, label %done
+suspicious:
+  br i1 %has_out, label %to_fallback, label %forget
+forget:
+{_field("release")}  call void %release(ptr %target_array)
+  br label %to_fallback
+done:
+"""
+
+
 def wrapper_text() -> str:
     """LLVM text of the wrapper."""
     copies = "".join(
@@ -228,12 +262,12 @@ entry:
 unusual:
   br i1 %count_fits, label %keyword, label %to_fallback
 {_check_out()}{_check_arguments()}{_result()}{loads}{_field("kernel")}  call void %kernel({operands}, ptr %out)
-  br i1 %has_out, label %keep_given, label %return
+{_look()}  br i1 %has_out, label %keep_given, label %return
 keep_given:
 {_field("keep")}  call void %keep(ptr %given)
   br label %return
 return:
-  %result = phi ptr [ null, %make ], [ %target_array, %compute ], [ %given, %keep_given ]
+  %result = phi ptr [ null, %make ], [ %target_array, %done ], [ %given, %keep_given ]
   ret ptr %result
 to_fallback:
 {_field("vectorcall")}{_field("fallback")}\

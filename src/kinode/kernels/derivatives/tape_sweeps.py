@@ -5,20 +5,34 @@ inputs.  A backward sweep carries sensitivities from one number back to all inpu
 *Evaluating Derivatives*, SIAM 2008, chapter 3).  Both write new operations on the same tape, so that a sweep can be
 differentiated again.
 
+Where a root is zero its slope has no bound, and times a rate of zero it would be no number: u*sqrt(u*u) has the slope
+zero at rest.  So a root counts as ``LEAST_ROOT`` there, which no other root feels.
+
 ``values`` has other scalars for some nodes, by index: the derivative is taken there.  So a node can be a free variable
 while it is differentiated by, and have a computed value in the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from kinode.algebra.scalars import PARTIALS, Scalar, apply, is_zero
+from kinode.algebra.scalars import PARTIALS, Scalar, apply, inverse, is_zero, sqrt
 from kinode.algebra.trace import Traced
 
 Rates = dict[int, Scalar]
 PIECEWISE_CONSTANT = frozenset({"interval", "fetch", "sign", "floor", "less", "less_equal", "equal"})
 NO_VALUES: Mapping[int, Scalar] = {}
+LEAST_ROOT = 1e-100  # no root above 1e-84 feels it, and its inverse may be cubed
+SLOPES: dict[str, Callable[..., tuple[Scalar, ...]]] = {
+    **PARTIALS,
+    "sqrt": lambda a: (0.5 * _inverse_root(a),),
+    "asin": lambda a: (_inverse_root(1.0 - a * a),),
+    "acos": lambda a: (-1.0 * _inverse_root(1.0 - a * a),),
+}
+
+
+def _inverse_root(a: Scalar) -> Scalar:
+    return inverse(sqrt(a) + LEAST_ROOT)
 
 
 def sweep_forward(nodes: Sequence[Traced], seeds: Mapping[int, Scalar], values: Mapping[int, Scalar]) -> Rates:
@@ -59,7 +73,7 @@ def _rate(node: Traced, changes: Sequence[Scalar | None], values: Mapping[int, S
             test, yes, no = _values(node, values)[0], *(0.0 if x is None else x for x in changes[1:])
             return yes if yes is no else apply("where", test, yes, no)
     rate: Scalar = 0.0
-    for partial, change in zip(PARTIALS[node.op](*_values(node, values)), changes, strict=True):
+    for partial, change in zip(SLOPES[node.op](*_values(node, values)), changes, strict=True):
         if change is not None and not is_zero(partial):
             rate = rate + change * partial
     return rate
@@ -91,6 +105,6 @@ def sweep_backward(nodes: Sequence[Traced], seeds: Mapping[int, Scalar], values:
             add(node.args[1], apply("where", test, own, 0.0))
             add(node.args[2], apply("where", test, 0.0, own))
             continue
-        for arg, partial in zip(node.args, PARTIALS[node.op](*_values(node, values)), strict=True):
+        for arg, partial in zip(node.args, SLOPES[node.op](*_values(node, values)), strict=True):
             add(arg, own * partial)
     return found
