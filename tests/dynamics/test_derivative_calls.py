@@ -281,7 +281,7 @@ def test_many_columns_are_computed_one_by_one(by, monkeypatch):
     )
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
     expected = dynamics.derivatives(0.0, q, u, of=("rate", "b7.position"), by=by, effort=e)
-    monkeypatch.setattr(prepared_derivatives, "MOST_UNROLLED", 10)
+    monkeypatch.setattr(prepared_derivatives, "MOST_ENTRIES", 10)
     turns = kn.compile(chain(8))
     found = turns.derivatives(0.0, q, u, of=("rate", "b7.position"), by=by, effort=e)
     assert not turns.kernels.has(found.request.kernel)
@@ -299,7 +299,7 @@ def test_derivatives_of_given_motion_are_computed_row_by_row(of, monkeypatch):
     q, u, a = (rng.uniform(-1, 1, (3, n)) for n in (dynamics.n_q, dynamics.n_u, dynamics.n_u))
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
     expected = dynamics.derivatives(0.0, q, u, of=of, u_dot=a)
-    monkeypatch.setattr(prepared_derivatives, "MOST_UNROLLED", 10)
+    monkeypatch.setattr(prepared_derivatives, "MOST_ENTRIES", 10)
     turns = kn.compile(chain(8))
     found = turns.derivatives(0.0, q, u, of=of, u_dot=a)
     assert not turns.kernels.has(found.request.kernel)
@@ -309,7 +309,7 @@ def test_derivatives_of_given_motion_are_computed_row_by_row(of, monkeypatch):
 
 
 def test_batches_of_different_lengths_are_refused_column_by_column_too(monkeypatch):
-    monkeypatch.setattr(prepared_derivatives, "MOST_UNROLLED", 1)
+    monkeypatch.setattr(prepared_derivatives, "MOST_ENTRIES", 1)
     turns = kn.compile(kn.load("examples/double_pendulum.yaml"))
     three, two = np.zeros((3, 2)), np.zeros((2, 2))
     with pytest.raises(ArgumentError, match="rows: q has 3, u has 3, effort has 2"):

@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_formulations import check_applies, check_formulation, find_composition
 from kinode.dynamics.derivative_methods import DerivativeMethods
 from kinode.dynamics.exchanged_system import ExchangedSystem
-from kinode.dynamics.frame_methods import FrameMethods
+from kinode.dynamics.frame_calls.frame_methods import FrameMethods
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.frame_calls.lost_frames import check_seen
 from kinode.dynamics.left_out_loads import find_left_out
-from kinode.dynamics.lost_frames import check_seen
 from kinode.dynamics.redundant_reactions import ReactionSharing, is_redundant, share
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import check_support, read_support

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.frame_calls.lost_frames import check_frames
 from kinode.dynamics.joint_reactions import by_name, is_shared
 from kinode.dynamics.link_reactions import link_change
-from kinode.dynamics.lost_frames import check_frames
 from kinode.dynamics.redundant_reactions import ReactionSharing
 from kinode.dynamics.state_batches.state_batch import StateBatch, split_values
 from kinode.model.quantity_names import find_quantity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinode.model.base.element import Element
 from kinode.model.system import System
+from kinode.structure.inertias.mass_entries import count_entries
 from kinode.structure.topology import Topology, has_friction
 
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
@@ -26,17 +27,6 @@ def _has_long_loops(topology: Topology) -> bool:
     """
     cost = LINK_COST * len(topology.tree.nodes) + SPEED_COST * topology.n_u
     return count_entries(topology) >= max(cost, ROLL_LOOPS_FROM) or _shares_links(topology)
-
-
-def count_entries(topology: Topology) -> int:
-    """Entries of half the mass matrix of the tree: pairs of freedoms, one of which carries the other."""
-    carried: list[int] = []  # speeds between the world and each link, its own included
-    entries = 0
-    for node in topology.tree.nodes:
-        n = node.joint.n_u if node.joint.name in topology.u_of else 0
-        carried.append(n + (carried[node.parent] if node.parent >= 0 else 0))
-        entries += n * carried[-1]
-    return entries
 
 
 def _shares_links(topology: Topology) -> bool:

@@ -1,8 +1,9 @@
 """The recursive formulation of one instant: articulated bodies if nothing couples the joints, else the mass matrix.
 
 With loops, or locks across several joints, the equations of motion are a saddle-point system (``EquationMatrix``).
-With gears, or networks that couple accelerations, they are solved by the mass matrix.  In all other cases they are
-solved by articulated bodies, with locked joints and the inertia that networks add to a freedom.
+With gears, or networks that couple accelerations, they are solved by the mass matrix; in large trees with gears by
+articulated bodies and an unknown effort for each gear.  In all other cases they are solved by articulated bodies, with
+locked joints and the inertia that networks add to a freedom.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import solve_spd
 from kinode.multibody.links import recursive_dynamics
+from kinode.multibody.links.geared_dynamics import GearedPair, geared_dynamics
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.motion import Motion, along
 
@@ -57,14 +59,38 @@ class RecursiveMotion(Motion):
         if self.topology.constrained or (self.locks.locks and not self._locks_single_joints):
             return self.scatter(self.saddle_solution[0])
         network = loads.condensed
-        if self.topology.couplings or (network is not None and network.couples):
-            return self.scatter(solve_spd(self.mass_matrix, self.bias_effort))
         prescribed = [known for _, _, known in k.node_states]
         armature = None if network is None else network.armature
+        if self.has_articulated_gears:
+            return geared_dynamics(
+                k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
+                self._gears, armature,
+            )  # fmt: skip
+        if self.topology.couplings or (network is not None and network.couples):
+            return self.scatter(solve_spd(self.mass_matrix, self.bias_effort))
         return recursive_dynamics.forward_dynamics(
             k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
             self.locks.free, armature,
         )  # fmt: skip
+
+    @cached_property
+    def has_articulated_gears(self) -> bool:
+        """Whether gears are solved by articulated bodies: in trees whose mass matrix would take more operations."""
+        network = self.loads.condensed
+        if self.locks.locks or (network is not None and network.couples):
+            return False
+        return self.topology.has_articulated_gears
+
+    @property
+    def _gears(self) -> list[GearedPair]:
+        """The gears whose joints follow a speed of the state."""
+        k, gears = self.kinematics, []
+        leaders = {self.topology.u_of[name].start: i for name, i in k.node_named.items() if name in self.topology.u_of}
+        for name in self.topology.couplings:
+            way = k.state_of(name)
+            if way is not None:
+                gears.append(GearedPair(k.node_named[name], leaders[way[0]], way[1]))
+        return gears
 
     @cached_property
     def _locks_single_joints(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.lost_frames import lost_frame
+from kinode.dynamics.frame_calls.lost_frames import lost_frame
 from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.nodes import find_parts

@@ -25,8 +25,9 @@ from kinode.model.network.nodes import find_node
 from kinode.model.system import System
 from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
+from kinode.structure.inertias.mass_entries import prefers_articulated_gears
+from kinode.structure.inertias.massless_freedoms import find_massless_freedom, find_massless_gears
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
-from kinode.structure.massless_freedoms import find_massless_freedom, find_massless_gears
 from kinode.structure.spanning_tree import Cut, span, turns
 from kinode.structure.state_layout import Coordinate, StateLayout, lay_out_state
 
@@ -142,6 +143,11 @@ class Topology:
     def constrained(self) -> bool:
         """Whether the system has constraint rows."""
         return bool(self.cuts or self.constraints)
+
+    @cached_property
+    def has_articulated_gears(self) -> bool:
+        """Whether gears are solved by articulated bodies, not by the mass matrix."""
+        return bool(self.couplings) and not self.constrained and prefers_articulated_gears(self)
 
     @cached_property
     def row_units(self) -> tuple[tuple[str, str], ...]:

@@ -22,16 +22,16 @@ from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.derivatives.derived_values import WORDS
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
-from kinode.kernels.tree_size import count_entries, is_large
+from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.inertias.mass_entries import MOST_ENTRIES, count_entries
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 
 MOST_COLUMNS = 120  # in code for all of them at once
-MOST_UNROLLED = 400  # pairs of freedoms, as of a chain of 28 links; with more it takes seconds to compile all columns
 
 
 class DerivativeFunction(Protocol):
@@ -233,7 +233,7 @@ def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
             return False
         if request.of_motion or is_loop_code(topology, along):
             return True
-    return count_entries(topology) > MOST_UNROLLED or request.shape[1] > MOST_COLUMNS
+    return count_entries(topology) > MOST_ENTRIES or request.shape[1] > MOST_COLUMNS
 
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:

@@ -10,8 +10,8 @@ constraints this is d(u_dot) = -M^-1 d(inverse dynamics) (G. Garofalo, C. Ott, A
 are condensed: their inertia is in M, their efforts in inverse dynamics.
 
 Where accelerations do not follow from these equations alone (friction that depends on reactions, joints that may be
-locked, other formulations than the recursive one), ``find_equations`` returns None, and forward dynamics itself is
-differentiated.
+locked, other formulations than the recursive one), and in large trees with gears, whose M has too many entries,
+``find_equations`` returns None, and forward dynamics itself is differentiated.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from kinode.multibody.composition import RECURSIVE
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.inertias.mass_entries import MOST_ENTRIES, count_entries
 from kinode.structure.topology import has_friction
 
 UNKNOWNS = "unknowns"  # array of a tape: x and nu while they are free variables
@@ -39,6 +40,8 @@ def find_equations(snapshot: Snapshot, tape: Tape) -> MotionEquations | None:
     if snapshot.given.u_dot is not None or snapshot.formulation is not RECURSIVE or snapshot.topology.n_u == 0:
         return None
     if has_friction(snapshot.system) or snapshot.lock_rows.locks or snapshot.topology.unmoved is not None:
+        return None
+    if snapshot.topology.has_articulated_gears and count_entries(snapshot.topology) > MOST_ENTRIES:
         return None
     return MotionEquations(snapshot, tape)
 

@@ -18,17 +18,16 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_force, moved_motion
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.bundles import map_alike
-from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links.link_steps import JointFactor, LinkKinematics, Spatial
 from kinode.structure.link_geometry import WORLD, Geometry, TreeLink
 
 
 def by_depth(nodes: Sequence[TreeLink]) -> list[list[TreeLink]]:
-    """The nodes by the number of joints between them and the world, outward."""
-    depths: list[int] = []
+    """The nodes by the number of joints between them and the world, outward; with each its parent is among them."""
+    depths: dict[int, int] = {}
     levels: list[list[TreeLink]] = []
     for node in nodes:
-        depth = 0 if node.parent == WORLD else depths[node.parent] + 1
-        depths.append(depth)
+        depth = depths[node.index] = 0 if node.parent == WORLD else depths[node.parent] + 1
         if depth == len(levels):
             levels.append([])
         levels[depth].append(node)
@@ -79,12 +78,26 @@ def forward_dynamics(
     ``free`` is 1 or 0 for the nodes whose joints may be stuck; ``armature`` is the inertia that network parts add to
     the freedoms of nodes.
     """
+    factors = gather_tree(nodes, geometry, links, tau, loads, prescribed, free, armature)
+    return unfold_tree(nodes, geometry, links, factors, base, prescribed)
+
+
+def gather_tree(
+    nodes: Sequence[TreeLink],
+    geometry: Geometry,
+    links: Sequence[LinkKinematics],
+    tau: Sequence[Array],
+    loads: Sequence[Spatial | None],
+    prescribed: Sequence[Array | None],
+    free: Mapping[int, Scalar] | None = None,
+    armature: Mapping[int, Array] | None = None,
+) -> dict[int, JointFactor | None]:
+    """The inward pass: the factors of all joints by node, None where the acceleration is prescribed."""
     free, armature = free or {}, armature or {}
-    levels = by_depth(nodes)
     own = [(geometry.inertias[i], links[i].w, loads[i]) for i in (node.index for node in nodes)]
     carried = map_alike(_bias_beyond, own)
-    factors: dict[int, link_steps.JointFactor | None] = {}
-    for depth, level in reversed(list(enumerate(levels))):
+    factors: dict[int, JointFactor | None] = {}
+    for depth, level in reversed(list(enumerate(by_depth(nodes)))):
         calls = []
         for i in (node.index for node in level):
             place = geometry.placements[i] if depth else None
@@ -95,8 +108,20 @@ def forward_dynamics(
             if rest is not None:
                 inertia, (moment, force) = carried[node.parent]
                 carried[node.parent] = inertia + rest[0], (moment + rest[1][0], force + rest[1][1])
+    return factors
+
+
+def unfold_tree(
+    nodes: Sequence[TreeLink],
+    geometry: Geometry,
+    links: Sequence[LinkKinematics],
+    factors: Mapping[int, JointFactor | None],
+    base: Spatial,
+    prescribed: Sequence[Array | None],
+) -> tuple[list[Array], list[Spatial]]:
+    """The outward pass: accelerations of joints and links."""
     unfolded: dict[int, tuple[Array, Spatial]] = {}
-    for level in levels:
+    for level in by_depth(nodes):
         outward = []
         for node in level:
             i, A_P = node.index, base if node.parent == WORLD else unfolded[node.parent][1]
@@ -114,7 +139,7 @@ def _bias_beyond(inertia: RigidInertia, w: Array, load: Spatial | None) -> tuple
 def _fold(
     link: LinkKinematics, X_PF: Pose | None, inertia: ArticulatedInertia, p: Spatial, tau: Array,
     known: Array | None, free: Scalar | None, armature: Array | None,
-) -> tuple[link_steps.JointFactor | None, tuple[ArticulatedInertia, Spatial] | None]:  # fmt: skip
+) -> tuple[JointFactor | None, tuple[ArticulatedInertia, Spatial] | None]:  # fmt: skip
     """The factor of a joint whose acceleration is not ``known``; what its parent carries, if it has a placement."""
     factor = None
     if known is None:
@@ -130,7 +155,7 @@ def _fold(
 
 
 def _unfold(
-    X_PF: Pose, link: LinkKinematics, A_P: Spatial, factor: link_steps.JointFactor | None, known: Array | None
+    X_PF: Pose, link: LinkKinematics, A_P: Spatial, factor: JointFactor | None, known: Array | None
 ) -> tuple[Array, Spatial]:
     """The acceleration of a joint and of its link, from that of the parent."""
     start = link_steps.carry(X_PF, link, A_P)

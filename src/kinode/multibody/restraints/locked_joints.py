@@ -175,7 +175,7 @@ class Locking:
     @cached_property
     def efforts(self) -> Array:
         """The locking effort of each lock, zero if it is not active; shared among the locks of one joint."""
-        efforts = list(self.motion.lock_multipliers)
+        efforts = list(self.motion.lock_multipliers) if self.locks else []
         for indices in self.lock_rows.shared.values():
             remaining = sum((efforts[k] for k in indices), 0.0)
             for i, k in enumerate(indices):

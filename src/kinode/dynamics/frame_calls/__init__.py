@@ -1,0 +1,1 @@
+"""Calls about frames of bodies: where they are and how they move, and those that are not defined."""

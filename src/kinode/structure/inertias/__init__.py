@@ -1,0 +1,1 @@
+"""Mass: freedoms without any, and the entries of the mass matrix."""
