@@ -4,6 +4,9 @@ The functions use only the residuals and the Jacobian of the constraint rows (T-
 characteristic length.  Rows are not scaled by their norm, which would turn rows of rounding errors into constraints.
 The rank is the largest one at closed positions around the start, so that a singular start is recognized.  Independent
 rows come from QR with column pivoting.
+
+Many rows are not treated as one dense matrix: rows that share no freedoms are problems of their own, and where rows are
+clearly independent a sparse factor of them shows it (``row_levels.py``) and gives the same steps.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.algebra.sparse_rows.row_levels import RowFactor, factorize_rows, find_components
 from kinode.model.system import joint_frame
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
@@ -26,6 +30,7 @@ WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last 
 LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
+MANY_FACTORED = 100  # rows, from which on a sparse factor is tried before singular values
 MANY_ROWS = 150  # systems with more rows sample fewer positions
 LONG_WORK = 3e8  # products of a choice of rows, from which on it is left to LAPACK
 
@@ -90,6 +95,9 @@ def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], 
 
     No entry of the step is larger than 0.5 rad or characteristic lengths.
     """
+    factor = factorize_many(A * ease)
+    if factor is not None:
+        return _damped_by_factor(factor, r, ease), factor.top
     filled = A.any(axis=1)
     U, sizes, V = np.linalg.svd(A[filled] * ease, full_matrices=False)
     top = float(sizes.max(initial=0.0))
@@ -97,10 +105,30 @@ def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], 
 
     def step(damping: float) -> Array:
         s: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
-        longest = float(abs(s).max(initial=0.0))
-        return s * (0.5 / longest) if longest > 0.5 else s
+        return _limited(s)
 
     return step, top
+
+
+def _damped_by_factor(factor: RowFactor, r: Array, ease: Array) -> Callable[[float], Array]:
+    """The same for many rows that are independent."""
+
+    def step(damping: float) -> Array:
+        s = factor.damped(damping).step(r) if damping else factor.step(r)
+        return _limited(-ease * s)
+
+    return step
+
+
+def _limited(s: Array) -> Array:
+    """A step without entries above 0.5."""
+    longest = float(abs(s).max(initial=0.0))
+    return s * (0.5 / longest) if longest > 0.5 else s
+
+
+def factorize_many(A: Array) -> RowFactor | None:
+    """The factor of many rows that are clearly independent; None of few rows, and where that is not sure."""
+    return factorize_rows(A) if len(A) >= MANY_FACTORED else None
 
 
 def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: Array, length: float) -> Closure:
@@ -131,13 +159,10 @@ def _walk(
     at, G, last = q, start, still
     samples = []
     for k in range(WALK_STEPS if len(start) <= MANY_ROWS else WALK_STEPS // 2):
-        triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
-        _, sizes, V = np.linalg.svd(triangle)
-        null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
-        if not len(null):
-            break
         # mostly in the last direction: random directions alone would stay near the start
-        direction = null.T @ (rng.normal(size=len(null)) + ONWARD * null @ last)
+        direction = _some_freedom(G, rng, ONWARD * last)
+        if direction is None:
+            break
         last = direction / np.linalg.norm(direction)
         there, error = close(positions, advance, advance(at, WALK_LENGTH * (1 + k / WALK_STEPS) * last), free)
         if error > CLOSED_ENOUGH:
@@ -145,12 +170,32 @@ def _walk(
             continue
         at = there
         G = rows(at)[1]
-        sizes = _singular_values(G)
-        if _clarity(sizes) > CLEAR_RANK:
-            samples.append((_rank(sizes), G))
+        rank, clear = _judge(G)
+        if clear:
+            samples.append((rank, G))
         else:  # too near to a singular position to show the rank: try another direction from the start
             at, G, last = q, start, still
     return samples
+
+
+def _some_freedom(G: Array, rng: np.random.Generator, along: Array) -> Array | None:
+    """A random direction along the freedoms, with some other direction added; None where there are none."""
+    factor, n = factorize_many(G), G.shape[1]
+    if factor is not None:
+        return factor.project(rng.normal(size=n) + along) if factor.rank < n else None
+    triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
+    _, sizes, V = np.linalg.svd(triangle)
+    null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
+    return null.T @ (rng.normal(size=len(null)) + null @ along) if len(null) else None
+
+
+def _judge(G: Array) -> tuple[int, bool]:
+    """The rank, and whether it is clear."""
+    factor = factorize_many(G)
+    if factor is not None:
+        return factor.rank, factor.exceeds(CLEAR_RANK)
+    sizes = _singular_values(G)
+    return _rank(sizes), _clarity(sizes) > CLEAR_RANK
 
 
 def choose_rows(jacobians: Sequence[Array], position_rows: Array, rank: int | None = None) -> tuple[int, ...]:
@@ -178,7 +223,7 @@ def _swaps(rows: tuple[int, ...], position_rows: Array) -> list[tuple[int, ...]]
 
 def _least(G: Array) -> float:
     """The least singular value of rows as a share of the largest; 0 where there are more rows than columns."""
-    sizes = np.linalg.svd(G, compute_uv=False)
+    sizes = _singular_values(G)
     return float(sizes[-1] / sizes[0]) if len(sizes) == len(G) > 0 and sizes[0] > 0 else 0.0
 
 
@@ -188,25 +233,50 @@ def _independent(G: Array, first: Array, rank: int | None = None) -> list[int]:
     Rows of positions come before rows of speeds, since positions would drift without them.  SciPy has this algorithm,
     but importing it takes a third of a second of a cold start, which pays where there are very many rows.
     """
-    if len(G) ** 2 * G.shape[1] > LONG_WORK and first.all():
-        from scipy.linalg import qr
+    filled = np.flatnonzero(G.any(axis=1))
+    if rank == len(filled):
+        return [int(row) for row in filled]
+    factor = factorize_many(G)
+    if factor is not None and rank in (None, factor.rank):
+        return factor.rows
+    components = find_components(G) if len(G) >= MANY_FACTORED else [(filled, np.arange(G.shape[1]))]
+    parts = [_Pivoting(rows, G[np.ix_(rows, columns)], first[rows]) for rows, columns in components]
+    for held in (True, False):
+        together = [part.singular_values(held) for part in parts]
+        top = max((sizes[0] for sizes in together if len(sizes)), default=0.0)
+        for part, sizes in zip(parts, together, strict=True):
+            part.choose(held, int((sizes > RANK * top).sum()))
+    return [int(part.numbers[row]) for part in parts for row in part.chosen]
 
-        numbers = np.flatnonzero(G.any(axis=1))
-        order = qr(G[numbers].T, mode="r", pivoting=True, check_finite=False)[-1]
-        return [int(row) for row in numbers[order[: find_rank(G) if rank is None else rank]]]
-    chosen: list[int] = []
-    numbers = np.flatnonzero(G.any(axis=1))
-    left, first = G[numbers], first[numbers]
-    G = left.copy()
-    for part in (np.flatnonzero(first), np.flatnonzero(~first)):
-        for _ in range(find_rank(G[[*chosen, *part]]) - len(chosen) if len(part) else 0):
+
+class _Pivoting:
+    """The choice of independent rows of one component; ``numbers`` are those of its rows among all."""
+
+    def __init__(self, numbers: Array, G: Array, first: Array) -> None:
+        self.numbers, self._G, self._left, self._first = numbers, G, G.copy(), first
+        self.chosen: list[int] = []
+
+    def singular_values(self, held: bool) -> Array:
+        """Those of the rows that are chosen and of those among which is chosen next."""
+        part = np.flatnonzero(self._first == held)
+        return _singular_values(self._G[[*self.chosen, *part]]) if len(part) else np.zeros(0)
+
+    def choose(self, held: bool, rank: int) -> None:
+        """Choose among some rows until there are as many as the rank."""
+        part, left = np.flatnonzero(self._first == held), self._left
+        if len(part) and len(left) ** 2 * left.shape[1] > LONG_WORK and self._first.all():
+            from scipy.linalg import qr
+
+            order = qr(left.T, mode="r", pivoting=True, check_finite=False)[-1]
+            self.chosen = [int(row) for row in order[:rank]]
+            return
+        for _ in range(rank - len(self.chosen) if len(part) else 0):
             sizes = np.linalg.norm(left[part], axis=1)
             row = int(part[np.argmax(sizes)])
             direction = left[row] / sizes.max()
             left -= np.outer(left @ direction, direction)
             left[row] = 0.0
-            chosen.append(row)
-    return [int(numbers[row]) for row in chosen]
+            self.chosen.append(row)
 
 
 def without_zeros(G: Array) -> Array:
@@ -217,8 +287,14 @@ def without_zeros(G: Array) -> Array:
 
 def _singular_values(G: Array) -> Array:
     """The singular values in descending order, but for zeros of rows that are zero."""
-    sizes: Array = np.linalg.svd(without_zeros(G), compute_uv=False) if G.size else np.zeros(0)
-    return sizes
+    if not G.size:
+        return np.zeros(0)
+    components = find_components(G) if len(G) >= MANY_FACTORED else []
+    if len(components) < 2:
+        sizes: Array = np.linalg.svd(without_zeros(G), compute_uv=False)
+        return sizes
+    each = [np.linalg.svd(G[np.ix_(rows, columns)], compute_uv=False) for rows, columns in components]
+    return np.sort(np.concatenate(each))[::-1]
 
 
 def _clarity(sizes: Array) -> float:
@@ -229,6 +305,9 @@ def _clarity(sizes: Array) -> float:
 
 def rows_serve(G: Array, rows: Sequence[int]) -> bool:
     """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
+    factor = factorize_many(G)
+    if factor is not None:
+        return factor.rows == sorted(rows)
     whole = _singular_values(G)
     rank = _rank(whole)
     if rank != len(rows):
@@ -262,7 +341,7 @@ def surely_serve(G: Array, rows: Sequence[int]) -> bool:
 
 def find_rank(G: Array) -> int:
     """The rank of a Jacobian whose rows are scaled by units."""
-    return _rank(_singular_values(G))
+    return _judge(G)[0]
 
 
 def _rank(sizes: Array) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import check_speeds
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
+from kinode.structure.loop_closure import factorize_many
 
 
 def solve_speeds(problem: AssemblyProblem, x: Array) -> Array:
@@ -40,13 +41,20 @@ def solve_speeds(problem: AssemblyProblem, x: Array) -> Array:
 
 def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:
     """x with the least |A x - b|, one A and b after the other: each within what those before it leave free."""
-    (A, b), *_ = levels
-    sure, _, rank, _ = np.linalg.lstsq(A, b, rcond=1e-10)
-    if rank == A.shape[1]:
-        return np.asarray(sure)
-    x, free = np.zeros(levels[0][0].shape[1]), np.eye(levels[0][0].shape[1])
+    (A, b), *others = levels
+    factor = factorize_many(A)
+    if factor is not None:
+        x, free, levels = factor.step(b), factor.null_space(), others
+    else:
+        sure, _, rank, _ = np.linalg.lstsq(A, b, rcond=1e-10)
+        if rank == A.shape[1]:
+            return np.asarray(sure)
+        x, free = np.zeros(A.shape[1]), np.eye(A.shape[1])
     for A, b in levels:
-        U, sizes, V = np.linalg.svd(A @ free)
+        if not free.shape[1]:
+            break
+        seen = A @ free
+        U, sizes, V = np.linalg.svd(seen, full_matrices=len(seen) < seen.shape[1])
         rank = int((sizes > 1e-10 * np.linalg.norm(A)).sum())
         x = x + free @ (V[:rank].T @ ((U.T @ (b - A @ x))[:rank] / sizes[:rank]))
         free = free @ V[rank:].T
