@@ -18,6 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.sparse_rows.row_levels import RowFactor, factorize_rows, find_components
 from kinode.model.system import joint_frame
+from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
@@ -126,9 +127,12 @@ def _limited(s: Array) -> Array:
     return s * (0.5 / longest) if longest > 0.5 else s
 
 
-def factorize_many(A: Array) -> RowFactor | None:
-    """The factor of many rows that are clearly independent; None of few rows, and where that is not sure."""
-    return factorize_rows(A) if len(A) >= MANY_FACTORED else None
+def factorize_many(A: Array, scaled: bool = False) -> RowFactor | None:
+    """The factor of many rows that are clearly independent; None of few rows, and where that is not sure.
+
+    ``scaled`` factors judge rows by their directions.  They are for solutions, which do not depend on units of rows.
+    """
+    return factorize_rows(A, scaled) if len(A) >= MANY_FACTORED else None
 
 
 def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: Array, length: float) -> Closure:
@@ -140,20 +144,33 @@ def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: A
 
     def positions(q: Array) -> tuple[Array, Array]:
         c, G = rows(q)
-        return c[position_rows], G[position_rows]
+        return (c, G) if position_rows.all() else (c[position_rows], G[position_rows])
 
     start = rows(q)[1]
-    start_rank = find_rank(start)
-    samples = [(start_rank, start), *_walk(rows, positions, advance, q, start)]
-    rank = max(sample_rank for sample_rank, _ in samples)
-    chosen = choose_rows([G for sample_rank, G in samples if sample_rank == rank], position_rows, rank)
-    return Closure(chosen, len(position_rows), start.shape[1] - rank, start_rank < rank, length)
+    own, _ = _judge(start)
+    samples = [(own, q), *_walk(rows, positions, advance, q, start)]
+    rank = max(judged.rank for judged, _ in samples)
+    best = [(judged.rows, at) for judged, at in samples if judged.rank == rank]
+    known = {each for each, _ in best}
+    if len(known) == 1 and None not in known:
+        (chosen,) = known
+    else:  # the Jacobians of many rows are large: they are not kept
+        chosen = choose_rows([rows(at)[1] for _, at in best], position_rows, rank)
+    assert chosen is not None
+    return Closure(chosen, len(position_rows), start.shape[1] - rank, own.rank < rank, length)
+
+
+class Judged(NamedTuple):
+    """The rank of a Jacobian, and its rows but for zeros where they are independent and were factorized."""
+
+    rank: int
+    rows: tuple[int, ...] | None
 
 
 def _walk(
     rows: RowFunction, positions: RowFunction, advance: Advance, q: Array, start: Array
-) -> list[tuple[int, Array]]:
-    """Ranks and Jacobians at closed positions on a walk along the freedoms."""
+) -> list[tuple[Judged, Array]]:
+    """Ranks at closed positions on a walk along the freedoms, and these positions."""
     n = start.shape[1]
     rng, still, free = np.random.default_rng(0), np.zeros(n), np.ones(n, dtype=bool)
     at, G, last = q, start, still
@@ -170,9 +187,9 @@ def _walk(
             continue
         at = there
         G = rows(at)[1]
-        rank, clear = _judge(G)
+        judged, clear = _judge(G)
         if clear:
-            samples.append((rank, G))
+            samples.append((judged, at))
         else:  # too near to a singular position to show the rank: try another direction from the start
             at, G, last = q, start, still
     return samples
@@ -189,13 +206,13 @@ def _some_freedom(G: Array, rng: np.random.Generator, along: Array) -> Array | N
     return null.T @ (rng.normal(size=len(null)) + null @ along) if len(null) else None
 
 
-def _judge(G: Array) -> tuple[int, bool]:
+def _judge(G: Array) -> tuple[Judged, bool]:
     """The rank, and whether it is clear."""
     factor = factorize_many(G)
     if factor is not None:
-        return factor.rank, factor.exceeds(CLEAR_RANK)
+        return Judged(factor.rank, tuple(factor.rows)), factor.exceeds(CLEAR_RANK)
     sizes = _singular_values(G)
-    return _rank(sizes), _clarity(sizes) > CLEAR_RANK
+    return Judged(_rank(sizes), None), _clarity(sizes) > CLEAR_RANK
 
 
 def choose_rows(jacobians: Sequence[Array], position_rows: Array, rank: int | None = None) -> tuple[int, ...]:
@@ -341,7 +358,7 @@ def surely_serve(G: Array, rows: Sequence[int]) -> bool:
 
 def find_rank(G: Array) -> int:
     """The rank of a Jacobian whose rows are scaled by units."""
-    return _judge(G)[0]
+    return _judge(G)[0].rank
 
 
 def _rank(sizes: Array) -> int:

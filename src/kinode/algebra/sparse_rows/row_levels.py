@@ -20,6 +20,7 @@ from kinode.algebra.scalars import Array
 
 SMALL_BLOCK = 32  # rows: smaller levels are joined
 SURE = 1e-6  # of the largest singular value: its square is far above the rounding errors of A A'
+ALIKE = 1e-4  # of the largest row: rows are scaled if none is smaller
 NOISE = 1e-13  # of the largest row: rows below are rounding errors, which change no singular value that counts
 
 
@@ -77,6 +78,7 @@ class RowFactor:
         self.A, self._blocks, self._shift = A, blocks, shift
         self._inverses: list[Array] = []  # of the diagonal blocks of L
         self._couplings: list[Array] = []  # the blocks of L left of these
+        self.scale = np.ones(len(A))  # what the rows were multiplied by
         self.most = 0.0  # a bound of the largest eigenvalue
         last: tuple[Array, Array] | None = None
         beside = np.zeros(0)
@@ -124,7 +126,9 @@ class RowFactor:
 
     def damped(self, damping: float) -> RowFactor:
         """The same with the square of a damping added to A A'."""
-        return RowFactor(self.A, self._blocks, damping**2)
+        factor = RowFactor(self.A, self._blocks, damping**2)
+        factor.scale = self.scale
+        return factor
 
     def solve(self, r: Array) -> Array:
         """x with A A' x = r; zero for rows that are left out."""
@@ -141,6 +145,7 @@ class RowFactor:
 
     def step(self, r: Array) -> Array:
         """The least s with A s = r, or that of the damped equations."""
+        r = r * self.scale
         x = self.solve(r)
         x = x + self.solve(r - self.A @ (self.A.T @ x) - self._shift * x)
         s: Array = self.A.T @ x
@@ -161,17 +166,24 @@ class RowFactor:
         return basis
 
 
-def factorize_rows(A: Array) -> RowFactor | None:
-    """The factor of rows that are clearly independent, but for rows of zeros; None where that is not sure."""
+def factorize_rows(A: Array, scaled: bool = False) -> RowFactor | None:
+    """The factor of rows that are clearly independent, but for rows of zeros; None where that is not sure.
+
+    If ``scaled``, rows are divided by their lengths, unless these are of very different size.
+    """
     sizes = np.sqrt(np.einsum("ij,ij->i", A, A))
-    noise = (sizes > 0.0) & (sizes <= NOISE * sizes.max(initial=0.0))
-    if noise.any():
-        A = np.where(noise[:, None], 0.0, A)
-    blocks = _blocks_of(A)
+    largest = sizes.max(initial=0.0)
+    counts = sizes > NOISE * largest
+    scale = np.where(counts, 1.0, 0.0)
+    if scaled and (sizes[counts] > ALIKE * largest).all():
+        scale[counts] = 1.0 / sizes[counts]
+    rows = A if (scale[sizes > 0.0] == 1.0).all() else A * scale[:, None]
+    blocks = _blocks_of(rows)
     if sum(map(len, blocks)) > A.shape[1]:
         return None
     try:
-        factor = RowFactor(A, blocks)
+        factor = RowFactor(rows, blocks)
     except np.linalg.LinAlgError:
         return None
+    factor.scale = scale
     return factor if np.isfinite(factor.most) and factor.exceeds(SURE) else None

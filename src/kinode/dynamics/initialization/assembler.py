@@ -368,7 +368,7 @@ class Assembler:
 
 def _find_freedoms(A: Array) -> Array:
     """Orthonormal directions in which the rows do not change, one in each column."""
-    factor = factorize_many(A)
+    factor = factorize_many(A, scaled=True)
     if factor is not None:
         return factor.null_space()
     _, sizes, V = np.linalg.svd(A)

@@ -158,7 +158,14 @@ class PoseLayout:
 
     def columns(self, k: int) -> tuple[int, ...]:
         """The freedoms that move the rows of the k-th cut joint."""
-        return tuple(dict.fromkeys(self.plan.columns[self.plan.rows // 6 == k].tolist()))
+        return self._columns[k]
+
+    @cached_property
+    def _columns(self) -> list[tuple[int, ...]]:
+        found: list[dict[int, None]] = [{} for _ in self.cuts]
+        for row, column in zip((self.plan.rows // 6).tolist(), self.plan.columns.tolist(), strict=True):
+            found[row][column] = None
+        return [tuple(columns) for columns in found]
 
 
 class LoopPoses:
