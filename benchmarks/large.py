@@ -70,8 +70,20 @@ def first_reactions(n: int) -> float:
 
 def closed_chain(n: int) -> float:
     """From the description of a ring to its first step: assembly, rank, rate and projection."""
-    system = ring(n, "revolute")
+    return first_step(lambda: ring(n, "revolute"))
+
+
+def first_step(make: Callable[[], kn.System]) -> float:
+    """From the description of a system to its first step."""
+    system = make()
     return seconds(lambda: kn.simulate(system, 1e-3, times=[0.0, 1e-3]))
+
+
+MANY_LOOPS: tuple[tuple[str, Callable[[], kn.System], float], ...] = (
+    ("200 four-bars", lambda: four_bars(200), 2.5),
+    ("net of 10 x 10 squares", lambda: net(10, 10), 2.5),
+    ("net of 20 x 20 squares", lambda: net(20, 20), 10.0),
+)
 
 
 def first_acceleration(n: int) -> float:
@@ -94,6 +106,8 @@ def compiling() -> Iterator[tuple[str, float, float]]:
         yield f"first reactions of {n:,} links", first_reactions(n), most
     for n, most in ((40, 0.6), (200, 1.5)):
         yield f"closed chain of {n} links, description to first step", closed_chain(n), most
+    for title, make, most in MANY_LOOPS:
+        yield f"{title}, description to first step", first_step(make), most
     yield "20,000 links, description to first acceleration", first_acceleration(20_000), 5.0
     del os.environ["KINODE_CACHE"]
 
