@@ -15,6 +15,7 @@ import argparse
 import os
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -35,6 +36,7 @@ import loop_mujoco
 import measure
 from loop_models import Mechanism
 from models import chain, pinocchio_model, state
+from startup import fresh
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -74,6 +76,27 @@ def closed_chain(n: int) -> float:
     return seconds(lambda: kn.simulate(system, 1e-3, times=[0.0, 1e-3]))
 
 
+FIRST_RUN = """
+import sys
+sys.path.insert(0, {support!r})
+import kinode as kn
+from mechanisms import four_bars, net
+kn.simulate({system}, 1e-3, times=[0.0, 1e-3])
+"""
+MANY_LOOPS = (
+    ("200 four-bars", "four_bars(200)", 2.5),
+    ("net of 10 x 10 squares", "net(10, 10)", 2.5),
+    ("net of 20 x 20 squares", "net(20, 20)", 10.0),
+)
+
+
+def first_run(system: str) -> float:
+    """From nothing to the first step: a new process with an empty cache, as it is for a user."""
+    with tempfile.TemporaryDirectory() as cache:
+        body = FIRST_RUN.format(support=str(ROOT / "tests" / "support"), system=system)
+        return fresh(body, cache, clock="process_time")[0]
+
+
 def first_acceleration(n: int) -> float:
     """From the description of a chain to its first acceleration."""
 
@@ -96,6 +119,8 @@ def compiling() -> Iterator[tuple[str, float, float]]:
         yield f"closed chain of {n} links, description to first step", closed_chain(n), most
     yield "20,000 links, description to first acceleration", first_acceleration(20_000), 5.0
     del os.environ["KINODE_CACHE"]
+    for title, system, most in MANY_LOOPS:
+        yield f"{title}, first run from nothing", first_run(system), most
 
 
 DERIVATIVES = ("gradient of u_dot", "second derivatives of u_dot", "J_dot u of the tip", "d(u_dot)/d(q, u, effort)")

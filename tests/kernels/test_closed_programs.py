@@ -9,9 +9,9 @@ from mechanisms import four_bars, net, ring
 from rolled_models import MODELS, carriage, prepared
 
 import kinode as kn
-from kinode.algebra.trace import Tape, count_operations
+from kinode.algebra.trace import count_operations
 from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.program import Block, Program, interpret
+from kinode.jit.program import Program, interpret
 from kinode.kernels import kernel_traces, tree_size
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import find_row
@@ -142,7 +142,7 @@ def test_elimination_by_table(density):
     assert work[x:] == pytest.approx(np.linalg.solve(A, b), rel=1e-12)
     work[x:] = b
     interpret(Program("forward", {"work": len(work)}, {}, [elimination.forward(x)]), {"work": work})
-    form = Program("form", {}, {}, [Block(1, {}, [[("out", 0, elimination.quadratic_form(Tape(), x))]])])
-    out = np.zeros(1)
+    form = Program("form", {}, {}, elimination.quadratic_form(x, 0))
+    out = np.ones(1)
     interpret(form, {"work": work, "out": out})
     assert out[0] == pytest.approx(b @ np.linalg.solve(A, b), rel=1e-12)

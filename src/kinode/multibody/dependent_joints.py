@@ -7,12 +7,14 @@ two poses vanishes nowhere else, whatever the joint.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import cross
+from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints.loop_constraints import CutJointConstraint, carriers_of, freedoms
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
     from kinode.structure.spanning_tree import Cut
     from kinode.structure.topology import Topology
+
+HEAD, AXES = 18, 21  # numbers of the pose error of a cut joint with its velocity, and of one set of its axes
 
 
 def followers(topology: Topology) -> tuple[str, ...]:
@@ -80,13 +84,17 @@ def advanced_position(snapshot: Snapshot, cut_q: Array, step: Array) -> list[Arr
 class PoseError:
     """The error E of the pose of one cut joint whose coordinates are q."""
 
-    def __init__(self, kinematics: Kinematics, cut: Cut, q: Array) -> None:
-        self.kinematics, self.joint = kinematics, cut.joint
-        _, self.M, X = kinematics.cut_pose(cut.joint.name)
-        form = cut.joint.form(kinematics.resolve)
-        self.E = cut.joint.transform(q, form).inverse() @ X
-        self.own = np.asarray(cut.joint.motion_subspace(q, form), dtype=object)
-        self.child = carriers_of(kinematics, joint_frame(cut.joint, "child"))
+    def __init__(self, kinematics: Kinematics, joint: Joint, q: Array) -> None:
+        self.kinematics, self.joint = kinematics, joint
+        _, self.M, X = kinematics.cut_pose(joint.name)
+        form = joint.form(kinematics.resolve)
+        self.E = joint.transform(q, form).inverse() @ X
+        self.own = np.asarray(joint.motion_subspace(q, form), dtype=object)
+
+    @cached_property
+    def child(self) -> set[int]:
+        """The links between the world and the child's frame."""
+        return carriers_of(self.kinematics, joint_frame(self.joint, "child"))
 
     @property
     def head(self) -> Array:
@@ -107,6 +115,11 @@ class PoseError:
         turn = sign * self.M.R.T
         return np.concatenate([turn.ravel(), (self.E.R @ turn).ravel(), self.M.p])
 
+    @property
+    def both_axes(self) -> Array:
+        """The axes for links that carry the child, and for those that carry the parent."""
+        return np.concatenate([self.axes(1.0), self.axes(-1.0)])
+
     def velocity(self, i: int, w: Array, v: Array, at: Array) -> Array:
         """The velocity of E for a twist of link i, with v the velocity at a point of it."""
         axes = self.axes(1.0 if i in self.child else -1.0)
@@ -115,7 +128,7 @@ class PoseError:
 
 
 def _pose_error(kinematics: Kinematics, cut: Cut, q: Array) -> list[Array]:
-    error = PoseError(kinematics, cut, q)
+    error = PoseError(kinematics, cut.joint, q)
     columns: dict[int, Array] = {}
     for i, k, column, ratio in freedoms(kinematics, CutJointConstraint(cut)):
         S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]

@@ -4,6 +4,9 @@ The functions use only the residuals and the Jacobian of the constraint rows (T-
 characteristic length.  Rows are not scaled by their norm, which would turn rows of rounding errors into constraints.
 The rank is the largest one at closed positions around the start, so that a singular start is recognized.  Independent
 rows come from QR with column pivoting.
+
+Many rows are not treated as one dense matrix: rows that share no freedoms are problems of their own, and where rows are
+clearly independent a sparse factor of them shows it (``row_levels.py``) and gives the same steps.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.algebra.sparse_rows.row_levels import RowFactor, factorize_rows, find_components
 from kinode.model.system import joint_frame
+from kinode.named_tuples import NamedTuple
 from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
@@ -26,6 +31,7 @@ WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last 
 LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
+MANY_FACTORED = 100  # rows, from which on a sparse factor is tried before singular values
 MANY_ROWS = 150  # systems with more rows sample fewer positions
 LONG_WORK = 3e8  # products of a choice of rows, from which on it is left to LAPACK
 
@@ -90,6 +96,9 @@ def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], 
 
     No entry of the step is larger than 0.5 rad or characteristic lengths.
     """
+    factor = factorize_many(A * ease)
+    if factor is not None:
+        return _damped_by_factor(factor, r, ease), factor.top
     filled = A.any(axis=1)
     U, sizes, V = np.linalg.svd(A[filled] * ease, full_matrices=False)
     top = float(sizes.max(initial=0.0))
@@ -97,10 +106,33 @@ def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], 
 
     def step(damping: float) -> Array:
         s: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
-        longest = float(abs(s).max(initial=0.0))
-        return s * (0.5 / longest) if longest > 0.5 else s
+        return _limited(s)
 
     return step, top
+
+
+def _damped_by_factor(factor: RowFactor, r: Array, ease: Array) -> Callable[[float], Array]:
+    """The same for many rows that are independent."""
+
+    def step(damping: float) -> Array:
+        s = factor.damped(damping).step(r) if damping else factor.step(r)
+        return _limited(-ease * s)
+
+    return step
+
+
+def _limited(s: Array) -> Array:
+    """A step without entries above 0.5."""
+    longest = float(abs(s).max(initial=0.0))
+    return s * (0.5 / longest) if longest > 0.5 else s
+
+
+def factorize_many(A: Array, scaled: bool = False) -> RowFactor | None:
+    """The factor of many rows that are clearly independent; None of few rows, and where that is not sure.
+
+    ``scaled`` factors judge rows by their directions.  They are for solutions, which do not depend on units of rows.
+    """
+    return factorize_rows(A, scaled) if len(A) >= MANY_FACTORED else None
 
 
 def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: Array, length: float) -> Closure:
@@ -112,32 +144,42 @@ def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: A
 
     def positions(q: Array) -> tuple[Array, Array]:
         c, G = rows(q)
-        return c[position_rows], G[position_rows]
+        return (c, G) if position_rows.all() else (c[position_rows], G[position_rows])
 
     start = rows(q)[1]
-    start_rank = find_rank(start)
-    samples = [(start_rank, start), *_walk(rows, positions, advance, q, start)]
-    rank = max(sample_rank for sample_rank, _ in samples)
-    chosen = choose_rows([G for sample_rank, G in samples if sample_rank == rank], position_rows, rank)
-    return Closure(chosen, len(position_rows), start.shape[1] - rank, start_rank < rank, length)
+    own, _ = _judge(start)
+    samples = [(own, q), *_walk(rows, positions, advance, q, start)]
+    rank = max(judged.rank for judged, _ in samples)
+    best = [(judged.rows, at) for judged, at in samples if judged.rank == rank]
+    known = {each for each, _ in best}
+    if len(known) == 1 and None not in known:
+        (chosen,) = known
+    else:  # the Jacobians of many rows are large: they are not kept
+        chosen = choose_rows([rows(at)[1] for _, at in best], position_rows, rank)
+    assert chosen is not None
+    return Closure(chosen, len(position_rows), start.shape[1] - rank, own.rank < rank, length)
+
+
+class Judged(NamedTuple):
+    """The rank of a Jacobian, and its rows but for zeros where they are independent and were factorized."""
+
+    rank: int
+    rows: tuple[int, ...] | None
 
 
 def _walk(
     rows: RowFunction, positions: RowFunction, advance: Advance, q: Array, start: Array
-) -> list[tuple[int, Array]]:
-    """Ranks and Jacobians at closed positions on a walk along the freedoms."""
+) -> list[tuple[Judged, Array]]:
+    """Ranks at closed positions on a walk along the freedoms, and these positions."""
     n = start.shape[1]
     rng, still, free = np.random.default_rng(0), np.zeros(n), np.ones(n, dtype=bool)
     at, G, last = q, start, still
     samples = []
     for k in range(WALK_STEPS if len(start) <= MANY_ROWS else WALK_STEPS // 2):
-        triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
-        _, sizes, V = np.linalg.svd(triangle)
-        null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
-        if not len(null):
-            break
         # mostly in the last direction: random directions alone would stay near the start
-        direction = null.T @ (rng.normal(size=len(null)) + ONWARD * null @ last)
+        direction = _some_freedom(G, rng, ONWARD * last)
+        if direction is None:
+            break
         last = direction / np.linalg.norm(direction)
         there, error = close(positions, advance, advance(at, WALK_LENGTH * (1 + k / WALK_STEPS) * last), free)
         if error > CLOSED_ENOUGH:
@@ -145,12 +187,32 @@ def _walk(
             continue
         at = there
         G = rows(at)[1]
-        sizes = _singular_values(G)
-        if _clarity(sizes) > CLEAR_RANK:
-            samples.append((_rank(sizes), G))
+        judged, clear = _judge(G)
+        if clear:
+            samples.append((judged, at))
         else:  # too near to a singular position to show the rank: try another direction from the start
             at, G, last = q, start, still
     return samples
+
+
+def _some_freedom(G: Array, rng: np.random.Generator, along: Array) -> Array | None:
+    """A random direction along the freedoms, with some other direction added; None where there are none."""
+    factor, n = factorize_many(G), G.shape[1]
+    if factor is not None:
+        return factor.project(rng.normal(size=n) + along) if factor.rank < n else None
+    triangle = np.linalg.qr(G, mode="r") if len(G) > max(MANY_ROWS, n) else G  # the same singular values
+    _, sizes, V = np.linalg.svd(triangle)
+    null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
+    return null.T @ (rng.normal(size=len(null)) + null @ along) if len(null) else None
+
+
+def _judge(G: Array) -> tuple[Judged, bool]:
+    """The rank, and whether it is clear."""
+    factor = factorize_many(G)
+    if factor is not None:
+        return Judged(factor.rank, tuple(factor.rows)), factor.exceeds(CLEAR_RANK)
+    sizes = _singular_values(G)
+    return Judged(_rank(sizes), None), _clarity(sizes) > CLEAR_RANK
 
 
 def choose_rows(jacobians: Sequence[Array], position_rows: Array, rank: int | None = None) -> tuple[int, ...]:
@@ -178,7 +240,7 @@ def _swaps(rows: tuple[int, ...], position_rows: Array) -> list[tuple[int, ...]]
 
 def _least(G: Array) -> float:
     """The least singular value of rows as a share of the largest; 0 where there are more rows than columns."""
-    sizes = np.linalg.svd(G, compute_uv=False)
+    sizes = _singular_values(G)
     return float(sizes[-1] / sizes[0]) if len(sizes) == len(G) > 0 and sizes[0] > 0 else 0.0
 
 
@@ -188,25 +250,50 @@ def _independent(G: Array, first: Array, rank: int | None = None) -> list[int]:
     Rows of positions come before rows of speeds, since positions would drift without them.  SciPy has this algorithm,
     but importing it takes a third of a second of a cold start, which pays where there are very many rows.
     """
-    if len(G) ** 2 * G.shape[1] > LONG_WORK and first.all():
-        from scipy.linalg import qr
+    filled = np.flatnonzero(G.any(axis=1))
+    if rank == len(filled):
+        return [int(row) for row in filled]
+    factor = factorize_many(G)
+    if factor is not None and rank in (None, factor.rank):
+        return factor.rows
+    components = find_components(G) if len(G) >= MANY_FACTORED else [(filled, np.arange(G.shape[1]))]
+    parts = [_Pivoting(rows, G[np.ix_(rows, columns)], first[rows]) for rows, columns in components]
+    for held in (True, False):
+        together = [part.singular_values(held) for part in parts]
+        top = max((sizes[0] for sizes in together if len(sizes)), default=0.0)
+        for part, sizes in zip(parts, together, strict=True):
+            part.choose(held, int((sizes > RANK * top).sum()))
+    return [int(part.numbers[row]) for part in parts for row in part.chosen]
 
-        numbers = np.flatnonzero(G.any(axis=1))
-        order = qr(G[numbers].T, mode="r", pivoting=True, check_finite=False)[-1]
-        return [int(row) for row in numbers[order[: find_rank(G) if rank is None else rank]]]
-    chosen: list[int] = []
-    numbers = np.flatnonzero(G.any(axis=1))
-    left, first = G[numbers], first[numbers]
-    G = left.copy()
-    for part in (np.flatnonzero(first), np.flatnonzero(~first)):
-        for _ in range(find_rank(G[[*chosen, *part]]) - len(chosen) if len(part) else 0):
+
+class _Pivoting:
+    """The choice of independent rows of one component; ``numbers`` are those of its rows among all."""
+
+    def __init__(self, numbers: Array, G: Array, first: Array) -> None:
+        self.numbers, self._G, self._left, self._first = numbers, G, G.copy(), first
+        self.chosen: list[int] = []
+
+    def singular_values(self, held: bool) -> Array:
+        """Those of the rows that are chosen and of those among which is chosen next."""
+        part = np.flatnonzero(self._first == held)
+        return _singular_values(self._G[[*self.chosen, *part]]) if len(part) else np.zeros(0)
+
+    def choose(self, held: bool, rank: int) -> None:
+        """Choose among some rows until there are as many as the rank."""
+        part, left = np.flatnonzero(self._first == held), self._left
+        if len(part) and len(left) ** 2 * left.shape[1] > LONG_WORK and self._first.all():
+            from scipy.linalg import qr
+
+            order = qr(left.T, mode="r", pivoting=True, check_finite=False)[-1]
+            self.chosen = [int(row) for row in order[:rank]]
+            return
+        for _ in range(rank - len(self.chosen) if len(part) else 0):
             sizes = np.linalg.norm(left[part], axis=1)
             row = int(part[np.argmax(sizes)])
             direction = left[row] / sizes.max()
             left -= np.outer(left @ direction, direction)
             left[row] = 0.0
-            chosen.append(row)
-    return [int(numbers[row]) for row in chosen]
+            self.chosen.append(row)
 
 
 def without_zeros(G: Array) -> Array:
@@ -217,8 +304,14 @@ def without_zeros(G: Array) -> Array:
 
 def _singular_values(G: Array) -> Array:
     """The singular values in descending order, but for zeros of rows that are zero."""
-    sizes: Array = np.linalg.svd(without_zeros(G), compute_uv=False) if G.size else np.zeros(0)
-    return sizes
+    if not G.size:
+        return np.zeros(0)
+    components = find_components(G) if len(G) >= MANY_FACTORED else []
+    if len(components) < 2:
+        sizes: Array = np.linalg.svd(without_zeros(G), compute_uv=False)
+        return sizes
+    each = [np.linalg.svd(G[np.ix_(rows, columns)], compute_uv=False) for rows, columns in components]
+    return np.sort(np.concatenate(each))[::-1]
 
 
 def _clarity(sizes: Array) -> float:
@@ -229,6 +322,9 @@ def _clarity(sizes: Array) -> float:
 
 def rows_serve(G: Array, rows: Sequence[int]) -> bool:
     """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
+    factor = factorize_many(G)
+    if factor is not None:
+        return factor.rows == sorted(rows)
     whole = _singular_values(G)
     rank = _rank(whole)
     if rank != len(rows):
@@ -262,7 +358,7 @@ def surely_serve(G: Array, rows: Sequence[int]) -> bool:
 
 def find_rank(G: Array) -> int:
     """The rank of a Jacobian whose rows are scaled by units."""
-    return _rank(_singular_values(G))
+    return _judge(G)[0].rank
 
 
 def _rank(sizes: Array) -> int:

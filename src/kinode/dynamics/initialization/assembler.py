@@ -29,7 +29,7 @@ from kinode.dynamics.initialization.positions.position_curvature import find_cur
 from kinode.dynamics.initialization.positions.position_guess import PositionGuess
 from kinode.dynamics.initialization.warm_starts.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
+from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK, factorize_many, find_rank
 from kinode.structure.loop_closure import close as close_rows
 
 LEAST_STARTS, MOST_STARTS = 6, 20  # starts that are compared; that are tried while no closed position is known
@@ -117,9 +117,7 @@ class Assembler:
         kept = self._keeps(x, self.guessed)
         assembler = self.with_guesses_kept if kept else self
         A = assembler.problem.equations(x)[1][:, ~assembler.exact[: self.problem.n_u]]
-        sizes = np.linalg.svd(A, compute_uv=False)
-        rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
-        return Anchor(x, self.exact, self.guessed, kept, A.shape[1] - rank)
+        return Anchor(x, self.exact, self.guessed, kept, A.shape[1] - find_rank(A))
 
     def follow(self, anchor: Anchor) -> Array | None:
         """The closed position near an anchor, by Newton's method; None where it is not near, or was asked otherwise."""
@@ -206,7 +204,7 @@ class Assembler:
 
         Without weights the freedoms of the group count alike, and nothing else moves.
         """
-        if abs(self.problem.equations(x)[0][group.rows]).max(initial=0.0) <= CLOSED and not group.free.any():
+        if not group.free.any() and abs(self.problem.residuals(x)[group.rows]).max(initial=0.0) <= CLOSED:
             return x
         candidates: list[Offset] = []
         most = MOST_STARTS
@@ -290,7 +288,7 @@ class Assembler:
         return bool((abs(self.problem.offsets(x)[0][which]) <= within).all())
 
     def _is_closed(self, x: Array, within: float) -> bool:
-        return bool(abs(self.problem.equations(x)[0]).max(initial=0.0) <= within)
+        return bool(abs(self.problem.residuals(x)).max(initial=0.0) <= within)
 
     def _is_near(self, x: Array, group: LoopGroup) -> bool:
         """Whether all joints of a group are near where they are requested."""
@@ -318,10 +316,9 @@ class Assembler:
         d, D = self.problem.offsets(x)
         root = np.sqrt(weights / weights.max(initial=1e-300))
         free = np.flatnonzero(group.free)
-        _, sizes, V = np.linalg.svd(self.problem.equations(x)[1][np.ix_(group.rows, free)])
-        rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
-        tangent = np.zeros((self.problem.n_u, len(free) - rank))
-        tangent[free] = V[rank:].T
+        along = _find_freedoms(self.problem.equations(x)[1][np.ix_(group.rows, free)])
+        tangent = np.zeros((self.problem.n_u, along.shape[1]))
+        tangent[free] = along
         d, flat = root * d, root[:, None] * (D @ tangent)
         return Offset(x, 0.5 * float(d @ d), flat.T @ d, tangent, flat)
 
@@ -367,6 +364,16 @@ class Assembler:
         slope, A = D.T @ (shares * d), self.problem.equations(here.x)[1][group.rows]
         lam = np.linalg.lstsq(A[:, group.free].T, -slope[group.free], rcond=RANK)[0]
         return find_curvature(self.problem, here.x, here.tangent, group.rows, shares, lam)
+
+
+def _find_freedoms(A: Array) -> Array:
+    """Orthonormal directions in which the rows do not change, one in each column."""
+    factor = factorize_many(A, scaled=True)
+    if factor is not None:
+        return factor.null_space()
+    _, sizes, V = np.linalg.svd(A)
+    directions: Array = V[int((sizes > RANK * sizes.max(initial=0.0)).sum()) :].T
+    return directions
 
 
 def _newton_step(A: Array, r: Array) -> Array:

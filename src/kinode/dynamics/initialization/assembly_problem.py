@@ -160,6 +160,12 @@ class AssemblyProblem:
             r, A = np.concatenate([r, d[self.given_followers]]), np.vstack([A, D[self.given_followers]])
         return r, A
 
+    def residuals(self, x: Array) -> Array:
+        """What must vanish at a position, without its Jacobian."""
+        if self.element_rows.any() or self.given_followers or not self.poses.cuts:
+            return self.equations(x)[0]
+        return self.poses.residuals(self.poses.evaluate(x))
+
     def rates_along(self, x: Array, step: Array) -> Array:
         """The rates along a step of what the equations and their Jacobian are made of (``LoopPoses.rates_along``)."""
         return self.poses.rates_along(x, self.poses.layout.rates(x, step), bool(self.element_rows.any()))

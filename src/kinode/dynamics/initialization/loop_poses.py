@@ -158,7 +158,14 @@ class PoseLayout:
 
     def columns(self, k: int) -> tuple[int, ...]:
         """The freedoms that move the rows of the k-th cut joint."""
-        return tuple(dict.fromkeys(self.plan.columns[self.plan.rows // 6 == k].tolist()))
+        return self._columns[k]
+
+    @cached_property
+    def _columns(self) -> list[tuple[int, ...]]:
+        found: list[dict[int, None]] = [{} for _ in self.cuts]
+        for row, column in zip((self.plan.rows // 6).tolist(), self.plan.columns.tolist(), strict=True):
+            found[row][column] = None
+        return [tuple(columns) for columns in found]
 
 
 class LoopPoses:
@@ -187,6 +194,7 @@ class LoopPoses:
         self.q_of, self.u_of, self.n_q, self.n_u = layout.q_of, layout.u_of, layout.n_q, layout.n_u
         self.plan, self.leading, self.advance = layout.plan, layout.leading, layout.advance
         self._last: tuple[bytes | None, Array] = None, np.empty(0)  # where the kernel was evaluated, and its result
+        self._errors: tuple[Array | None, Array] = None, np.empty(0)  # of which result, and the pose errors
 
     def position_of(self, q: Array) -> Array:
         """The position of coordinates of the state: those of cut joints follow from the poses of their frames."""
@@ -245,12 +253,19 @@ class LoopPoses:
         A[plan.rows, plan.columns] = out[plan.entries]
         if not n:
             return np.empty(0), A
-        turns = rotation_vectors(out[plan.rotations].reshape(-1, 3, 3))
-        r = np.hstack([turns, out[plan.positions] / self.length])
+        r = self.residuals(out)
+        turns = r.reshape(-1, 6)[:, :3]
         blocks = A.reshape(n, 6, self.n_u)
         blocks[:, :3] = inverse_right_jacobians(turns) @ blocks[:, :3]
         blocks[:, 3:] /= self.length
-        return r.ravel(), A
+        return r, A
+
+    def residuals(self, out: Array) -> Array:
+        """The pose errors of the cut joints, six each, from the kernel's result; of the last result they are kept."""
+        if self._errors[0] is not out:
+            turns = rotation_vectors(out[self.plan.rotations].reshape(-1, 3, 3))
+            self._errors = out, np.hstack([turns, out[self.plan.positions] / self.length]).ravel()
+        return self._errors[1]
 
     def is_closed(self, q: Array, within: float) -> bool:
         """Whether each cut joint stands in a pose of its own, for coordinates of the state."""

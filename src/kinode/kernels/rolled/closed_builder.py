@@ -19,23 +19,23 @@ from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response
-from kinode.kernels.rolled.passing_rows import PassingRows, carried_wrenches, entering_wrenches
+from kinode.kernels.rolled.cuts.closure_blocks import ClosureBlocks
+from kinode.kernels.rolled.cuts.repeated_cuts import CutGroup, CutKinematics, RepeatedCuts, Trace
+from kinode.kernels.rolled.passing_rows import PassingRows, entering_wrenches
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
+from kinode.kernels.rolled.rolled_elimination import copy_block
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.row_memory import RowMemory
 from kinode.kernels.rolled.tree_loops import TreeLoops, Views, straight_blocks
 from kinode.kernels.rolled.tree_sweeps import Iterations
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
-from kinode.multibody.dependent_joints import PoseError, n_cut_coordinates
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.loop_constraints import CutJointConstraint, freedoms
+from kinode.multibody.restraints.constraint_forces import RowFunction
+from kinode.multibody.restraints.loop_constraints import CutJointConstraint
 from kinode.multibody.restraints.projection import probe_rates
 from kinode.multibody.snapshot import Snapshot
-
-Pairs = list[tuple[int, int, int]]
-"""Node, index of its load or axes in ``work``, and index of the first entry in ``out``."""
 
 
 class ClosedBuilder(RolledBuilder):
@@ -59,12 +59,20 @@ class ClosedBuilder(RolledBuilder):
         """The independent rows."""
         return PassingRows(self.snapshot(Tape(), full=False).kinematics, self.topology.rows)
 
+    @cached_property
+    def _cuts(self) -> RepeatedCuts:
+        """The constraints of the independent rows: loops over cut joints, and the others."""
+        return RepeatedCuts(self, self._rows)
+
     def _row_wrenches(self, kinematics: Kinematics, memory: RowMemory) -> Iterator[Store]:
-        """The stores of the wrenches of unit multipliers on links, and of their point: the origin of the first link."""
+        """The stores of the wrenches of unit multipliers on links, and of their point: the origin of the first link.
+
+        Those of cut joints in loops are left out.
+        """
         point = kinematics.link_poses[0].p
         for k, x in enumerate(point):
             yield "work", memory.reference + k, x
-        for constraint in self._rows.constraints:
+        for constraint in self._cuts.alone:
             rows = self._rows.numbers_of(constraint)
             if not rows:
                 continue
@@ -73,6 +81,49 @@ class ClosedBuilder(RolledBuilder):
                     at = memory.wrench(r, number, loaded)
                     for j, x in enumerate(wrenches[k]):
                         yield "work", at + j, x
+
+    def _stores_alone(self, kinematics: Kinematics, function: RowFunction, at: np.ndarray) -> Iterator[Store]:
+        """The stores of the negative values of rows outside of loops; ``at`` has the place of every row."""
+        alone = self._cuts.alone
+        for constraint, values in zip(alone, function(kinematics, alone), strict=True):
+            for r, k in self._rows.numbers_of(constraint):
+                if at[r] >= 0:
+                    yield "work", int(at[r]), -values[k]
+
+    def _row_loops(
+        self, loops: TreeLoops, function: RowFunction, at: np.ndarray, memory: RowMemory | None = None
+    ) -> Iterator[Block]:
+        """The loops over cut joints: negative values of their rows and, with a memory, the wrenches of these."""
+        for group in self._cuts.groups:
+            rows = self._cuts.rows_of(group)
+            views = {f"value{j}": ("work", at[r]) for j, r in enumerate(rows.T)}
+            if memory is not None:
+                places = [
+                    [memory.wrench(int(r), 0, ((a, -1.0), (b, 1.0))) for r in several]
+                    for several, (a, b) in zip(rows, group.nodes.tolist(), strict=True)
+                ]
+                wrenches = np.array(places, dtype=np.int64).reshape(rows.shape).T
+                views |= {f"wrench{j}": ("work", each) for j, each in enumerate(wrenches)}
+            yield self._cuts.block(group, loops, self._row_trace(function, group, memory), views)
+
+    def _find_rows_loaded(self, loops: TreeLoops, function: RowFunction) -> None:
+        """Note what the loops over cut joints read."""
+        for group in self._cuts.groups:
+            self._cuts.trace(group, loops, self._row_trace(function, group, None))
+
+    def _row_trace(self, function: RowFunction, group: CutGroup, memory: RowMemory | None) -> Trace:
+        """What is traced of a cut joint: values of its rows, and wrenches if there is a memory of them."""
+
+        def trace(kinematics: CutKinematics, cut: CutJointConstraint) -> Iterator[Store]:
+            values = function(kinematics, [cut])[0]
+            yield from ((f"value{j}", 0, -values[k]) for j, k in enumerate(group.rows))
+            if memory is not None:
+                point = np.array([kinematics.tape.load("work", memory.reference + k) for k in range(3)], dtype=object)
+                wrenches = entering_wrenches(kinematics, cut, point)[0][0]
+                for j, k in enumerate(group.rows):
+                    yield from ((f"wrench{j}", i, x) for i, x in enumerate(wrenches[k]))
+
+        return trace
 
     def _sweep(self, loops: TreeLoops) -> ClosedSweeper:
         loaded = loops.loaded
@@ -87,9 +138,10 @@ class ClosedBuilder(RolledBuilder):
         super()._find_loaded(loops)
         if self.needs_motion:
             kinematics = self.snapshot(Tape(), full=False).kinematics
-            for constraint in self._rows.constraints:
+            for constraint in self._cuts.alone:
                 entering_wrenches(kinematics, constraint, kinematics.link_poses[0].p)
-            kinematics.constraints.chosen(loop_constraints.bias)
+            loop_constraints.bias(kinematics, self._cuts.alone)
+            self._find_rows_loaded(loops, loop_constraints.bias)
 
     def _forward_loops(self, constants: dict[str, np.ndarray]) -> list[Block]:
         if not self.needs_motion:
@@ -119,10 +171,11 @@ class ClosedBuilder(RolledBuilder):
         expressions = [*self.loops.expression_blocks(constants)]
         kinematics = self.snapshot(Tape(), full=False).kinematics
         stores = [*self._row_wrenches(kinematics, memory)]
-        biases = kinematics.constraints.chosen(loop_constraints.bias)
-        stores += [("work", int(at), -bias) for at, bias in zip(right, biases, strict=True)]
+        stores += self._stores_alone(kinematics, loop_constraints.bias, right)
+        rows_of_cuts = [*self._row_loops(self.loops, loop_constraints.bias, right, memory)]
+        constants |= self._cuts.constants
         blocks = [
-            *blocks[:2], *clear, *expressions, *straight_blocks(stores), blocks[2],
+            *blocks[:2], *clear, *expressions, *straight_blocks(stores), *rows_of_cuts, blocks[2],
             memory.shares(), memory.products(x), elimination.factorize(), elimination.solve(x),
             memory.load_joints(every, x, 0), *blocks[3:],
         ]  # fmt: skip
@@ -146,9 +199,11 @@ class ClosedBuilder(RolledBuilder):
         x, y, w = memory.vector(held), memory.vector(every), memory.vector(every)
         positions, whole = memory.eliminate(held), memory.eliminate(every)
         clear = memory.clear()
-        start = partial(self._start_of_projection, memory, held, x, every, w)
+        start = partial(self._start_of_projection, memory, held, x)
         drift_at = y + memory.places(every, range(len(rows)))
         start(), self._drift(there, drift_at)
+        self._find_rows_loaded(self.loops, loop_constraints.residual)
+        self._find_rows_loaded(there, loop_constraints.drift)
         sweeper, (one, two) = self._sweep(self.loops), memory.joint_shares
         passes = [
             sweeper.kinematics(),
@@ -156,7 +211,7 @@ class ClosedBuilder(RolledBuilder):
             sweeper.responses(2, share="one", to=Response.STEP_OF_Q),
             sweeper.responses(3, share="two", to=Response.STEP_OF_U, name="again"),
         ]
-        constants: dict[str, np.ndarray] = {}
+        constants = {**self._cuts.constants, "probes": probe_rates(len(rows))}
         views = {"one": ("work", one), "two": ("work", two), **self._row_views(memory)}
         a = self._lay_out(self.loops, views, passes, constants, "a")
         offsets = [
@@ -165,40 +220,39 @@ class ClosedBuilder(RolledBuilder):
         moved = {"q": ("out", np.array(offsets, dtype=np.int64))}
         b = self._lay_out(there, moved, [self._sweep(there).kinematics()], constants, "b")
         factors = [elimination.factorize() for elimination in memory.eliminations.values()]
-        tape = Tape()
-        z, n = topology.layout.traced_point(tape).z, topology.n_q + topology.n_u
-        tail = [("out", n + k, value) for k, value in enumerate([*z, whole.quadratic_form(tape, w)])]
+        stores, opened = start()
+        closing = [*straight_blocks(stores), *self._row_loops(self.loops, loop_constraints.residual, opened, memory)]
+        drifting = [
+            *straight_blocks(self._drift(there, drift_at)), *self._row_loops(there, loop_constraints.drift, drift_at)
+        ]  # fmt: skip
+        z, n = topology.layout.traced_point(Tape()).z, topology.n_q + topology.n_u
+        tail = [("out", n + k, value) for k, value in enumerate(z)]
+        probes = copy_block("probes", w + memory.places(every, range(len(rows))))
         blocks = [
-            a[0], *clear, *straight_blocks(start()), a[1], memory.shares(), memory.products(), *factors,
+            a[0], *clear, *closing, probes, a[1], memory.shares(), memory.products(), *factors,
             positions.solve(x), memory.load_joints(held, x, 0), a[2],
-            *b, *straight_blocks(self._drift(there, drift_at)), whole.solve(y), memory.load_joints(every, y, 1), a[3],
-            whole.forward(w), *straight_blocks(tail),
+            *b, *drifting, whole.solve(y), memory.load_joints(every, y, 1), a[3],
+            whole.forward(w), *whole.quadratic_form(w, n + topology.n_z), *straight_blocks(tail),
         ]  # fmt: skip
         return blocks, constants, n + topology.n_z + 1
 
-    def _start_of_projection(
-        self, memory: RowMemory, held: tuple[int, ...], x: int, every: tuple[int, ...], w: int
-    ) -> list[Store]:
-        """The stores of wrenches, residuals and of the rates that probe the effective mass."""
+    def _start_of_projection(self, memory: RowMemory, held: tuple[int, ...], x: int) -> tuple[list[Store], np.ndarray]:
+        """The stores of wrenches and residuals, and the place of the residual of each row; -1 of those of speeds."""
         kinematics = self.snapshot(Tape(), full=False).kinematics
         rows = [r for r, unit in enumerate(self._rows.units) if unit in POSITIONS]
-        residual = kinematics.constraints.chosen(loop_constraints.residual)[rows]
+        places = np.full(len(self._rows), -1, dtype=np.int64)
+        places[rows] = x + memory.places(held, rows)
         stores = [*self._row_wrenches(kinematics, memory)]
-        places = x + memory.places(held, rows)
-        stores += [("work", int(at), -value) for at, value in zip(places, residual, strict=True)]
-        probe = probe_rates(len(self._rows))
-        places = w + memory.places(every, range(len(self._rows)))
-        return stores + [("work", int(at), float(value)) for at, value in zip(places, probe, strict=True)]
+        return [*stores, *self._stores_alone(kinematics, loop_constraints.residual, places)], places
 
-    def _drift(self, loops: TreeLoops, at: np.ndarray | int) -> list[Store]:
+    def _drift(self, loops: TreeLoops, at: np.ndarray) -> list[Store]:
         """The stores of the rates of the rows at the projected position, with the speeds before the projection."""
         tape = Tape()
         point = self.topology.layout.traced_point(tape).replaced(q=tape.inputs("out", self.topology.n_q))
         kinematics = partial(RolledKinematics, loops_of=lambda tree: loops, tape=tape)
         composition = Composition(kinematics=kinematics, motion=RolledMotion)
         snapshot = Snapshot(self.topology, point, formulation=composition)
-        drift = snapshot.constraints.chosen(loop_constraints.drift)
-        return [("work", int(k), -value) for k, value in zip(np.zeros(len(drift)) + at, drift, strict=True)]
+        return [*self._stores_alone(snapshot.kinematics, loop_constraints.drift, at)]
 
     # -- rows and poses ----------------------------------------------------------------------------
     def _rows_and_poses(self) -> tuple[list[Block], dict[str, np.ndarray], int]:
@@ -207,82 +261,17 @@ class ClosedBuilder(RolledBuilder):
 
         ``loop_rates`` differentiates the first, and the second if its options name it.
         """
-        name, axes_at = self.kernel.name, 0
+        name = self.kernel.name
         has_poses, has_rows = name != "closure", name == "closure" or bool(self.kernel.options)
-        if has_poses:
-            axes_at = self.work.allocate(42 * len(self.topology.cuts))
-
-        def find_stores() -> tuple[list[list[Store]], list[Pairs], int]:
-            stores, pairs, size = list[list[Store]](), list[Pairs](), 0
-            for find, wanted in ((partial(self._pose_stores, axes_at), has_poses), (self._closure_stores, has_rows)):
-                if wanted:
-                    pairs.append([])
-                    found, size = find(pairs[-1], size)
-                    stores.append(found)
-            return stores, pairs, size
-
+        made = ClosureBlocks(self, has_poses=has_poses, has_rows=has_rows)
         self.loops.loaded |= {"X"}
-        _, entries, _ = find_stores()
+        _, entries, _ = made.find()
         sweeper, constants = self._sweep(self.loops), dict[str, np.ndarray]()
         kinds = [("cut_axes", sweeper.pose_columns)] * has_poses + [("carried", sweeper.row_entries)] * has_rows
         passes = [sweeper.kinematics()]
-        for k, ((view, make), found) in enumerate(zip(kinds, entries, strict=True), start=1):
-            nodes, loads, outs = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        for k, ((view, make), pairs) in enumerate(zip(kinds, entries, strict=True), start=1):
+            nodes, loads, outs = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
             passes.append(make(k, Iterations(nodes, {view: ("work", loads), "entries": ("out", outs)})))
         blocks = self._lay_out(self.loops, {}, passes, constants, "a")
-        stores, _, size = find_stores()
-        straight = [block for part in stores for block in straight_blocks(part)]
-        return [blocks[0], *straight, *blocks[1:]], constants, size
-
-    def _closure_stores(self, entries: Pairs, start: int) -> tuple[list[Store], int]:
-        """The stores of residuals, rates and loads, from some place in ``out`` on, and the size of ``out``.
-
-        ``entries`` gets node, index of its load in ``work`` and index of the first entry in ``out`` of each pair.
-        """
-        kinematics = self.snapshot(Tape(), full=False).kinematics
-        constraints = kinematics.constraints
-        values = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
-        stores: list[Store] = [("out", start + k, x) for k, x in enumerate(values)]
-        out = start + len(values)
-        for constraint in constraints.loop_constraints:
-            carried, loads = carried_wrenches(kinematics, constraint)
-            at = {}
-            for frames, wrenches in loads.items():
-                key = constraint.name, tuple(map(str, frames))
-                if key not in self._loads_at:
-                    self._loads_at[key] = self.work.allocate(wrenches.size)
-                at[frames] = self._loads_at[key]
-                stores += [("work", at[frames] + k, x) for k, x in enumerate(wrenches.ravel())]
-            n_columns = sum(kinematics.tree.nodes[i].joint.n_u for i in carried)
-            for k in range(len(constraint.units)):
-                here = out + k * n_columns
-                for i, frames in carried.items():
-                    entries.append((i, at[frames] + 6 * k, here))
-                    here += kinematics.tree.nodes[i].joint.n_u
-            out += len(constraint.units) * n_columns
-        return stores, out
-
-    @cached_property
-    def _loads_at(self) -> dict[tuple[str, tuple[str, ...]], int]:
-        return {}
-
-    def _pose_stores(self, axes_at: int, entries: Pairs, out: int) -> tuple[list[Store], int]:
-        """The stores of errors and axes, and the size of ``out``; ``entries`` as in ``_closure_stores``."""
-        tape = Tape()
-        kinematics, x = self.snapshot(tape, full=False).kinematics, tape.inputs("x", n_cut_coordinates(self.topology))
-        stores: list[Store] = []
-        start = 0
-        for cut in self.topology.cuts:
-            error = PoseError(kinematics, cut, x[start : start + cut.joint.n_q])
-            start += cut.joint.n_q
-            stores += [("out", out + k, value) for k, value in enumerate(error.head)]
-            out += len(error.head)
-            for k, value in enumerate(np.concatenate([error.axes(1.0), error.axes(-1.0)])):
-                stores.append(("work", axes_at + k, value))
-            for i in dict.fromkeys(i for i, _, _, _ in freedoms(kinematics, CutJointConstraint(cut))):
-                entries.append((i, axes_at + (0 if i in error.child else 21), out))
-                out += 6 * kinematics.tree.nodes[i].joint.n_u
-            stores += [("out", out + k, value) for k, value in enumerate(error.tail)]
-            out += len(error.tail)
-            axes_at += 42
-        return stores, out
+        found, _, size = made.find()
+        return [blocks[0], *found, *blocks[1:]], constants | made.constants, size

@@ -16,6 +16,7 @@ from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
 from kinode.multibody.kinematics import SIDES, Kinematics
+from kinode.multibody.restraints.constraint_forces import frames_of
 from kinode.multibody.restraints.loop_constraints import LoopConstraint, carriers_of, freedoms, row_rates
 
 
@@ -113,16 +114,21 @@ def entering_wrenches(
     ]
 
 
-def carried_wrenches(
-    kinematics: Kinematics, constraint: LoopConstraint
-) -> tuple[dict[int, tuple[Frame, ...]], dict[tuple[Frame, ...], Array]]:
-    """The frames of a constraint that each link carries which can change its rows; and the load on each such set.
+def carried_frames(kinematics: Kinematics, constraint: LoopConstraint) -> dict[int, tuple[Frame, ...]]:
+    """The frames of a constraint that each link carries which can change its rows."""
+    relative = constraint.relative
+    frames = constraint.find_dependencies(kinematics)[0] if relative else frames_of(kinematics, constraint)
+    carriers = {frame: carriers_of(kinematics, frame) for frame in frames}
+    nodes = dict.fromkeys(i for i, _, _, _ in freedoms(kinematics, constraint))
+    return {i: tuple(frame for frame in carriers if i in carriers[frame]) for i in nodes}
+
+
+def carried_wrenches(kinematics: Kinematics, constraint: LoopConstraint) -> dict[tuple[Frame, ...], Array]:
+    """The load on each set of frames that some link carries.
 
     The load is moment about the world's origin and force for each row, in world axes: rows x 6.
     """
     loads = dict(unit_wrenches(kinematics, constraint, ZERO3))
-    carriers = {frame: carriers_of(kinematics, frame) for frame in loads}
-    nodes = dict.fromkeys(i for i, _, _, _ in freedoms(kinematics, constraint))
-    carried = {i: tuple(frame for frame in loads if i in carriers[frame]) for i in nodes}
     none = np.zeros((len(constraint.units), 6))
-    return carried, {frames: sum((loads[f] for f in frames), none) for frames in dict.fromkeys(carried.values())}
+    sets = dict.fromkeys(carried_frames(kinematics, constraint).values())
+    return {frames: sum((loads[f] for f in frames), none) for frames in sets}

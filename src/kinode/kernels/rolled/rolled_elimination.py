@@ -96,13 +96,14 @@ class RolledElimination:
             steps += [(1, x + TILE * i, self._factor(i, j), x + TILE * j) for i in below]
         return steps
 
-    def quadratic_form(self, tape: Tape, x: int) -> Scalar:
-        """b' A^-1 b, after ``forward``."""
-        total: Scalar = 0.0
-        for j in range(TILE * self.n_tiles):
-            value = tape.load("work", x + j)
-            total = total + value * value * tape.load("work", int(self._inverse[0]) + j)
-        return total
+    def quadratic_form(self, x: int, out: int) -> list[Block]:
+        """b' A^-1 b, after ``forward``, becomes the entry ``out`` of the result."""
+        tape, tiles = Tape(), TILE * np.arange(self.n_tiles, dtype=np.int64)
+        total: Scalar = tape.input("out", out)
+        for k in range(TILE):
+            total = total + tape.input("a", k) * tape.input("a", k) * tape.input("b", k)
+        views = {"a": ("work", x + tiles), "b": ("work", int(self._inverse[0]) + tiles)}
+        return [Block(1, {}, [[("out", out, 0.0)]]), Block(self.n_tiles, views, [[("out", out, total)]])]
 
 
 def _filled(neighbors: Sequence[set[int]]) -> list[list[int]]:
@@ -120,6 +121,12 @@ def table_block(steps: Sequence[Step], cases: Sequence[Case]) -> Block:
     table = np.array(steps, dtype=np.int64).reshape(-1, 4)
     views = {name: ("work", table[:, k]) for k, name in enumerate("abc", 1)}
     return Block(len(table), views, [case(Tape()) for case in cases], table[:, 0])
+
+
+def copy_block(name: str, places: np.ndarray) -> Block:
+    """The loop that copies a table of numbers to places in ``work``."""
+    views = {"a": ("work", places), "b": (name, np.arange(len(places), dtype=np.int64))}
+    return Block(len(places), views, [[("a", 0, Tape().input("b", 0))]])
 
 
 # -- operations on tiles -----------------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ class Constraints:
         """The frames of a constraint, and the rates of its rows for the six unit velocities of each."""
         kinematics = self.kinematics
         rates = []
-        for frame in _frames_of(kinematics, constraint):
+        for frame in frames_of(kinematics, constraint):
             each = []
             for unit in np.eye(6):
 
@@ -155,7 +155,7 @@ class Constraints:
         return rates
 
 
-def _frames_of(kinematics: Kinematics, constraint: LoopConstraint) -> list[Frame]:
+def frames_of(kinematics: Kinematics, constraint: LoopConstraint) -> list[Frame]:
     """The frames whose velocities change a constraint's rows."""
     frames: list[Frame] = []
 

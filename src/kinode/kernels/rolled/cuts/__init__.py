@@ -1,0 +1,1 @@
+"""Cut joints in loop code: those of a kind share their steps."""
