@@ -9,7 +9,7 @@ a log.  So the time is a few times that of the program, whatever the number of c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,20 +42,22 @@ def reverse_program(program: Program, columns: Sequence[Column], n_x: int) -> Pr
     n_x : int
         Where the weights begin in ``x``; the program itself reads what comes before.
     """
-    assert program.finish is None, "the function behind the blocks has no derivative"
-    return _Reversal(program, columns, n_x).program()
+    return Reversal(program, columns, n_x).program()
 
 
-class _Reversal:
+class Reversal:
     """One program and where its sensitivities are.
 
     In ``work`` the program itself comes first, then sensitivities of its ``work``, of arguments, then the log.
+    ``also`` are entries besides those of the directions on which results depend, by array and position.
     """
 
-    def __init__(self, program: Program, columns: Sequence[Column], n_x: int) -> None:
+    def __init__(self, program: Program, columns: Sequence[Column], n_x: int, also: Sequence[Site] = ()) -> None:
+        assert program.finish is None, "the function behind the blocks has no derivative"
         self.source, self.columns, self.n_x = program, columns, n_x
+        self.n_results = program.sizes["out"]
         arguments = dict.fromkeys((name, position) for column in columns for name, position, _ in column)
-        self.moving = MovingEntries(program, arguments)
+        self.moving = MovingEntries(program, [*arguments, *also])
         n = program.sizes.get("work", 0)
         self.starts, self.size = {"work": n}, 2 * n
         for name in dict.fromkeys(name for name, _ in arguments):
@@ -81,21 +83,32 @@ class _Reversal:
 
     def program(self) -> Program:
         """The whole program."""
+        forward, backward = self.run_both_ways()
+        return self.joined([*forward, *self.clear(), *reversed(backward), *self.results()], self.source.constants)
+
+    def run_both_ways(self) -> tuple[list[Block], list[Block]]:
+        """The blocks of the program, which fill the log, and for each the block that runs it backward."""
         forward: list[Block] = []
-        backward: list[list[Block]] = []
+        backward: list[Block] = []
         start = 0
         for block, cases in zip(self.source.blocks, self.moving.cases, strict=True):
             reverse = _ReverseBlock(self, block, start)
-            backward.append([reverse.block(cases)])
+            backward.append(reverse.block(cases))
             forward.append(_without_results(replace(block, views={**block.views, **reverse.log_views}), reverse.logs))
             start += block.count
-        blocks = [*forward, *self._clear(), *(each for group in reversed(backward) for each in group), *self._results()]
-        kept = [block for block in blocks if any(block.cases)]
-        sizes = {**self.source.sizes, "x": self.n_x + self.source.sizes["out"], "work": self.size}
-        sizes["out"] = len(self.columns)
-        return Program(self.source.name, sizes, self.source.constants, kept, self.source.rare)
+        return forward, backward
 
-    def _clear(self) -> Iterator[Block]:
+    def joined(self, blocks: Sequence[Block], constants: Mapping[str, np.ndarray]) -> Program:
+        """The program of some blocks."""
+        kept = [block for block in blocks if any(block.cases)]
+        sizes = {**self.source.sizes, "x": self.n_x + self.n_results, "work": self.size, "out": len(self.columns)}
+        return Program(self.source.name, sizes, constants, kept, self.source.rare)
+
+    def seed(self, position: int) -> Site:
+        """The array of the sensitivity of a result, and how far behind the result's position it stands there."""
+        return "x", self.n_x
+
+    def clear(self) -> Iterator[Block]:
         """All sensitivities become zero."""
         whole, rest = divmod(len(self.cleared), RUN)
         for start, count, step in ((self.cleared.start, whole, RUN), (self.cleared.stop - rest, rest, 1)):
@@ -103,7 +116,7 @@ class _Reversal:
                 offsets = start + step * np.arange(count, dtype=np.int64)
                 yield Block(count, {"a": ("work", offsets)}, [[("a", k, 0.0) for k in range(step)]])
 
-    def _results(self) -> Iterator[Block]:
+    def results(self) -> Iterator[Block]:
         """The products of directions and sensitivities."""
         stores: list[Store] = []
         for k, column in enumerate(self.columns):
@@ -123,7 +136,7 @@ class _Reversal:
 class _ReverseBlock:
     """The block that runs another one backward; ``logs`` are the stores that each case of that one has to add."""
 
-    def __init__(self, whole: _Reversal, block: Block, start: int) -> None:
+    def __init__(self, whole: Reversal, block: Block, start: int) -> None:
         self.whole, self.source, self.start = whole, block, start
         self.views: Views = {}
         self.log_views: Views = {}
@@ -212,7 +225,10 @@ class _ReverseBlock:
     def _sensitivity(self, view: str, position: int) -> Site:
         """The site of the sensitivity of an entry."""
         array, offsets = self.source.view(view)
-        at, start = ("x", self.whole.n_x) if array == "out" else ("work", self.whole.starts[array])
+        if array == "out":
+            at, start = self.whole.seed(position + (0 if offsets is None else int(offsets[0])))
+        else:
+            at, start = "work", self.whole.starts[array]
         if offsets is None:
             return at, start + position
         name = f"{view} back"

@@ -8,17 +8,23 @@ They cover what the recursion does not: loops, laws and elements, other states, 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from kinode.algebra.trace import Tape
+from kinode.jit.kernel_text.early_turns import compute_turns_early
+from kinode.jit.kernel_text.lean_programs import make_lean
 from kinode.jit.program import Program, Store
 from kinode.kernels.derivatives.directed_outputs import count_directions
 from kinode.kernels.derivatives.directions import along, unit_directions
 from kinode.kernels.derivatives.recursion_scope import LOOP_KERNELS
+from kinode.kernels.derivatives.reverse_equations import reverse_equations
 from kinode.kernels.derivatives.reverse_programs import reverse_program
 from kinode.kernels.derivatives.tangent_programs import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.rolled.adjoint_solver import make_solver
+from kinode.kernels.rolled.equation_builder import EquationBuilder
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.multibody.dependent_joints import n_cut_coordinates
 from kinode.structure.topology import Topology
@@ -44,12 +50,27 @@ def differentiate_twice(topology: Topology, builder: Builder, options: Derivativ
 
 def differentiate_backward(topology: Topology, builder: Builder, options: DerivativeOptions) -> Program:
     """The program of the derivatives of the weighted sum of all results by each direction."""
-    program, tape = _program_of(topology, builder, options.of, adds_efforts="effort" not in options.of), Tape()
+    tape = Tape()
     columns = [
         [(*tape.nodes[index].args, rate) for index, rate in direction.items()]
         for direction in unit_directions(topology, tape, options)
     ]
+    if topology.constrained and options.of[0] not in ("bias", "effort"):
+        equations = _equations_of(topology, options.of)
+        program = equations.equations()
+        if program is not None:
+            find_solver = partial(make_solver, topology)
+            whole = reverse_equations(make_lean(program), columns, topology.n_u, equations.unknowns, find_solver)
+            return compute_turns_early(make_lean(whole))
+    program = _program_of(topology, builder, options.of, adds_efforts="effort" not in options.of)
     return reverse_program(program, columns, topology.n_u)
+
+
+def _equations_of(topology: Topology, of: tuple[str, ...]) -> EquationBuilder:
+    """The builder of the equations of motion and of what is differentiated."""
+    name = LOOP_KERNELS.get(of[0])
+    kernel, also = (Kernel("evaluate", of), ()) if name is None else (Kernel(name), of[1:])
+    return EquationBuilder(topology, kernel, adds_efforts=True, also=also)
 
 
 def differentiate_loops(topology: Topology, builder: Builder, kernel: Kernel) -> Program:
