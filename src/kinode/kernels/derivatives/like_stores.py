@@ -26,9 +26,7 @@ def roll_stores(stores: Sequence[Store]) -> Iterator[Block]:
         yield _roll(alike)
 
 
-def roll_groups(
-    groups: Iterable[Sequence[Store]], name: str, constants: dict[str, np.ndarray]
-) -> Iterator[Block]:
+def roll_groups(groups: Iterable[Sequence[Store]], name: str, constants: dict[str, np.ndarray]) -> Iterator[Block]:
     """Loops over groups of stores, whose values are the same operations on other entries and with other numbers.
 
     The groups run one after the other, in another order; no view stands for an array.  Numbers that are not the same in

@@ -21,6 +21,8 @@ from kinode.kernels.derivatives.reverse_equations import EquationPlaces, Solver
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response, Results, is_free, without_bias
+from kinode.kernels.rolled.rolled_builder import RolledBuilder
+from kinode.kernels.rolled.tree_loops import TreeLoops
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.multibody.links import link_steps
 from kinode.structure.topology import Topology
@@ -57,6 +59,10 @@ class _SolverBuilder(ClosedBuilder):
         ]  # fmt: skip
         motion.append(_copy(first + in_tiles, places.unknowns + n + rows))
         return Solver(motion, adjoint, program.constants, program.sizes["work"])
+
+    def _find_loaded(self, loops: TreeLoops) -> None:
+        RolledBuilder._find_loaded(self, loops)
+        loops.loaded |= {"X", "w", "v", "A0"}  # what rows of constraints load; they are not traced to learn it
 
     def _extend(self, sweeper: ClosedSweeper, passes: list[TreePass], views: dict[str, tuple[str, np.ndarray]]) -> None:
         passes += [_adjoint_shares(), _adjoint_responses(sweeper)]

@@ -9,7 +9,7 @@ Behind the results the left sides e and r are results too.  Both vanish for the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -23,7 +23,7 @@ from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_backward
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
-from kinode.kernels.rolled.rolled_motion import Loaded, RolledKinematics, RolledMotion
+from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.rolled_programs import Sweeper
 from kinode.kernels.rolled.tree_loops import TreeLoops
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
@@ -180,7 +180,7 @@ class _GivenKinematics(RolledKinematics):
         self._start = start
 
     @cached_property
-    def unaccelerated(self) -> tuple[list[Array], Loaded[Spatial]]:
+    def unaccelerated(self) -> tuple[list[Array], Sequence[Spatial]]:
         """Accelerations of node joints and links."""
         _, links = super().unaccelerated
         given = [self._tape.input("work", self._start + k) for k in range(self.topology.n_u)]
