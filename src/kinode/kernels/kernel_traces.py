@@ -42,6 +42,7 @@ find_named_values = _LaterModule("derivatives.derived_values").find_named_values
 has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
 has_adjoint = _LaterModule("derivatives.recursion_scope").has_adjoint
 has_adjoint_of_motion = _LaterModule("derivatives.recursion_scope").has_adjoint_of_motion
+has_adjoint_of_shared = _LaterModule("derivatives.recursion_scope").has_adjoint_of_shared
 has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
 
 
@@ -174,6 +175,7 @@ TRACES: Mapping[str, KernelTrace] = {
     "gradient_of_motion": KernelTrace(
         trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
     ),
+    "shared_gradient": KernelTrace(n_x=directed_outputs.count_shared, rolled=has_adjoint_of_shared),
     "second_derivatives": KernelTrace(
         trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors, rolled=has_tangents
     ),

@@ -17,6 +17,7 @@ from kinode.dynamics.derivative_calls.prepared_derivatives import (
     split_request,
     write_into,
 )
+from kinode.dynamics.derivative_calls.shared_gradients import find_shared_gradients, shares_in_numbers
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.derivative_calls.singular_states import check_positions
 from kinode.dynamics.mode_fitting import needs_modes
@@ -133,8 +134,12 @@ class PreparedGradient:
             result = np.sum([part.evaluate(t, q, u, x, z, p, inputs, several) for part, several in each], axis=0)
         elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
-            options = settle_sharing(self.dynamics, request, point).options
-            result = self.dynamics.kernels.call(self.kernel._replace(options=options), point, joined)
+            settled = settle_sharing(self.dynamics, request, point)
+            if shares_in_numbers(self.dynamics, settled):
+                weights = np.expand_dims(own, -2)
+                result = find_shared_gradients(self.dynamics, settled, point, loads, weights)[..., 0, :]
+            else:
+                result = self.dynamics.kernels.call(self.kernel._replace(options=settled.options), point, joined)
             check_positions(self.dynamics, ", ".join(request.of), point, result)
         else:
             result = np.zeros((*joined.shape[:-1], 0))

@@ -58,6 +58,13 @@ def has_adjoint_of_motion(topology: Topology, options: DerivativeOptions) -> boo
     return options.of == ("effort",)
 
 
+def has_adjoint_of_shared(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether gradients of loads that are shared by least norm are those of loop code and of numbers: joints alone
+    transmit loads, and nothing but quantities by name is differentiated."""
+    plain = set(topology.holding) == set(topology.system.joints)
+    return topology.constrained and plain and not any(name in OF_SYSTEMS for name in options.of)
+
+
 def is_known_tree(topology: Topology) -> bool:
     """Whether a system is a tree of known joints without elements and laws of efforts."""
     if topology.constrained or topology.couplings or topology.network or topology.system.elements or not topology.n_u:

@@ -41,7 +41,7 @@ class Solver:
 
 def reverse_equations(
     program: Program, columns: Sequence[Column], n_x: int, unknowns: range,
-    find_solver: Callable[[EquationPlaces], Solver],
+    find_solver: Callable[[EquationPlaces], Solver], kept: range = range(0),
 ) -> Program:  # fmt: skip
     """The program whose results are the derivatives of a weighted sum by each of some directions.
 
@@ -58,8 +58,12 @@ def reverse_equations(
         The entries of ``work`` that are unknown.
     find_solver : callable
         Makes the solver.
+    kept : range
+        The results whose values stand behind the derivatives.
     """
-    return _EquationReversal(program, columns, n_x, unknowns, find_solver).program()
+    reversal = _EquationReversal(program, columns, n_x, unknowns, find_solver)
+    reversal.kept = kept
+    return reversal.program()
 
 
 class _EquationReversal(Reversal):

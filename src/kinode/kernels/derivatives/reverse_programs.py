@@ -49,13 +49,14 @@ class Reversal:
     """One program and where its sensitivities are.
 
     In ``work`` the program itself comes first, then sensitivities of its ``work``, of arguments, then the log.
-    ``also`` are entries besides those of the directions on which results depend, by array and position.
+    ``also`` are entries besides those of the directions on which results depend, by array and position.  ``kept`` are
+    results whose values stand behind the derivatives.
     """
 
     def __init__(self, program: Program, columns: Sequence[Column], n_x: int, also: Sequence[Site] = ()) -> None:
         assert program.finish is None, "the function behind the blocks has no derivative"
         self.source, self.columns, self.n_x = program, columns, n_x
-        self.n_results = program.sizes["out"]
+        self.n_results, self.kept = program.sizes["out"], range(0)
         arguments = dict.fromkeys((name, position) for column in columns for name, position, _ in column)
         self.moving = MovingEntries(program, [*arguments, *also])
         n = program.sizes.get("work", 0)
@@ -94,14 +95,16 @@ class Reversal:
         for block, cases in zip(self.source.blocks, self.moving.cases, strict=True):
             reverse = _ReverseBlock(self, block, start)
             backward.append(reverse.block(cases))
-            forward.append(_without_results(replace(block, views={**block.views, **reverse.log_views}), reverse.logs))
+            logging = replace(block, views={**block.views, **reverse.log_views})
+            forward.append(_with_kept(logging, reverse.logs, self.kept, len(self.columns)))
             start += block.count
         return forward, backward
 
     def joined(self, blocks: Sequence[Block], constants: Mapping[str, np.ndarray]) -> Program:
         """The program of some blocks."""
         kept = [block for block in blocks if any(block.cases)]
-        sizes = {**self.source.sizes, "x": self.n_x + self.n_results, "work": self.size, "out": len(self.columns)}
+        sizes = {**self.source.sizes, "x": self.n_x + self.n_results, "work": self.size}
+        sizes["out"] = len(self.columns) + len(self.kept)
         return Program(self.source.name, sizes, constants, kept, self.source.rare)
 
     def seed(self, position: int) -> Site:
@@ -270,10 +273,19 @@ def _times(case: ProgramCase, start: int) -> np.ndarray:
     return start + (np.arange(case.block.count) if case.iterations is None else case.iterations)
 
 
-def _without_results(block: Block, logs: Sequence[Sequence[Store]]) -> Block:
-    """A block that stores no results, but what the log keeps."""
-    cases = [
-        [*(store for store in stores if block.view(store[0])[0] != "out"), *kept]
-        for stores, kept in zip(block.cases, logs, strict=True)
-    ]
-    return replace(block, cases=cases)
+def _with_kept(block: Block, logs: Sequence[Sequence[Store]], kept: range, start: int) -> Block:
+    """A block that stores what the log keeps and, of the results, those that are ``kept``, from ``start`` on."""
+    views, cases = dict(block.views), list[list[Store]]()
+    for stores, own in zip(block.cases, logs, strict=True):
+        cases.append([])
+        for view, position, value in stores:
+            array, offsets = block.view(view)
+            if array != "out":
+                cases[-1].append((view, position, value))
+            elif position + (0 if offsets is None else int(offsets[0])) in kept:
+                moved = "out" if offsets is None else f"{view} kept"
+                if offsets is not None:
+                    views[moved] = "out", offsets + start - kept.start
+                cases[-1].append((moved, position + (start - kept.start if offsets is None else 0), value))
+        cases[-1] += own
+    return replace(block, views=views, cases=cases)

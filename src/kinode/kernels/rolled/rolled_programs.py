@@ -56,6 +56,8 @@ def make_program(
                 return tangent_builder.differentiate_twice(topology, builder, kernel.options)
             case "gradient" | "gradient_of_motion":
                 return tangent_builder.differentiate_backward(topology, builder, kernel.options)
+            case "shared_gradient":
+                return tangent_builder.differentiate_shared(topology, kernel.options)
         return DerivativeBuilder(topology, kernel).program()
     return compute_turns_early(make_lean(builder(topology, kernel).program()))
 
