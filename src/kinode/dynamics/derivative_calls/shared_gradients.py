@@ -17,7 +17,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
-from kinode.dynamics.state_batches.world_stiffness import JointTables, WorldStiffness
+from kinode.dynamics.state_batches.certified_sharing import find_joint_tables
+from kinode.dynamics.state_batches.world_stiffness import JointTables
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 
@@ -52,7 +53,7 @@ def find_shared_gradients(
     """
     sharing = request.options.sharing
     assert sharing is not None
-    tables = JointTables(dynamics.topology, sharing)
+    tables = find_joint_tables(dynamics, sharing)
     options = replace(request.options, sharing=replace(sharing, locks=(), shared=()))  # code is that of any pattern
     at_state = _SharedGradients(dynamics, Kernel("shared_gradient", options), tables, request.shape[1])
     rows = next((len(x) for x in (effort, weights[..., 0, :]) if x.ndim == 2), None)
@@ -82,7 +83,7 @@ class _SharedGradients:
             arguments, np.cumsum([len(effort), n, n_results, n]), axis=1
         )
         arguments[:, : len(effort)] = effort
-        stiffness = WorldStiffness(tables, self.kernels.call(Kernel("stress_directions"), point).ravel())
+        stiffness = tables.at_state(self.kernels.call(Kernel("stress_directions"), point).ravel())
         loads = self.kernels.call(self.kernel, point, arguments[0])[self.n_columns + n :] / tables.units
         change, _ = stiffness.share(loads)
         changes[:] = np.where(tables.shared, change * tables.units, 0.0)

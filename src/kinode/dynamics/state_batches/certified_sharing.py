@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.state_batches.compiled_stresses import Stresses, StressTables
-from kinode.dynamics.state_batches.world_stiffness import JointTables, WorldStiffness, is_plain
+from kinode.dynamics.state_batches.world_stiffness import JointTables, is_plain
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE
 from kinode.kernels.kernel_options import Kernel, SharingOptions
 from kinode.kernels.kernel_outputs import trial_loads
@@ -39,6 +39,8 @@ REFERENCES = 5  # states at which ranks are found
 MOST_FLEXIBLE = 1e8  # inverse pivot
 UNTOUCHED = 0.1 * UNIQUE  # change of a unique component by a trial load of size 1
 KNOWN: WeakKeyDictionary[Kernels, SharingOptions | None] = WeakKeyDictionary()  # what was found for a system
+
+TABLES: WeakKeyDictionary[Kernels, dict[SharingOptions, JointTables]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +68,23 @@ def share_certified(dynamics: Dynamics, states: EvaluationPoint, options: Sharin
     return CertifiedSharing(change, certified)
 
 
+def find_joint_tables(dynamics: Dynamics, options: SharingOptions) -> JointTables:
+    """The tables of a system for sharing in numbers."""
+    known = TABLES.setdefault(dynamics.kernels, {})
+    if options not in known:
+        known[options] = JointTables(dynamics.topology, options)
+    return known[options]
+
+
 def _share_in_numbers(dynamics: Dynamics, states: EvaluationPoint, options: SharingOptions, x: Array) -> Array:
     """The result of the kernel ``load_sharing``, without code that grows with the mechanism."""
-    tables, shared = JointTables(dynamics.topology, options), np.array(options.shared, dtype=bool)
+    tables, shared = find_joint_tables(dynamics, options), np.array(options.shared, dtype=bool)
     directions = np.atleast_2d(dynamics.kernels.call(Kernel("stress_directions"), states))
     result = np.full((len(x), int(shared.sum()) + len(shared) + 2), np.inf)
     for k, (own, loads) in enumerate(zip(np.broadcast_to(directions, (len(x), directions.shape[1])), x, strict=True)):
         if not np.isfinite(own).all():
             continue
-        stiffness = WorldStiffness(tables, own)
+        stiffness = tables.at_state(own)
         if stiffness.flexibility < MOST_FLEXIBLE:
             change, _ = stiffness.share(loads)
             trial, locked = stiffness.share(trial_loads(len(shared)))

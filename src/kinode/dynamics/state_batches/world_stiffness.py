@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinode.structure.topology import Topology
 
 FIXED = 21  # numbers of a joint in the directions before its freedoms: R_WM, p_WM, R_FM
+LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])  # rows of S, which has angular ones first
 WORLD = -1
 
 
@@ -36,7 +37,11 @@ def is_plain(topology: Topology) -> bool:
 
 
 class JointTables:
-    """What does not change with the state: bodies of joints, where their directions stand, units, locks."""
+    """What does not change with the state: bodies of joints, where their directions stand, units, locks.
+
+    ``freedoms_at`` and ``efforts_at`` are the entries of the directions with freedoms and unit efforts: joint,
+    component (linear first), freedom; ``is_freedom`` tells freedoms from what fills the table.
+    """
 
     def __init__(self, topology: Topology, options: SharingOptions) -> None:
         system = topology.system
@@ -51,10 +56,23 @@ class JointTables:
         self.units = find_load_units(topology, options.length)
         self.shared = np.array(options.shared, dtype=bool)
         number = {joint.name: k for k, joint in enumerate(joints)}
-        units = {name: find_effort_units(topology, name, options.length) for name, _ in options.locks}
-        self.locks = [(number[name], k, units[name][k]) for name, k in options.locks]
+        self.lock_joints = np.array([number[name] for name, _ in options.locks], dtype=np.int64)
+        self.lock_columns = np.array([k for _, k in options.locks], dtype=np.int64)
+        self.lock_units = np.array([find_effort_units(topology, name, options.length)[k] for name, k in options.locks])
         self.fixed_at = self.at[:, None] + np.arange(FIXED)
-        self.freedoms = [(j, int(n), int(at) + FIXED) for j, (n, at) in enumerate(zip(self.n_u, self.at, strict=True))]
+        columns = np.arange(max(1, self.n_u.max(initial=0)))
+        self.is_freedom = (columns < self.n_u[:, None])[:, None, :]
+        rows = (self.at + FIXED)[:, None] + self.n_u[:, None] * LINEAR_FIRST
+        self.freedoms_at = np.where(self.is_freedom, rows[:, :, None] + columns, 0)
+        self.efforts_at = self.freedoms_at + np.where(self.is_freedom, 6 * self.n_u[:, None, None], 0)
+        self._last: tuple[Array, WorldStiffness] | None = None
+
+    def at_state(self, directions: Array) -> WorldStiffness:
+        """The joints at one state; those of the last one are kept."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], directions):
+            self._last = last = directions.copy(), WorldStiffness(self, directions)
+        return last[1]
 
 
 class WorldStiffness:
@@ -70,18 +88,17 @@ class WorldStiffness:
         self.R, self.R_FM = fixed[:, :9].reshape(-1, 3, 3), fixed[:, 12:].reshape(-1, 3, 3)
         origins = np.vstack([directions[-3 * tables.n_bodies :].reshape(-1, 3), np.zeros(3)])
         self.arms = (fixed[:, None, 9:12] - origins[tables.bodies]) / tables.length
-        self.S, efforts = np.zeros((2, n, 6, max(1, tables.n_u.max(initial=0))))
-        for j, count, at in tables.freedoms:
-            own = directions[at : at + 12 * count].reshape(2, 6, count)
-            self.S[j, :, :count] = np.vstack([own[0, 3:], tables.length * own[0, :3]])
-            efforts[j, :, :count] = np.vstack([own[1, 3:], own[1, :3] / tables.length])
+        scale = np.repeat([1.0, tables.length], 3)[:, None]
+        self.S = np.where(tables.is_freedom, directions[tables.freedoms_at] * scale, 0.0)
         self.S_inverse = np.linalg.pinv(self.S)
         self.N = np.eye(6) - self.S @ self.S_inverse
         self.A = np.zeros((n, 2, 6, 6))  # loads at M in its axes to balances about the origin of each body
         self.A[:, :, :3, :3] = _skew(self.arms) @ self.R[:, None]
         self.A[:, :, :3, 3:] = self.A[:, :, 3:, :3] = self.R[:, None]
         self.A[:, 1] *= -1.0
-        self.lock_loads = [(j, unit * self.A[j] @ efforts[j, :, k]) for j, k, unit in tables.locks]
+        at = tables.efforts_at[tables.lock_joints, :, tables.lock_columns]
+        efforts = directions[at] / scale.ravel() * tables.lock_units[:, None]
+        self.lock_loads = np.einsum("lsab,lb->lsa", self.A[tables.lock_joints], efforts)
 
     @cached_property
     def _factor(self) -> Any:
@@ -91,8 +108,8 @@ class WorldStiffness:
 
         AN = self.A @ self.N[:, None]
         blocks = AN[:, :, None] @ np.swapaxes(AN, -1, -2)[:, None]
-        for j, load in self.lock_loads:
-            blocks[j] += load[:, None, :, None] * load[None, :, None, :]
+        loads = self.lock_loads
+        np.add.at(blocks, self.tables.lock_joints, loads[:, :, None, :, None] * loads[:, None, :, None, :])
         rows, columns = np.broadcast_arrays(self.tables.bodies[:, :, None], self.tables.bodies[:, None, :])
         is_body = (rows != WORLD) & (columns != WORLD)
         within = np.arange(6)
@@ -136,8 +153,8 @@ class WorldStiffness:
         y = self._turned(np.where(self.tables.shared, x, 0.0))
         v, _ = self._displacements(y)
         change = np.einsum("jab,jb->ja", self.N, self._gathered(v) - y)
-        locked = sum((float(np.sum(load * v[j])) ** 2 for j, load in self.lock_loads), 0.0)
-        return self._turned(change, back=True).ravel(), locked
+        locked = np.einsum("lsa,lsa->l", self.lock_loads, v[self.tables.lock_joints])
+        return self._turned(change, back=True).ravel(), float(locked @ locked)
 
     def sensitivities(self, x: Array, weights: Array) -> tuple[Array, Array]:
         """The derivatives of the weighted sum of the changes of shared loads: by loads, and by directions."""
@@ -176,9 +193,9 @@ class WorldStiffness:
         """Derivatives by the directions of joints, in their order; unit efforts do not count."""
         total = np.zeros(self.tables.size)
         total[self.tables.fixed_at] = fixed
-        for j, count, at in self.tables.freedoms:
-            own = np.vstack([self.tables.length * by_S[j, 3:, :count], by_S[j, :3, :count]])
-            total[at : at + 6 * count] = own.ravel()
+        where = np.broadcast_to(self.tables.is_freedom, by_S.shape)
+        scaled = by_S * np.repeat([1.0, self.tables.length], 3)[:, None]
+        total[self.tables.freedoms_at[where]] = scaled[where]
         return total
 
 
