@@ -29,13 +29,14 @@ from kinode.kernels.rolled.tree_loops import TreeLoops
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.model.system import joint_frame
 from kinode.multibody.composition import Composition
+from kinode.multibody.given import Given
 from kinode.multibody.kinematics import SIDES
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.loop_constraints import CutJointConstraint, LoopConstraint
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD
+from kinode.structure.link_geometry import WORLD, Tree
 from kinode.structure.topology import Topology
 
 Results = tuple[Values, dict[str, Array]]
@@ -72,18 +73,31 @@ class EquationBuilder(ClosedBuilder):
             RolledBuilder._find_loaded(self, loops)
             if self.needs_motion:
                 loops.loaded |= {"X", "w", "v", "A0"}
-                for i in self._loaded_nodes:
+                for i in self._loaded_nodes(self.topology.tree):
                     loops.allocate_load(i)
+            if self._sweeps_full:
+                self.full_loops.loaded |= {"X"}
+                for i in self._loaded_nodes(self.topology.full):
+                    self.full_loops.allocate_load(i)
 
-    @cached_property
-    def _loaded_nodes(self) -> list[int]:
-        """The links that multipliers load."""
+    def snapshot(self, tape: Tape, *, full: bool) -> Snapshot:
+        """A snapshot; before the layout is known multipliers load nothing: ``_loaded_nodes`` tells what they load."""
+        if not full or self.loops.is_laid_out:
+            return super().snapshot(tape, full=full)
+        kinematics = partial(RolledKinematics, loops_of=self.loops_of, tape=tape)
+        return Snapshot(
+            self.topology, self.topology.layout.traced_point(tape), given=Given(**self.given(tape)), full=True,
+            formulation=Composition(kinematics=kinematics, motion=RolledMotion),
+        )  # fmt: skip
+
+    def _loaded_nodes(self, tree: Tree) -> list[int]:
+        """The links of a tree that multipliers load."""
         kinematics = self.snapshot(Tape(), full=False).kinematics
         nodes: set[int] = set()
         for constraint in kinematics.constraints.loop_constraints:
             frames, joints = constraint.find_dependencies(kinematics)
             frames = [*frames, *(joint_frame(self.topology.system.joints[j], side) for j in joints for side in SIDES)]
-            nodes |= {kinematics.tree.node_of[frame.body] for frame in frames}
+            nodes |= {tree.node_of[frame.body] for frame in frames}
         return sorted(nodes - {WORLD})
 
     def _forward_loops(self, constants: dict[str, np.ndarray]) -> list[Block]:
@@ -100,7 +114,7 @@ class EquationBuilder(ClosedBuilder):
         passes += [sweeper.momentum_sums()] * ("sums" in loaded)
         views = {GIVEN: ("work", start + u), "out_u": ("out", n_results + u)}
         first, accelerations, efforts, *others = self._lay_out(self.loops, views, passes, constants, "a")
-        loads = np.array([self.loops.load_at[i] for i in self._loaded_nodes], dtype=np.int64)
+        loads = np.array([self.loops.load_at[i] for i in self._loaded_nodes(topology.tree)], dtype=np.int64)
         clear = Block(len(loads), {"load": ("work", loads)}, [[("load", k, 0.0) for k in range(6)]])
         blocks = [
             first, clear, *self.loops.expression_blocks(constants), accelerations,

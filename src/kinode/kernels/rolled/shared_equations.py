@@ -19,7 +19,6 @@ from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shar
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_outputs import flat, joint_directions
 from kinode.kernels.rolled.equation_builder import EquationBuilder
-from kinode.kernels.rolled.tree_loops import TreeLoops
 from kinode.model.quantity_names import find_quantity
 from kinode.structure.topology import Topology
 
@@ -41,15 +40,6 @@ class SharedEquationBuilder(EquationBuilder):
         self._load_at = dict(zip(topology.holding, self.loads[::6], strict=True))
         sizes = [21 + 12 * joint.n_u for joint in system.joints.values()]
         self._direction_at = dict(zip(system.joints, self.directions.start + np.cumsum(sizes) - sizes, strict=True))
-
-    def _find_loaded(self, loops: TreeLoops) -> None:
-        is_new = not loops.loaded
-        super()._find_loaded(loops)
-        if is_new:
-            self.full_loops.expressions(Tape())
-            loops.loaded |= {"X", "w", "v", "A0", "u_dot"}
-            for i in self._loaded_nodes:
-                loops.allocate_load(i)
 
     def _results(self) -> tuple[list[Store], int]:
         """The stores of quantities; before the layout is known some joints are traced, to learn what they load."""
