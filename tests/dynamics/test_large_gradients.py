@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from mechanisms import ring
 
 import kinode as kn
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
@@ -77,18 +76,6 @@ def test_rate_of_a_jacobian(chain):
     for found, one, other in zip((angular, linear), ahead, behind, strict=True):
         assert_close(found, (one - other) @ u / (2 * STEP), 1e-6)  # error of differences
     assert_close(linear, dynamics.jacobian_rate(f"{frame}.position", 0.0, q, u), 1e-11)
-
-
-def test_gradient_of_a_large_closed_chain():
-    """Its loops are not run backward: the gradient is the weighted sum of all columns."""
-    dynamics = kn.compile(ring(40, "revolute"))
-    start, w = dynamics.initial, np.random.default_rng(5).normal(size=dynamics.n_u)
-    assert is_loop_code(dynamics.topology, Kernel("acceleration"))
-    found = dynamics.gradient(0.0, start.q, start.u, of="u_dot", by=("q", "u"), weights=w)
-    step = {"q": start.q + np.outer([STEP, -STEP], w), "u": start.u + np.zeros((2, 1))}
-    ahead, behind = dynamics.acceleration(0.0, step["q"], step["u"]) @ w
-    assert_close(found["q"] @ w, (ahead - behind) / (2 * STEP), 1e-4)  # error of differences
-    assert found["u"].shape == (dynamics.n_u,)
 
 
 def test_several_functions_of_the_system_at_once(chain):

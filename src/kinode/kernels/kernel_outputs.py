@@ -140,18 +140,20 @@ def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
 
 def stress_directions(snapshot: Snapshot, options: Any) -> Outputs:
     """R_WM, p_WM, R_FM, freedoms S and unit efforts T of each joint; then the origin of each body."""
-    system, resolve = snapshot.system, snapshot.resolve
-    outputs: list[Scalar] = []
-    for name, joint in system.joints.items():
-        axes, form = joint.axis_rotation(resolve, system.nominal), joint.form(resolve)
-        X_WF, X_WM = (snapshot.pose(joint_frame(joint, side)) for side in ("parent", "child"))
-        q = snapshot.kinematics.joint_state(name)[0]
-        S, T = joint.motion_subspace(q, form), joint.effort_wrench(q, form)
-        for part in (X_WM.R @ axes, X_WM.p, X_WF.R.T @ X_WM.R @ axes, S, T):
-            outputs += flat(part)
-    for body in system.bodies:
-        outputs += flat(snapshot.pose(system.find_frame(body)).p)
+    outputs = [x for name in snapshot.system.joints for x in joint_directions(snapshot, name)]
+    for body in snapshot.system.bodies:
+        outputs += flat(snapshot.pose(snapshot.system.find_frame(body)).p)
     return outputs
+
+
+def joint_directions(snapshot: Snapshot, name: str) -> list[Scalar]:
+    """The same of one joint."""
+    resolve, joint = snapshot.resolve, snapshot.system.joints[name]
+    axes, form = joint.axis_rotation(resolve, snapshot.system.nominal), joint.form(resolve)
+    X_WF, X_WM = (snapshot.pose(joint_frame(joint, side)) for side in ("parent", "child"))
+    q = snapshot.kinematics.joint_state(name)[0]
+    S, T = joint.motion_subspace(q, form), joint.effort_wrench(q, form)
+    return [x for part in (X_WM.R @ axes, X_WM.p, X_WF.R.T @ X_WM.R @ axes, S, T) for x in flat(part)]
 
 
 def load_sharing(snapshot: Snapshot, x: Array, options: SharingOptions) -> Outputs:
@@ -163,11 +165,15 @@ def load_sharing(snapshot: Snapshot, x: Array, options: SharingOptions) -> Outpu
     from kinode.kernels.derivatives.shared_quantities import SharedLoads  # which few runs need
 
     loads = SharedLoads(snapshot, options)
-    trial = [math.cos(1.0 + 7.0 * k) for k in range(len(options.shared))]  # no two of them alike
     change, _ = loads.share(x)
-    test, locked = loads.share(trial)
+    test, locked = loads.share(trial_loads(len(options.shared)))
     shared = [value for value, flag in zip(change, options.shared, strict=True) if flag]
     return [*shared, *test, loads.stiffness.flexibility, locked]
+
+
+def trial_loads(count: int) -> Array:
+    """Loads of which no two are alike."""
+    return np.array([math.cos(1.0 + 7.0 * k) for k in range(count)])
 
 
 # -- accelerations by cause ------------------------------------------------------------------------

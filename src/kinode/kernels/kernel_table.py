@@ -153,6 +153,7 @@ _ROWS = (
         modes=Modes.BY_ACCELERATION,
         own_tape=True,
     ),
+    KernelRow("shared_gradient", x_name="effort, changes and weights", **_EFFORTS),
     KernelRow("second_derivatives", x_name="effort and directions", **_EFFORTS),
     KernelRow("jacobian_rate", own_tape=True),
     KernelRow("derivatives_along", lanes=True, **_EFFORTS),

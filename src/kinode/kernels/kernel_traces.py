@@ -12,7 +12,14 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels import kernel_outputs as outputs
-from kinode.kernels.kernel_options import ColumnOptions, Kernel, PictureOptions, ReactionOptions, SharingOptions
+from kinode.kernels.kernel_options import (
+    ColumnOptions,
+    Kernel,
+    LoadOptions,
+    PictureOptions,
+    ReactionOptions,
+    SharingOptions,
+)
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.kernels.kernel_table import find_row
 from kinode.multibody import instant_events
@@ -42,6 +49,7 @@ find_named_values = _LaterModule("derivatives.derived_values").find_named_values
 has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
 has_adjoint = _LaterModule("derivatives.recursion_scope").has_adjoint
 has_adjoint_of_motion = _LaterModule("derivatives.recursion_scope").has_adjoint_of_motion
+has_adjoint_of_shared = _LaterModule("derivatives.recursion_scope").has_adjoint_of_shared
 has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
 
 
@@ -118,6 +126,11 @@ def _shares_of_trees(topology: Topology, options: ReactionOptions) -> bool:
     return options.part == "total" or (options.part in ("static", "kinetic") and not topology.constrained)
 
 
+def _by_joints_alone(topology: Topology, options: LoadOptions) -> bool:
+    """Where joints alone transmit loads, the loads are reactions."""
+    return options == LoadOptions() and set(topology.holding) == set(topology.system.joints)
+
+
 def _on_body(topology: Topology, options: tuple[str, ...]) -> bool:
     """Frames on bodies have loop code; frames that observe others do not."""
     return topology.system.find_frame(options[0]).body not in topology.system.frames
@@ -150,7 +163,7 @@ TRACES: Mapping[str, KernelTrace] = {
     "reactions_of_motion": KernelTrace(outputs.reactions, rolled=_shares_of_trees),
     "contributions": KernelTrace(outputs.contributions),
     "element_loads": KernelTrace(outputs.element_loads),
-    "holding": KernelTrace(outputs.holding),
+    "holding": KernelTrace(outputs.holding, rolled=_by_joints_alone),
     "holding_of_motion": KernelTrace(outputs.holding),
     "unit_wrench": KernelTrace(outputs.unit_wrench),
     "unit_loads": KernelTrace(lambda s, _: s.constraints.unit_loads()),
@@ -174,6 +187,7 @@ TRACES: Mapping[str, KernelTrace] = {
     "gradient_of_motion": KernelTrace(
         trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
     ),
+    "shared_gradient": KernelTrace(n_x=directed_outputs.count_shared, rolled=has_adjoint_of_shared),
     "second_derivatives": KernelTrace(
         trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors, rolled=has_tangents
     ),

@@ -13,6 +13,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
+from kinode.dynamics.derivative_calls.shared_gradients import find_shared_gradients, shares_in_numbers
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.derivative_calls.singular_states import check_positions, find_limit
 from kinode.dynamics.mode_fitting import needs_modes
@@ -143,6 +144,8 @@ class PreparedDerivatives:
         rows = count_rows(request, point, extra)
         if 0 in self.shape or rows == 0:
             return np.zeros(self.shape if rows is None else (rows, *self.shape))
+        if shares_in_numbers(self.dynamics, request):
+            return find_shared_gradients(self.dynamics, request, point, extra, np.eye(self.shape[0]))
         if takes_turns(self.dynamics, request):
             return self._in_turns(request, kernels, point, extra)
         result = kernels.call(request.kernel, point, extra)

@@ -12,19 +12,18 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest, read_request
 from kinode.dynamics.derivative_calls.prepared_derivatives import (
-    PreparedDerivatives,
     join_rows,
     read_fourth,
     split_request,
     write_into,
 )
+from kinode.dynamics.derivative_calls.shared_gradients import find_shared_gradients, shares_in_numbers
 from kinode.dynamics.derivative_calls.shared_requests import settle_sharing
 from kinode.dynamics.derivative_calls.singular_states import check_positions, find_limit
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.rolled.rolled_programs import is_loop_code
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -83,14 +82,14 @@ class PreparedGradient:
         return _prepare_again, (self.dynamics, *names, self.request.of_motion, self.weights)
 
     @cached_property
-    def by_columns(self) -> bool:
-        """Whether all columns are computed: loops of large closed systems run forward alone, other code is too long."""
-        topology, along = self.dynamics.topology, Kernel("derivatives_along", self.request.options)
-        if split_request(self.dynamics, self.request):
-            return True
-        if self.dynamics.formulation != "recursive" or self.request.of_motion or self.request.is_shared:
-            return False
-        return not is_loop_code(topology, self.kernel) and is_loop_code(topology, along)
+    def parts(self) -> list[PreparedGradient]:
+        """Gradients of some of the quantities each, where code of all of them would be long; none by default."""
+        requests = split_request(self.dynamics, self.request)
+        return [PreparedGradient(self.dynamics, request, None) for request in requests]
+
+    def _weights_of(self, part: PreparedGradient, weights: Array) -> Array:
+        """The weights of the quantities of a part."""
+        return np.concatenate([weights[..., self.request.rows[name]] for name in part.request.of], axis=-1)
 
     @property
     def columns(self) -> dict[str, slice]:
@@ -130,15 +129,17 @@ class PreparedGradient:
             )
         loads = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         joined = join_rows([loads, own])
-        if request.shape[1] and self.by_columns:
-            matrix = PreparedDerivatives(self.dynamics, request).evaluate(t, q, u, x, z, p, inputs, None)
-            if own.ndim == 2 and matrix.ndim == 3 and len(own) != len(matrix):
-                raise ArgumentError(f"gradient: weights have {len(own)} rows, the states have {len(matrix)}")
-            result = np.einsum("...i,...ij->...j", own, matrix)
+        if request.shape[1] and self.parts:
+            each = ((part, self._weights_of(part, own)) for part in self.parts)
+            result = np.sum([part.evaluate(t, q, u, x, z, p, inputs, several) for part, several in each], axis=0)
         elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
-            options = settle_sharing(self.dynamics, request, point).options
-            result = self.dynamics.kernels.call(self.kernel._replace(options=options), point, joined)
+            settled = settle_sharing(self.dynamics, request, point)
+            if shares_in_numbers(self.dynamics, settled):
+                weights = np.expand_dims(own, -2)
+                result = find_shared_gradients(self.dynamics, settled, point, loads, weights)[..., 0, :]
+            else:
+                result = self.dynamics.kernels.call(self.kernel._replace(options=settled.options), point, joined)
             check_positions(self.dynamics, ", ".join(request.of), point, result)
         else:
             result = np.zeros((*joined.shape[:-1], 0))
@@ -162,7 +163,7 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
     if request.is_shared or 0 in request.shape:
         return plain
     modes = needs_modes(dynamics.arguments.topology, plain.kernel)
-    if not fixed or request.of_motion or modes or plain.by_columns:
+    if not fixed or request.of_motion or modes or plain.parts:
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = builtin_function.make_callable(

@@ -22,8 +22,11 @@ import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.state_batches.compiled_stresses import Stresses, StressTables
+from kinode.dynamics.state_batches.world_stiffness import JointTables, is_plain
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE
 from kinode.kernels.kernel_options import Kernel, SharingOptions
+from kinode.kernels.kernel_outputs import trial_loads
+from kinode.kernels.tree_size import is_large
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ MOST_FLEXIBLE = 1e8  # inverse pivot
 UNTOUCHED = 0.1 * UNIQUE  # change of a unique component by a trial load of size 1
 KNOWN: WeakKeyDictionary[Kernels, SharingOptions | None] = WeakKeyDictionary()  # what was found for a system
 
+TABLES: WeakKeyDictionary[Kernels, dict[SharingOptions, JointTables]] = WeakKeyDictionary()
+
 
 @dataclass(frozen=True, eq=False)
 class CertifiedSharing:
@@ -49,15 +54,42 @@ class CertifiedSharing:
 def share_certified(dynamics: Dynamics, states: EvaluationPoint, options: SharingOptions, x: Array) -> CertifiedSharing:
     """Share components ``x``, with moments over the length, by least norm."""
     shared = np.array(options.shared, dtype=bool)
-    result = dynamics.kernels.call(Kernel("load_sharing", options), states, x)
+    kernel, change = Kernel("load_sharing", options), np.zeros_like(x)
+    if len(x) < FEWEST_STATES and is_large(dynamics.topology) and is_plain(dynamics.topology):
+        result = _share_in_numbers(dynamics, states, options, x)
+    else:
+        result = dynamics.kernels.call(kernel, states, x)
     n_shared, n = int(shared.sum()), len(shared)
-    change = np.zeros_like(x)
     change[:, shared] = result[:, :n_shared]
     trial = np.abs(result[:, n_shared : n_shared + n])
     flexibility, locked = result[:, -2], result[:, -1]
     certified = (flexibility < MOST_FLEXIBLE) & (np.sqrt(np.abs(locked)) < UNTOUCHED) & np.isfinite(change).all(axis=1)
     certified &= (trial[:, ~shared] < UNTOUCHED).all(axis=1) & (trial[:, shared] > UNIQUE).all(axis=1)
     return CertifiedSharing(change, certified)
+
+
+def find_joint_tables(dynamics: Dynamics, options: SharingOptions) -> JointTables:
+    """The tables of a system for sharing in numbers."""
+    known = TABLES.setdefault(dynamics.kernels, {})
+    if options not in known:
+        known[options] = JointTables(dynamics.topology, options)
+    return known[options]
+
+
+def _share_in_numbers(dynamics: Dynamics, states: EvaluationPoint, options: SharingOptions, x: Array) -> Array:
+    """The result of the kernel ``load_sharing``, without code that grows with the mechanism."""
+    tables, shared = find_joint_tables(dynamics, options), np.array(options.shared, dtype=bool)
+    directions = np.atleast_2d(dynamics.kernels.call(Kernel("stress_directions"), states))
+    result = np.full((len(x), int(shared.sum()) + len(shared) + 2), np.inf)
+    for k, (own, loads) in enumerate(zip(np.broadcast_to(directions, (len(x), directions.shape[1])), x, strict=True)):
+        if not np.isfinite(own).all():
+            continue
+        stiffness = tables.at_state(own)
+        if stiffness.flexibility < MOST_FLEXIBLE:
+            change, _ = stiffness.share(loads)
+            trial, locked = stiffness.share(trial_loads(len(shared)))
+            result[k] = np.concatenate([change[shared], trial, [stiffness.flexibility, locked]])
+    return result
 
 
 def find_options(

@@ -41,6 +41,17 @@ def count_weights(topology: Topology, options: DerivativeOptions) -> int:
     return topology.n_u + count_results(topology, options)
 
 
+def count_shared(topology: Topology, options: DerivativeOptions) -> int:
+    """The argument of a gradient of shared loads: efforts, changes of loads; weights of results, loads, directions."""
+    loads, directions = sum(topology.holding.values()), count_joint_directions(topology)
+    return count_weights(topology, options) + 2 * loads + directions
+
+
+def count_joint_directions(topology: Topology) -> int:
+    """The number of entries of ``stress_directions`` without the origins of bodies."""
+    return sum(21 + 12 * joint.n_u for joint in topology.system.joints.values())
+
+
 def count_factors(topology: Topology, options: DerivativeOptions) -> int:
     """The argument of second derivatives: efforts, then the factors of all columns in each of two directions."""
     return topology.n_u + 2 * count_directions(topology, options)

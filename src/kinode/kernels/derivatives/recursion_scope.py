@@ -50,12 +50,19 @@ def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
 
 def has_adjoint(topology: Topology, options: DerivativeOptions) -> bool:
     """Whether the gradient of a large system is that of loop code (``reverse_programs.py``)."""
-    return not topology.constrained and has_tangents(topology, options)
+    return has_tangents(topology, options)
 
 
 def has_adjoint_of_motion(topology: Topology, options: DerivativeOptions) -> bool:
     """The same where accelerations are given: inverse dynamics alone."""
-    return not topology.constrained and options.of == ("effort",)
+    return options.of == ("effort",)
+
+
+def has_adjoint_of_shared(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether gradients of loads that are shared by least norm are those of loop code and of numbers: joints alone
+    transmit loads, and nothing but quantities by name is differentiated."""
+    plain = set(topology.holding) == set(topology.system.joints)
+    return topology.constrained and plain and not any(name in OF_SYSTEMS for name in options.of)
 
 
 def is_known_tree(topology: Topology) -> bool:

@@ -9,7 +9,7 @@ a log.  So the time is a few times that of the program, whatever the number of c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,20 +42,23 @@ def reverse_program(program: Program, columns: Sequence[Column], n_x: int) -> Pr
     n_x : int
         Where the weights begin in ``x``; the program itself reads what comes before.
     """
-    assert program.finish is None, "the function behind the blocks has no derivative"
-    return _Reversal(program, columns, n_x).program()
+    return Reversal(program, columns, n_x).program()
 
 
-class _Reversal:
+class Reversal:
     """One program and where its sensitivities are.
 
     In ``work`` the program itself comes first, then sensitivities of its ``work``, of arguments, then the log.
+    ``also`` are entries besides those of the directions on which results depend, by array and position.  ``kept`` are
+    results whose values stand behind the derivatives.
     """
 
-    def __init__(self, program: Program, columns: Sequence[Column], n_x: int) -> None:
+    def __init__(self, program: Program, columns: Sequence[Column], n_x: int, also: Sequence[Site] = ()) -> None:
+        assert program.finish is None, "the function behind the blocks has no derivative"
         self.source, self.columns, self.n_x = program, columns, n_x
+        self.n_results, self.kept = program.sizes["out"], range(0)
         arguments = dict.fromkeys((name, position) for column in columns for name, position, _ in column)
-        self.moving = MovingEntries(program, arguments)
+        self.moving = MovingEntries(program, [*arguments, *also])
         n = program.sizes.get("work", 0)
         self.starts, self.size = {"work": n}, 2 * n
         for name in dict.fromkeys(name for name, _ in arguments):
@@ -81,21 +84,34 @@ class _Reversal:
 
     def program(self) -> Program:
         """The whole program."""
+        forward, backward = self.run_both_ways()
+        return self.joined([*forward, *self.clear(), *reversed(backward), *self.results()], self.source.constants)
+
+    def run_both_ways(self) -> tuple[list[Block], list[Block]]:
+        """The blocks of the program, which fill the log, and for each the block that runs it backward."""
         forward: list[Block] = []
-        backward: list[list[Block]] = []
+        backward: list[Block] = []
         start = 0
         for block, cases in zip(self.source.blocks, self.moving.cases, strict=True):
             reverse = _ReverseBlock(self, block, start)
-            backward.append([reverse.block(cases)])
-            forward.append(_without_results(replace(block, views={**block.views, **reverse.log_views}), reverse.logs))
+            backward.append(reverse.block(cases))
+            logging = replace(block, views={**block.views, **reverse.log_views})
+            forward.append(_with_kept(logging, reverse.logs, self.kept, len(self.columns)))
             start += block.count
-        blocks = [*forward, *self._clear(), *(each for group in reversed(backward) for each in group), *self._results()]
-        kept = [block for block in blocks if any(block.cases)]
-        sizes = {**self.source.sizes, "x": self.n_x + self.source.sizes["out"], "work": self.size}
-        sizes["out"] = len(self.columns)
-        return Program(self.source.name, sizes, self.source.constants, kept, self.source.rare)
+        return forward, backward
 
-    def _clear(self) -> Iterator[Block]:
+    def joined(self, blocks: Sequence[Block], constants: Mapping[str, np.ndarray]) -> Program:
+        """The program of some blocks."""
+        kept = [block for block in blocks if any(block.cases)]
+        sizes = {**self.source.sizes, "x": self.n_x + self.n_results, "work": self.size}
+        sizes["out"] = len(self.columns) + len(self.kept)
+        return Program(self.source.name, sizes, constants, kept, self.source.rare)
+
+    def seed(self, position: int) -> Site:
+        """The array of the sensitivity of a result, and how far behind the result's position it stands there."""
+        return "x", self.n_x
+
+    def clear(self) -> Iterator[Block]:
         """All sensitivities become zero."""
         whole, rest = divmod(len(self.cleared), RUN)
         for start, count, step in ((self.cleared.start, whole, RUN), (self.cleared.stop - rest, rest, 1)):
@@ -103,7 +119,7 @@ class _Reversal:
                 offsets = start + step * np.arange(count, dtype=np.int64)
                 yield Block(count, {"a": ("work", offsets)}, [[("a", k, 0.0) for k in range(step)]])
 
-    def _results(self) -> Iterator[Block]:
+    def results(self) -> Iterator[Block]:
         """The products of directions and sensitivities."""
         stores: list[Store] = []
         for k, column in enumerate(self.columns):
@@ -123,7 +139,7 @@ class _Reversal:
 class _ReverseBlock:
     """The block that runs another one backward; ``logs`` are the stores that each case of that one has to add."""
 
-    def __init__(self, whole: _Reversal, block: Block, start: int) -> None:
+    def __init__(self, whole: Reversal, block: Block, start: int) -> None:
         self.whole, self.source, self.start = whole, block, start
         self.views: Views = {}
         self.log_views: Views = {}
@@ -212,7 +228,10 @@ class _ReverseBlock:
     def _sensitivity(self, view: str, position: int) -> Site:
         """The site of the sensitivity of an entry."""
         array, offsets = self.source.view(view)
-        at, start = ("x", self.whole.n_x) if array == "out" else ("work", self.whole.starts[array])
+        if array == "out":
+            at, start = self.whole.seed(position + (0 if offsets is None else int(offsets[0])))
+        else:
+            at, start = "work", self.whole.starts[array]
         if offsets is None:
             return at, start + position
         name = f"{view} back"
@@ -254,10 +273,19 @@ def _times(case: ProgramCase, start: int) -> np.ndarray:
     return start + (np.arange(case.block.count) if case.iterations is None else case.iterations)
 
 
-def _without_results(block: Block, logs: Sequence[Sequence[Store]]) -> Block:
-    """A block that stores no results, but what the log keeps."""
-    cases = [
-        [*(store for store in stores if block.view(store[0])[0] != "out"), *kept]
-        for stores, kept in zip(block.cases, logs, strict=True)
-    ]
-    return replace(block, cases=cases)
+def _with_kept(block: Block, logs: Sequence[Sequence[Store]], kept: range, start: int) -> Block:
+    """A block that stores what the log keeps and, of the results, those that are ``kept``, from ``start`` on."""
+    views, cases = dict(block.views), list[list[Store]]()
+    for stores, own in zip(block.cases, logs, strict=True):
+        cases.append([])
+        for view, position, value in stores:
+            array, offsets = block.view(view)
+            if array != "out":
+                cases[-1].append((view, position, value))
+            elif position + (0 if offsets is None else int(offsets[0])) in kept:
+                moved = "out" if offsets is None else f"{view} kept"
+                if offsets is not None:
+                    views[moved] = "out", offsets + start - kept.start
+                cases[-1].append((moved, position + (start - kept.start if offsets is None else 0), value))
+        cases[-1] += own
+    return replace(block, views=views, cases=cases)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
 from kinode.algebra.spatial import dot
 from kinode.formulations.equal_stiffness import EqualStiffness
 from kinode.kernels.kernel_options import SharingOptions
@@ -102,8 +102,9 @@ class SharedLoads:
         kind, _, part = name.quantity.partition(".")
         moment, force = self.snapshot.joint_wrench(name.owner)[0 if kind == "wrench" else 1]
         change = self.changes[name.owner]
-        if kind == "wrench":
-            change = change + self._along(name.owner) @ self._effort(name.owner, "effort")
+        effort = self._effort(name.owner, "effort") if kind == "wrench" else np.zeros(0)
+        if not all(map(is_zero, effort)):
+            change = change + self._along(name.owner) @ effort
         wrench = (moment + change[3:], force + change[:3])
         moment, force = self.snapshot.reactions.seen(name.owner, wrench, expressed_in=name.axes)
         return part_of_wrench(self.snapshot, name.owner, part, moment, force)
@@ -146,6 +147,14 @@ class SharedLoads:
         if name.part is not None:
             return base + change[name.part]
         return base + change if name.parts else base + change[0]
+
+
+class GivenChanges(SharedLoads):
+    """The loads of an instant whose changes are given, one after the other as in ``topology.holding``."""
+
+    def __init__(self, snapshot: Snapshot, options: SharingOptions, changes: Array) -> None:
+        super().__init__(snapshot, options)
+        self.changes = dict(zip(self.sizes, np.split(changes, self._ends), strict=True))
 
 
 def find_shared(snapshot: Snapshot, loads: SharedLoads, name: QuantityName) -> Any:

@@ -26,8 +26,8 @@ from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import copy_block
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.row_memory import RowMemory
-from kinode.kernels.rolled.tree_loops import TreeLoops, Views, straight_blocks
-from kinode.kernels.rolled.tree_sweeps import Iterations
+from kinode.kernels.rolled.tree_loops import TreeLoops, straight_blocks
+from kinode.kernels.rolled.tree_sweeps import Iterations, TreePass
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
 from kinode.multibody.kinematics import Kinematics
@@ -39,7 +39,12 @@ from kinode.multibody.snapshot import Snapshot
 
 
 class ClosedBuilder(RolledBuilder):
-    """Builds the loop code of a kernel of a system with constraints."""
+    """Builds the loop code of a kernel of a system with constraints.
+
+    ``right_sides`` says how often a motion is solved for with the same factors.
+    """
+
+    right_sides = 1
 
     def program(self) -> Program:
         """The whole program."""
@@ -147,9 +152,9 @@ class ClosedBuilder(RolledBuilder):
         if not self.needs_motion:
             return super()._forward_loops(constants)
         loaded, rows = self.loops.loaded, self._rows
-        memory = RowMemory(rows, self.topology, self.work, 1)
+        memory = self.memory = RowMemory(rows, self.topology, self.work, self.right_sides)
         every = tuple(range(len(memory.tiles.tiles)))
-        x = memory.vector(every)
+        x, *_ = self.vectors = [memory.vector(every) for _ in range(self.right_sides)]
         elimination = memory.eliminate(every)
         clear = memory.clear()
         right = x + memory.places(every, range(len(rows)))
@@ -167,6 +172,7 @@ class ClosedBuilder(RolledBuilder):
             passes.append(sweeper.momentum_sums())
         self.loops.positions["multipliers"] = right
         views = {"joint_share": ("work", memory.joint_shares[0]), **self._row_views(memory)}
+        self._extend(sweeper, passes, views)
         blocks = self._lay_out(self.loops, views, passes, constants, "a")
         expressions = [*self.loops.expression_blocks(constants)]
         kinematics = self.snapshot(Tape(), full=False).kinematics
@@ -183,7 +189,10 @@ class ClosedBuilder(RolledBuilder):
             blocks += self._full_loops(constants)
         return blocks
 
-    def _row_views(self, memory: RowMemory) -> Views:
+    def _extend(self, sweeper: ClosedSweeper, passes: list[TreePass], views: dict[str, tuple[str, np.ndarray]]) -> None:
+        """Add passes behind those of a motion, and views."""
+
+    def _row_views(self, memory: RowMemory) -> dict[str, tuple[str, np.ndarray]]:
         """What the factors of links are stored into, for the rows, and the point that they refer to."""
         point = np.full(len(self.topology.tree.nodes), memory.reference)
         return {"fields": ("work", memory.fields), "reference": ("work", point)}

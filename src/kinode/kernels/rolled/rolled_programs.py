@@ -15,7 +15,7 @@ from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.derivatives.directed_outputs import RATE_BY_STATE
-from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel, ReactionOptions
 from kinode.kernels.kernel_programs import TracedModel
 from kinode.kernels.kernel_traces import find_trace
 from kinode.kernels.rolled.tree_sweeps import Iterations, StagedView, TracedLink, TreePass, Values
@@ -56,7 +56,11 @@ def make_program(
                 return tangent_builder.differentiate_twice(topology, builder, kernel.options)
             case "gradient" | "gradient_of_motion":
                 return tangent_builder.differentiate_backward(topology, builder, kernel.options)
+            case "shared_gradient":
+                return tangent_builder.differentiate_shared(topology, kernel.options)
         return DerivativeBuilder(topology, kernel).program()
+    if kernel.name == "holding":
+        kernel = Kernel("reactions", ReactionOptions(joints=tuple(topology.holding)))
     return compute_turns_early(make_lean(builder(topology, kernel).program()))
 
 

@@ -26,10 +26,10 @@ LARGEST_RESULT = 32  # numbers of a loop's result for one node, at most
 
 
 class WorkSpace:
-    """Allocates the array ``work``."""
+    """Allocates the array ``work``, from some index on."""
 
-    def __init__(self) -> None:
-        self.size = 0
+    def __init__(self, start: int = 0) -> None:
+        self.size = start
 
     def allocate(self, count: int) -> int:
         """The index of the first of ``count`` new entries."""
@@ -83,15 +83,15 @@ class TreeLoops:
             repeated = [name for group in self.groups for name in group.names]
             for i, load in enumerate(snapshot.loads.link_loads_without(repeated)):
                 if load is not None:
-                    at = self._allocate_load(i)
+                    at = self.allocate_load(i)
                     stores += [("work", at + k, value) for k, value in enumerate(np.concatenate(load))]
             for group in self.groups:
                 self.loaded |= trace_group(group)[1]
                 for i in dict.fromkeys(group.nodes[group.nodes != WORLD].tolist()):
-                    self._allocate_load(i)
+                    self.allocate_load(i)
         return stores
 
-    def _allocate_load(self, node: int) -> int:
+    def allocate_load(self, node: int) -> int:
         """The index in ``work`` of the load of a node."""
         if node not in self.load_at:
             self.load_at[node] = self.builder.work.allocate(LOAD)

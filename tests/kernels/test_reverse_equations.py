@@ -1,0 +1,150 @@
+"""Gradients of systems with constraints: loop code of the equations of motion run backward is that of the tape."""
+
+import numpy as np
+import pytest
+from derivative_checks import run_program
+from mechanisms import four_bars, net
+from rolled_models import MODELS, prepared
+from test_tangent_programs import EVERYTHING, compare
+
+import kinode as kn
+from kinode.algebra.trace import Tape, count_operations
+from kinode.jit.program import Block, Program
+from kinode.kernels import tree_size
+from kinode.kernels.derivatives.like_stores import roll_groups
+from kinode.kernels.derivatives.reverse_equations import Solver, reverse_equations
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.rolled import rolled_programs
+from kinode.structure.evaluation_point import EvaluationPoint
+
+
+def lawful_loop():
+    """A ring in space with laws of efforts, springs of two kinds, a filter, a driven joint and a distance."""
+    system = kn.System("lawful")
+    m = system.parameter("m", 0.9)
+    side = system.parameter("side", 1.1)
+    system.gravity = (0.2, -9.81 * m, 1.0)
+    bodies = [system.world]
+    for i in range(7):
+        new = system.body(f"b{i}", mass=m * (1 + 0.1 * i), com=(0.5, 0.02 * i, 0), inertia=(0.01, 0.05, 0.06))
+        bodies.append(new)
+    places = [system.world, *(body.at(side if k % 2 else 0.9, 0, 0.1) for k, body in enumerate(bodies[1:]))]
+    for i in range(6):
+        kind = ("revolute", "universal", "revolute", "spherical", "revolute", "cylindrical")[i]
+        system.joint(f"j{i}", kind, places[i], bodies[i + 1])
+    system.spherical("close", places[6], system.world.at(1.0, 0, 0), damping=(0.1, 0.1, 0.1))
+    system.revolute("arm", bodies[3].at(0, 0.3, 0), bodies[7], motion="0.3*sin(2*t)")
+    system.distance("rope", bodies[7].at(0.5, 0, 0), system.world.at(0, 2, 1), distance="1.4*side")
+    system.change("j0", effort="m*sin(j2.q)*j2.u - 0.1*j0.u")
+    system.filter("lag", "j2.q", time_constant="0.1*m")
+    system.change("j2", effort="-lag.output*m", stiffness=3.0)
+    system.spring("pull", bodies[2].at(0.1, 0, 0), bodies[5].at(0, 0.2, 0), stiffness="20*m", free_length=0.4)
+    for i in range(1, 7):
+        for k, end in enumerate((system.world.at(0, 1, i), bodies[7].at(0.1 * i, 0, 0))):
+            system.spring(f"s{i}_{k}", bodies[i].at(0.2, 0.1, 0), end, stiffness=2.0 + i, free_length=0.3, damping=0.1)
+    return system
+
+
+CLOSED = {**MODELS, "net": lambda: net(2, 2), "four_bars": lambda: four_bars(3), "lawful": lawful_loop}
+NAMED = {
+    "carriage": (
+        "rod2.position", "rod2.acceleration", "j1.reaction.force", "close.reaction.force", "push.force", "close.effort",
+        "tip.velocity", "system.energy", "turn.reaction.moment", "j3.u_dot",
+    ),
+    "ring": ("rod2.acceleration", "close.reaction.force", "j1.reaction.force"),
+    "wheel": ("rod.acceleration", "track.reaction", "pin.reaction.force"),
+    "lawful": ("b4.acceleration", "close.reaction.force", "j3.reaction.force", "rope.reaction", "pull.tension"),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def roll_everything(monkeypatch):
+    for name, value in {"ROLL_FROM": 1, "ROLL_LOOPS_FROM": 1, "LINK_COST": 0, "SPEED_COST": 0}.items():
+        monkeypatch.setattr(tree_size, name, value)
+
+
+@pytest.mark.parametrize("of", ["u_dot", "rate", "energy", "bias", "effort"])
+@pytest.mark.parametrize("model", CLOSED)
+def test_functions_of_the_system(model, of):
+    topology, point = prepared(CLOSED[model]())
+    kind = "gradient_of_motion" if of == "effort" else "gradient"
+    compare(topology, point, Kernel(kind, DerivativeOptions((of,), EVERYTHING)))
+
+
+@pytest.mark.parametrize("name", [(model, name) for model, names in NAMED.items() for name in names], ids="-".join)
+def test_named_quantities(name):
+    topology, point = prepared(CLOSED[name[0]]())
+    compare(topology, point, Kernel("gradient", DerivativeOptions(name[1:], EVERYTHING)))
+
+
+@pytest.mark.parametrize("model", NAMED)
+def test_all_of_them_behind_the_rate(model):
+    topology, point = prepared(CLOSED[model]())
+    compare(topology, point, Kernel("gradient", DerivativeOptions(("rate", *NAMED[model]), EVERYTHING)))
+
+
+def test_code_of_cut_joints_does_not_grow_with_their_number():
+    """A net has one more loop over cut joints that are alike, however many there are."""
+
+    def size(n):
+        topology, _ = prepared(net(n, 2))
+        program = rolled_programs.make_program(topology, Kernel("gradient", DerivativeOptions(("u_dot",), EVERYTHING)))
+        blocks = [block for block in program.blocks if block.count > 1]
+        return sum(sum(count_operations(v for _, _, v in case).values()) for b in blocks for case in b.cases)
+
+    assert size(5) <= size(3)
+
+
+def test_positions_need_no_equations():
+    topology, _ = prepared(net(2, 2))
+    by_pose, by_motion = (
+        rolled_programs.make_program(topology, Kernel("gradient", DerivativeOptions((name,), EVERYTHING)))
+        for name in ("v0_1.position", "v0_1.acceleration")
+    )
+    assert len(by_pose.blocks) < len(by_motion.blocks) / 2
+
+
+def test_a_root_by_its_equation():
+    """y = c x^2 with x^3 + b x = a: dy = 2 c x dx + x^2 dc, (3 x^2 + b) dx = da - x db."""
+    tape = Tape()
+    x, (a, b, c) = tape.input("work", 0), tape.inputs("u", 3)
+    blocks = [Block(1, {}, [[("out", 1, x * x * x + b * x - a)]]), Block(1, {}, [[("out", 0, c * x * x)]])]
+    program = Program("kernel", {"u": 3, "work": 1, "out": 2, "x": 0}, {}, blocks)
+    values = np.array([5.0, 0.5, 1.7])
+    root = float(np.roots([1, 0, 0.5, -5.0])[-1].real)
+
+    def find_solver(at):
+        s, m = tape.input("work", at.of_unknowns), tape.input("work", at.unknowns)
+        solve = Block(1, {}, [[("work", at.unknowns, root)]])
+        adjoint = Block(1, {}, [[("work", at.of_residuals, -s / (3 * m * m + b))]])
+        return Solver([solve], [adjoint], {}, at.end)
+
+    gradient = reverse_equations(program, [[("u", k, 1.0)] for k in range(3)], 0, range(1), find_solver)
+    point = EvaluationPoint(0.0, np.empty(0), values, np.empty(0), np.empty(0), np.empty(0))
+    slope = 3 * root**2 + values[1]
+    expected = [2 * values[2] * root / slope, -2 * values[2] * root * root / slope, root**2]
+    assert run_program(gradient, point, np.array([1.0])) == pytest.approx(expected, rel=1e-13)
+
+
+def test_groups_of_stores_that_are_alike():
+    """Three groups of one form, with other entries and numbers, and one of another form; each adds to sums."""
+    tape = Tape()
+    u = tape.inputs("u", 8)
+
+    def group(k, factor):
+        total = tape.input("work", k % 2)
+        return [("work", k % 2, total + factor * u[k] * u[k + 1]), ("work", 2 + k, 3.0 * u[k] + 2.0)]
+
+    constants = {}
+    groups = [group(0, 0.5), group(2, 0.7), group(1, 1.5), [("work", 5, u[7] - u[6])]]
+    loops = [*roll_groups(groups, "table", constants)]
+    assert [block.count for block in loops] == [3, 1]
+    assert [len(block.views) for block in loops] == [4, 2]  # the sum; 2 + k and u, one each; the numbers
+    assert constants["table0"].tolist() == [0.5, 0.7, 1.5]
+    clear = Block(1, {}, [[("work", 0, 0.0), ("work", 1, 0.0)]])
+    result = Block(1, {}, [[("out", k, tape.input("work", k)) for k in range(6)]])
+    program = Program("kernel", {"u": 8, "work": 6, "out": 6, "x": 0}, constants, [clear, *loops, result])
+    v = np.arange(1.0, 9.0)
+    point = EvaluationPoint(0.0, np.empty(0), v, np.empty(0), np.empty(0), np.empty(0))
+    expected = [0.5 * 2 + 0.7 * 12, 1.5 * 6, 5.0, 8.0, 11.0, 1.0]
+    assert run_program(program, point, np.empty(0)) == pytest.approx(expected, rel=1e-15)
