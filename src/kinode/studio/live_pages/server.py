@@ -120,6 +120,9 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._ready, self._ended = threading.Event(), threading.Event()
+        # Held until the end.  Ctrl-C while an Event is waited for may leave the lock inside it locked for ever.
+        self._running = threading.Lock()
+        self._running.acquire()
         self._failure: Exception | None = None
         self._open_sockets = 0
 
@@ -148,7 +151,7 @@ class Server:
         """End: close all connections and stop what runs; from any thread, any number of times."""
         if self._thread is None:
             self._socket.close()
-            self._ended.set()
+            self._end()
             return
         loop, stop = self._loop, self._stop
         if loop is not None and stop is not None and not self._ended.is_set():
@@ -160,10 +163,13 @@ class Server:
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the server has ended, which Ctrl-C makes it do; False if the time was over before."""
         try:
-            return self._ended.wait(seconds)
+            ended = self._running.acquire(timeout=-1 if seconds is None else seconds)
         except KeyboardInterrupt:
             self.close()
             return True
+        if ended:
+            self._running.release()
+        return ended
 
     def __enter__(self) -> Server:
         return self.start() if self._thread is None else self
@@ -182,7 +188,12 @@ class Server:
         finally:
             self._socket.close()
             self._ready.set()
+            self._end()
+
+    def _end(self) -> None:
+        if not self._ended.is_set():
             self._ended.set()
+            self._running.release()
 
     async def _serve(self) -> None:
         crowd = set[_LimitedConnection]()
