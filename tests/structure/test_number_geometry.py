@@ -84,3 +84,22 @@ def test_constant_arithmetic_in_a_large_tree_is_taken_as_a_number():
     start = one.initial
     expected = one.acceleration(0.0, start.q, start.u)
     assert two.acceleration(0.0, start.q, start.u) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_long_tree_whose_lengths_are_parameters():
+    """Masses are plain numbers, and placements are not."""
+
+    def chain(length, n):
+        system = kn.System("chain")
+        given = system.parameter("length", length) if isinstance(length, str) else length
+        body = system.world
+        for i in range(n):
+            link = system.body(f"b{i}", mass=1, com=(0.05, 0, 0), inertia=(1e-3, 1e-3, 1e-3))
+            system.revolute(f"j{i}", body.at(given, 0, 0) if i else body, link, axis="y")
+            body = link
+        return kn.compile(system)
+
+    for n in (link_geometry.MANY_LINKS - 1, link_geometry.MANY_LINKS + 1):
+        q, u = 0.1 * np.ones(n), np.zeros(n)
+        with_parameter, plain = (chain(length, n).acceleration(0.0, q, u) for length in ("10 cm", 0.1))
+        assert with_parameter == pytest.approx(plain, rel=1e-9)  # of long chains the condition is large

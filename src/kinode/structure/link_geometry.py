@@ -158,7 +158,11 @@ def regroup(tree: Tree, geometry: Geometry) -> Geometry:
     identification, Gautier and Khalil 1990).  Joint reactions would change: they use the inertias before regrouping.
     """
     inertias, ground = list(geometry.inertias), geometry.ground
-    if len(tree.nodes) >= MANY_LINKS and all(inertia.J.dtype == float for inertia in inertias):
+    plain = all(
+        part.dtype == float for X, I in zip(geometry.placements, inertias, strict=True)
+        for part in (X.R, X.p, I.moment, I.J)
+    )  # fmt: skip
+    if len(tree.nodes) >= MANY_LINKS and plain:
         kinds, parents = [node.joint.kind for node in tree.nodes], [node.parent for node in tree.nodes]
         inertias, given = regrouped(kinds, parents, geometry.placements, inertias)
         return replace(geometry, inertias=inertias, ground=ground + given)

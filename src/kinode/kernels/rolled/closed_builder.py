@@ -1,6 +1,6 @@
 """Builds the loop code of large systems with constraints, on the passes of ``closed_sweeps.py``.
 
-motion         kinematics, accelerations for u_dot = 0; straight-line code of loads, efforts and rows; factors, rows,
+motion         kinematics, accelerations for u_dot = 0; straight-line code of loads and efforts; rows; factors, rows,
                G M^-1 G', multipliers, accelerations
 projection     kinematics, rows; factors, G M^-1 G', step of q; kinematics there; step of u
 closure        kinematics; residuals, rates and entries of all rows
