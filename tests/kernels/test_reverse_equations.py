@@ -12,8 +12,8 @@ from kinode.algebra.trace import Tape, count_operations
 from kinode.jit.program import Block, Program
 from kinode.kernels import tree_size
 from kinode.kernels.derivatives.like_stores import roll_groups
-from kinode.kernels.derivatives.reverse_equations import Solver, reverse_equations
-from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.derivatives.reverse_equations import EquationSolver, reverse_equations
+from kinode.kernels.kernel_options import DerivativeOptions, Kernel, SharingOptions
 from kinode.kernels.rolled import rolled_programs
 from kinode.structure.evaluation_point import EvaluationPoint
 
@@ -83,6 +83,15 @@ def test_all_of_them_behind_the_rate(model):
     compare(topology, point, Kernel("gradient", DerivativeOptions(("rate", *NAMED[model]), EVERYTHING)))
 
 
+@pytest.mark.parametrize("model", ["hinges", "ring", "net", "four_bars"])
+def test_loads_and_directions_of_joints(model):
+    """The function around which reactions are shared in numbers."""
+    topology, point = prepared(CLOSED[model]())
+    first, *_, last = topology.system.joints
+    of = (f"{first}.reaction.moment", f"{last}.reaction.force", f"{last}.wrench.force")
+    compare(topology, point, Kernel("shared_gradient", DerivativeOptions(of, EVERYTHING, SharingOptions(1.3, (), ()))))
+
+
 def test_code_of_cut_joints_does_not_grow_with_their_number():
     """A net has one more loop over cut joints that are alike, however many there are."""
 
@@ -117,7 +126,7 @@ def test_a_root_by_its_equation():
         s, m = tape.input("work", at.of_unknowns), tape.input("work", at.unknowns)
         solve = Block(1, {}, [[("work", at.unknowns, root)]])
         adjoint = Block(1, {}, [[("work", at.of_residuals, -s / (3 * m * m + b))]])
-        return Solver([solve], [adjoint], {}, at.end)
+        return EquationSolver([solve], [adjoint], {}, at.end)
 
     gradient = reverse_equations(program, [[("u", k, 1.0)] for k in range(3)], 0, range(1), find_solver)
     point = EvaluationPoint(0.0, np.empty(0), values, np.empty(0), np.empty(0), np.empty(0))

@@ -187,7 +187,9 @@ TRACES: Mapping[str, KernelTrace] = {
     "gradient_of_motion": KernelTrace(
         trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
     ),
-    "shared_gradient": KernelTrace(n_x=directed_outputs.count_shared, rolled=has_adjoint_of_shared),
+    "shared_gradient": KernelTrace(
+        trace=directed_outputs.shared_gradient, n_x=directed_outputs.count_shared, rolled=has_adjoint_of_shared
+    ),
     "second_derivatives": KernelTrace(
         trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors, rolled=has_tangents
     ),

@@ -7,7 +7,8 @@ that a result is stored soon after its operands are computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -27,12 +28,15 @@ class Differentiated:
     """Results of an instant on a tape, ready to be differentiated along any direction."""
 
     def __init__(
-        self, snapshot: Snapshot, tape: Tape, options: DerivativeOptions, *, through_equations: bool = True
-    ) -> None:
-        """``through_equations``: whether accelerations are differentiated through the equations of motion."""
+        self, snapshot: Snapshot, tape: Tape, options: DerivativeOptions, *, through_equations: bool = True,
+        find_results: Callable[[Snapshot], list[Scalar]] | None = None,
+    ) -> None:  # fmt: skip
+        """``through_equations``: whether accelerations are differentiated through the equations of motion.
+        ``find_results`` computes other results than those of the options."""
         equations = find_equations(snapshot, tape) if through_equations else None
         instant = snapshot if equations is None else equations.instant
-        self.results = find_values(instant, options.of, options.sharing)
+        of_options = partial(find_values, names=options.of, sharing=options.sharing)
+        self.results = (of_options if find_results is None else find_results)(instant)
         self.nodes = needed(self.results)
         depends = any(is_input(node, UNKNOWNS) for node in self.nodes)
         self.equations: MotionEquations | None = equations if depends else None

@@ -17,8 +17,10 @@ from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels.derivatives.derivative_outputs import Differentiated
 from kinode.kernels.derivatives.derived_values import shape_of
 from kinode.kernels.derivatives.directions import along, count_columns, unit_directions
-from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_backward, sweep_forward
+from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, Rates, sweep_backward, sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions
+from kinode.kernels.kernel_outputs import flat, joint_directions
+from kinode.model.quantity_names import find_quantity
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
@@ -59,17 +61,46 @@ def count_factors(topology: Topology, options: DerivativeOptions) -> int:
 
 def gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
     """The derivatives of the weighted sum of all results by each direction, by a sweep backward."""
-    of = Differentiated(snapshot, tape, options)
+    found = _sensitivities(Differentiated(snapshot, tape, options), x[snapshot.topology.n_u :])
+    directions = unit_directions(snapshot.topology, tape, options)
+    return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
+
+
+def _sensitivities(of: Differentiated, weights: Array) -> Rates:
+    """The sensitivities of the weighted sum of all results to inputs, by index."""
     seeds: dict[int, Scalar] = {}
-    for result, weight in zip(of.results, x[snapshot.topology.n_u :], strict=True):
+    for result, weight in zip(of.results, weights, strict=True):
         if type(result) is Traced:
             seeds[result.index] = seeds.get(result.index, 0.0) + weight
     found = sweep_backward(of.nodes, seeds, of.values)
     if of.equations is not None:
         own = of.equations.sensitivities([found.get(node.index, 0.0) for node in of.equations.unknowns])
         found = {index: found.get(index, 0.0) + own.get(index, 0.0) for index in found.keys() | own.keys()}
-    directions = unit_directions(snapshot.topology, tape, options)
-    return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
+    return found
+
+
+def shared_gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
+    """The same of quantities whose changes by sharing are given, of loads of joints and of their directions: by each
+    direction, then by each change; and behind them the loads."""
+    from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
+
+    n, n_loads, sharing = snapshot.topology.n_u, sum(snapshot.topology.holding.values()), options.sharing
+    changes = x[n : n + n_loads]
+    assert sharing is not None
+
+    def find_results(instant: Snapshot) -> list[Scalar]:
+        changed, system = GivenChanges(instant, sharing, changes), instant.system
+        named = [v for name in options.of for v in flat(find_shared(instant, changed, find_quantity(system, name)))]
+        loads = [v for name in instant.topology.holding for v in instant.holding(name)]
+        return named + loads + [v for name in system.joints for v in joint_directions(instant, name)]
+
+    of = Differentiated(snapshot, tape, options, find_results=find_results)
+    found, directions = _sensitivities(of, x[n + n_loads :]), unit_directions(snapshot.topology, tape, options)
+    directions += [{node.index: 1.0} for node in changes]
+    gradient = [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
+    start = count_results(snapshot.topology, options)
+    loads = of.results[start : start + n_loads]
+    return gradient + [of.values.get(v.index, v) if type(v) is Traced else v for v in loads]
 
 
 def count_along(topology: Topology, options: DerivativeOptions) -> int:

@@ -29,7 +29,7 @@ class EquationPlaces:
 
 
 @dataclass(frozen=True)
-class Solver:
+class EquationSolver:
     """Blocks that store the solution, blocks that turn sensitivities into those of the left sides, their tables, and
     the size of ``work``."""
 
@@ -41,7 +41,7 @@ class Solver:
 
 def reverse_equations(
     program: Program, columns: Sequence[Column], n_x: int, unknowns: range,
-    find_solver: Callable[[EquationPlaces], Solver], kept: range = range(0),
+    find_solver: Callable[[EquationPlaces], EquationSolver], kept: range = range(0),
 ) -> Program:  # fmt: skip
     """The program whose results are the derivatives of a weighted sum by each of some directions.
 
@@ -71,7 +71,7 @@ class _EquationReversal(Reversal):
 
     def __init__(
         self, program: Program, columns: Sequence[Column], n_x: int, unknowns: range,
-        find_solver: Callable[[EquationPlaces], Solver],
+        find_solver: Callable[[EquationPlaces], EquationSolver],
     ) -> None:  # fmt: skip
         super().__init__(program, columns, n_x, [("work", k) for k in unknowns])
         self.n_results = program.sizes["out"] - len(unknowns)
@@ -108,7 +108,7 @@ class _EquationReversal(Reversal):
         return max(storing) + 1
 
 
-def _with_other_names(solver: Solver) -> Solver:
+def _with_other_names(solver: EquationSolver) -> EquationSolver:
     """A solver whose tables do not have the names of other tables."""
     names = {name: f"solver_{name}" for name in solver.constants}
 
@@ -116,4 +116,4 @@ def _with_other_names(solver: Solver) -> Solver:
         return replace(block, views={k: (names.get(array, array), at) for k, (array, at) in block.views.items()})
 
     constants = {names[name]: table for name, table in solver.constants.items()}
-    return Solver([*map(renamed, solver.solution)], [*map(renamed, solver.adjoint)], constants, solver.size)
+    return EquationSolver([*map(renamed, solver.solution)], [*map(renamed, solver.adjoint)], constants, solver.size)

@@ -24,10 +24,10 @@ from kinode.kernels.derivatives.reverse_equations import reverse_equations
 from kinode.kernels.derivatives.reverse_programs import Column, reverse_program
 from kinode.kernels.derivatives.tangent_programs import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
-from kinode.kernels.rolled.adjoint_solver import make_solver
-from kinode.kernels.rolled.equation_builder import EquationBuilder
+from kinode.kernels.rolled.backward.adjoint_solver import make_solver
+from kinode.kernels.rolled.backward.equation_builder import EquationBuilder
+from kinode.kernels.rolled.backward.shared_equations import SharedEquationBuilder
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
-from kinode.kernels.rolled.shared_equations import SharedEquationBuilder
 from kinode.multibody.dependent_joints import n_cut_coordinates
 from kinode.structure.topology import Topology
 

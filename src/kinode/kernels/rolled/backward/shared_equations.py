@@ -18,7 +18,7 @@ from kinode.kernels.derivatives.like_stores import roll_groups
 from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_outputs import flat, joint_directions
-from kinode.kernels.rolled.equation_builder import EquationBuilder
+from kinode.kernels.rolled.backward.equation_builder import EquationBuilder
 from kinode.model.quantity_names import find_quantity
 from kinode.structure.topology import Topology
 

@@ -17,7 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block
-from kinode.kernels.derivatives.reverse_equations import EquationPlaces, Solver
+from kinode.kernels.derivatives.reverse_equations import EquationPlaces, EquationSolver
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response, Results, is_free, without_bias
@@ -30,7 +30,7 @@ from kinode.structure.topology import Topology
 SHARE_PASS, RESPONSE_PASS = 4, 5  # behind those of the motion
 
 
-def make_solver(topology: Topology, places: EquationPlaces) -> Solver:
+def make_solver(topology: Topology, places: EquationPlaces) -> EquationSolver:
     """The blocks of the motion, and those of the sensitivities."""
     return _SolverBuilder(topology, places).solver()
 
@@ -44,7 +44,7 @@ class _SolverBuilder(ClosedBuilder):
         super().__init__(topology, Kernel("acceleration"), adds_efforts=True, work_from=places.end)
         self.places = places
 
-    def solver(self) -> Solver:
+    def solver(self) -> EquationSolver:
         """All of it."""
         program, n = self.program(), self.topology.n_u
         *motion, shares, responses = program.blocks
@@ -58,7 +58,7 @@ class _SolverBuilder(ClosedBuilder):
             responses, _copy(second + in_tiles, places.of_residuals + n + rows, -1.0),
         ]  # fmt: skip
         motion.append(_copy(first + in_tiles, places.unknowns + n + rows))
-        return Solver(motion, adjoint, program.constants, program.sizes["work"])
+        return EquationSolver(motion, adjoint, program.constants, program.sizes["work"])
 
     def _find_loaded(self, loops: TreeLoops) -> None:
         RolledBuilder._find_loaded(self, loops)
