@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "tests" / "slow_tests.txt"
-FAST = 0.08  # of the seconds of the whole suite; run alone, these tests also make kernels that slow ones share
+FAST = 0.05  # of the seconds of the whole suite; run alone, these tests also make kernels that slow ones share
 BROWSER = "tests/studio/pages/"
 LINE = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(\S.*)$")
 
