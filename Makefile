@@ -1,6 +1,6 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
-#   make test          the whole test suite: about twenty minutes on 2 cores
+#   make test          the whole test suite: about 1,600 processor seconds, measured on a busy machine
 #   make test-fast     the tests that are not marked slow: two to three minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
 #   make test-frameworks  functions for JAX and PyTorch; installs both, some 500 MB

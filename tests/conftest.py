@@ -36,7 +36,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # Python's collector looks at all objects that there are, which here are ten thousand tests and half of SciPy, and tapes
 # are made of millions: with its own thresholds it takes a quarter of the time of a test that traces.
-gc.set_threshold(50_000, 10, 10)
+gc.set_threshold(100_000, 20, 10)
 
 
 @pytest.fixture(scope="session")

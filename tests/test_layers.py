@@ -71,14 +71,14 @@ def room_of(module: str) -> str:
 def imports_of(path: Path, text: str) -> list[tuple[int, str, bool]]:
     """Line, module of kinode, and whether it is for types alone, of every import in a text."""
     package = ["kinode", *path.relative_to(SOURCE).parts[:-1]]
-    tree, found = ast.parse(text), []
+    nodes, found = list(ast.walk(ast.parse(text))), []
     typed = {
         inner
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             targets = [alias.name.split(".") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

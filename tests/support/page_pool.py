@@ -1,20 +1,21 @@
-"""Pages of one browser that tests use one after the other, each as if it were new."""
+"""Pages of one browser that tests use one after the other, each as if it were new.
+
+A page takes another size, color scheme and liking of motion when it is taken: a window costs Chromium a second.
+"""
 
 from __future__ import annotations
 
 from player_pages import PATIENCE
 from slow_pages import slow_down
 
-MOST_KEPT = 3  # pages that wait for another test: one takes some hundred megabytes
+MOST_KEPT = 2  # pages that wait for another test: one takes some hundred megabytes
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
 
 
 class PooledPage:
-    """A page of a sort, and what its console complained of since it was taken."""
+    """A page, and what its console complained of since it was taken."""
 
-    def __init__(self, browser, sort):
-        scheme, motion, width, height = self.sort = sort
-        size = {"width": width, "height": height}
+    def __init__(self, browser, scheme, motion, size):
         self.context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion=motion)
         self.page = slow_down(self.context.new_page())
         self.complaints = []
@@ -47,12 +48,13 @@ class PagePool:
 
     def take(self, scheme, motion, width, height):
         """A page of a size, color scheme and liking of motion."""
-        sort = (scheme, motion, width, height)
-        found = next((each for each in self.waiting if each.sort == sort), None)
-        if found is None:
-            found = PooledPage(self.browser, sort)
+        size = {"width": width, "height": height}
+        if self.waiting:
+            found = self.waiting.pop()
+            found.page.set_viewport_size(size)
+            found.page.emulate_media(color_scheme=scheme, reduced_motion=motion)
         else:
-            self.waiting.remove(found)
+            found = PooledPage(self.browser, scheme, motion, size)
         found.page.set_default_timeout(PATIENCE)
         return found
 
