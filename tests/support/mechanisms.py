@@ -101,6 +101,18 @@ def ring(n, kind="spherical"):
     return system
 
 
+def geared_chain(n, ratio=2.0):
+    """A chain of n links of 0.1 m in hinges of two directions by turns; the first hinge drives the second by a gear."""
+    system = kn.System("geared_chain", gravity=(0, 0, -G))
+    body = system.world
+    for i in range(n):
+        link = system.body(f"link{i}", mass=0.1, com=(0.05, 0, 0), inertia=(1e-5, 1e-4, 1e-4))
+        system.revolute(f"pin{i}", body.at(0.1, 0, 0) if i else body, link, axis="yz"[i % 2], damping=1e-3)
+        body = link
+    system.gear("gear", "pin0", "pin1", ratio=ratio)
+    return system
+
+
 def net(n, m):
     """A hanging net of n x m squares of rods of 1 m, pinned where they meet and to the ground along the top."""
     system = kn.System("net", gravity=(0, -G, 0))
