@@ -93,4 +93,4 @@ def test_several_functions_of_the_system_at_once(chain):
     np.testing.assert_allclose(out[1], found, rtol=1e-12, atol=1e-12 * abs(found).max())
     weights = np.concatenate([np.ones(5), w])
     gradient = dynamics.gradient(0.0, q, u, of=of, by=by, weights=weights)
-    assert_close(gradient.matrix[0], weights @ found, 1e-12)
+    assert_close(gradient.matrix[0], weights @ found, 1e-9)  # rounding, times the condition of a chain of 100 links
