@@ -1,7 +1,7 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
-#   make test          the whole test suite: about 1,600 processor seconds, measured on a busy machine
-#   make test-fast     the tests that are not marked slow: two to three minutes on 2 cores, for work at hand
+#   make test          the whole test suite: about nineteen minutes on 2 cores
+#   make test-fast     the tests that are not marked slow: a minute and a half on 2 cores, the first time two and a half
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
 #   make test-frameworks  functions for JAX and PyTorch; installs both, some 500 MB
 #   make test-importers   FMUs in importers besides FMPy, and FMUs of others; installs libcosimpy, ecospy, pythonfmu, some 30 MB
