@@ -13,6 +13,7 @@ from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, Reac
 from kinode.model.system import joint_frame
 from kinode.model.system_checks import find_asking
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
 
 Outputs = Sequence[Any] | Array
 Names = tuple[str, ...]
@@ -136,6 +137,14 @@ def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
     from kinode.model.quantity_names import find_quantity
 
     return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
+
+
+DIRECTION_FRAME = 21  # numbers of a joint in the directions before its freedoms: R_WM, p_WM, R_FM
+
+
+def direction_sizes(topology: Topology) -> list[int]:
+    """How many numbers of ``stress_directions`` each joint has, in order of declaration."""
+    return [DIRECTION_FRAME + 12 * joint.n_u for joint in topology.system.joints.values()]
 
 
 def stress_directions(snapshot: Snapshot, options: Any) -> Outputs:

@@ -47,7 +47,6 @@ derivative_outputs = _LaterModule("derivatives.derivative_outputs")
 directed_outputs = _LaterModule("derivatives.directed_outputs")
 find_named_values = _LaterModule("derivatives.derived_values").find_named_values
 has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
-has_adjoint = _LaterModule("derivatives.recursion_scope").has_adjoint
 has_adjoint_of_motion = _LaterModule("derivatives.recursion_scope").has_adjoint_of_motion
 has_adjoint_of_shared = _LaterModule("derivatives.recursion_scope").has_adjoint_of_shared
 has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
@@ -183,7 +182,7 @@ TRACES: Mapping[str, KernelTrace] = {
     "jacobian": KernelTrace(outputs.jacobian, rolled=_on_body),
     "derivatives": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "u_dot")),
     "derivatives_of_motion": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort")),
-    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint),
+    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_tangents),
     "gradient_of_motion": KernelTrace(
         trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
     ),

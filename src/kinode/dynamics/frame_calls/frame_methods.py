@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -127,25 +127,25 @@ class QuantityRate:
     """J_dot u of a quantity that positions determine: its second derivative along the speeds, twice."""
 
     def __init__(self, dynamics: Dynamics, name: str) -> None:
-        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_second, read_position
+        from kinode.dynamics.derivative_calls.directed_calls import read_position
 
-        self.dynamics, request = dynamics, read_position(dynamics, name)
-        self.shape = next(iter(request.of.values()))
-        self._find = partial(find_second, dynamics, name)
-        self._point = CallPoint
+        request = read_position(dynamics, name)
         kernel = Kernel("second_derivatives", request.options)
-        self._direct = make_direct(dynamics, kernel, ("t", "q", "u", "x"), (request.shape[0],), self._refuse)
+        self.dynamics, self.name, self.shape = dynamics, name, request.of[name]
         self._still = np.zeros(dynamics.n_u)
+        self._direct = make_direct(dynamics, kernel, ("t", "q", "u", "x"), request.shape[:1], _tell_none)
 
     def __call__(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """The rate at a state, or at each of a batch."""
         if z is p is inputs is None and type(u) is np.ndarray and u.shape == self._still.shape:
             values = self._direct(t, q, u, np.concatenate((self._still, u, u)))
-            if values is not None:
+            if values.size:  # else an argument is not what machine code takes
                 return values.reshape(self.shape)
-        return self._find({"q": u}, None, self._point(t, q, u, None, z, p, inputs))
+        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_second
 
-    @staticmethod
-    def _refuse(*args: Any) -> Any:
-        """What the built-in function does with other arguments than plain arrays: another way is taken."""
-        return None
+        return find_second(self.dynamics, self.name, {"q": u}, None, CallPoint(t, q, u, None, z, p, inputs))
+
+
+def _tell_none(*_: Any) -> Array:
+    """What stands for no result: no quantity has no entries."""
+    return np.empty(0)

@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.state_batches.compiled_stresses import Stresses, StressTables
-from kinode.dynamics.state_batches.world_stiffness import JointTables, is_plain
+from kinode.dynamics.state_batches.world_stiffness import JointTables
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE
+from kinode.kernels.derivatives.recursion_scope import is_held_by_joints
 from kinode.kernels.kernel_options import Kernel, SharingOptions
 from kinode.kernels.kernel_outputs import trial_loads
 from kinode.kernels.tree_size import is_large
@@ -55,7 +56,7 @@ def share_certified(dynamics: Dynamics, states: EvaluationPoint, options: Sharin
     """Share components ``x``, with moments over the length, by least norm."""
     shared = np.array(options.shared, dtype=bool)
     kernel, change = Kernel("load_sharing", options), np.zeros_like(x)
-    if len(x) < FEWEST_STATES and is_large(dynamics.topology) and is_plain(dynamics.topology):
+    if len(x) < FEWEST_STATES and is_large(dynamics.topology) and is_held_by_joints(dynamics.topology):
         result = _share_in_numbers(dynamics, states, options, x)
     else:
         result = dynamics.kernels.call(kernel, states, x)

@@ -15,6 +15,7 @@ from kinode.dynamics.state_batches.stress_memory import StressMemory
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
+from kinode.kernels.kernel_outputs import DIRECTION_FRAME, direction_sizes
 from kinode.records import dataclass
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class StressTables:
         self.n = sum(topology.holding.values())
         self.joints = {name: k for k, name in enumerate(system.joints)}
         self.n_u = [joint.n_u for joint in system.joints.values()]
-        sizes = [21 + 12 * n_u for n_u in self.n_u]
+        sizes = direction_sizes(topology)
         self.joint_at = np.cumsum([0, *sizes])[:-1]
         self.n_directions = sum(sizes) + 3 * len(system.bodies)
         self.cuts = [name for name in system.joints if name not in {node.joint.name for node in nodes}]
@@ -150,7 +151,9 @@ class StressTables:
         """Six components of unit efforts of a joint, for each state."""
         n_u, at = self.n_u[self.joints[name]], self.joint_at[self.joints[name]]
         R_FM = directions[:, at + 12 : at + 21].reshape(-1, 3, 3)
-        T = directions[:, at + 21 + 6 * n_u : at + 21 + 12 * n_u].reshape(len(directions), 6, n_u)
+        T = directions[:, at + DIRECTION_FRAME + 6 * n_u : at + DIRECTION_FRAME + 12 * n_u].reshape(
+            len(directions), 6, n_u
+        )
         return np.concatenate([R_FM @ T[:, 3:], R_FM @ T[:, :3]], axis=1)
 
 

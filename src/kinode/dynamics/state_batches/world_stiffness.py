@@ -9,7 +9,7 @@ With w as the weights of the changes, m = K^-1 E w and k = E' m - w, the change 
     k . dx - v . dE k - m . dE c
 
 so that its derivatives by loads and by the frames and freedoms of joints take one more solution.  Locks transmit
-nothing and do not change it.  Not done here: drives, gears and constraint elements (``is_plain``).
+nothing and do not change it.  Not done here: drives, gears and constraint elements (``is_held_by_joints``).
 """
 
 from __future__ import annotations
@@ -22,18 +22,13 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
 from kinode.kernels.kernel_options import SharingOptions
+from kinode.kernels.kernel_outputs import DIRECTION_FRAME, direction_sizes
 
 if TYPE_CHECKING:
     from kinode.structure.topology import Topology
 
-FIXED = 21  # numbers of a joint in the directions before its freedoms: R_WM, p_WM, R_FM
 LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])  # rows of S, which has angular ones first
 WORLD = -1
-
-
-def is_plain(topology: Topology) -> bool:
-    """Whether joints alone transmit loads: there are no drives, gears or constraint elements."""
-    return set(topology.holding) == set(topology.system.joints)
 
 
 class JointTables:
@@ -50,7 +45,7 @@ class JointTables:
         index = {**{name: k for k, name in enumerate(system.bodies)}, "world": WORLD}
         self.bodies = np.array([[index[joint.b.body], index[joint.a.body]] for joint in joints], dtype=np.int64)
         self.n_u = np.array([joint.n_u for joint in joints], dtype=np.int64)
-        sizes = FIXED + 12 * self.n_u
+        sizes = np.array(direction_sizes(topology), dtype=np.int64)
         self.at = np.cumsum(sizes) - sizes
         self.size = int(sizes.sum())
         self.units = find_load_units(topology, options.length)
@@ -59,10 +54,10 @@ class JointTables:
         self.lock_joints = np.array([number[name] for name, _ in options.locks], dtype=np.int64)
         self.lock_columns = np.array([k for _, k in options.locks], dtype=np.int64)
         self.lock_units = np.array([find_effort_units(topology, name, options.length)[k] for name, k in options.locks])
-        self.fixed_at = self.at[:, None] + np.arange(FIXED)
+        self.fixed_at = self.at[:, None] + np.arange(DIRECTION_FRAME)
         columns = np.arange(max(1, self.n_u.max(initial=0)))
         self.is_freedom = (columns < self.n_u[:, None])[:, None, :]
-        rows = (self.at + FIXED)[:, None] + self.n_u[:, None] * LINEAR_FIRST
+        rows = (self.at + DIRECTION_FRAME)[:, None] + self.n_u[:, None] * LINEAR_FIRST
         self.freedoms_at = np.where(self.is_freedom, rows[:, :, None] + columns, 0)
         self.efforts_at = self.freedoms_at + np.where(self.is_freedom, 6 * self.n_u[:, None, None], 0)
         self._last: tuple[Array, WorldStiffness] | None = None
@@ -136,12 +131,13 @@ class WorldStiffness:
         turned: Array = np.einsum("jab,jcb->jca", R, x.reshape(-1, 2, 3)).reshape(-1, 6)
         return turned
 
-    def _displacements(self, loads: Array) -> tuple[Array, Array]:
-        """v of loads in the axes of M, for each side of each joint and in all."""
+    def _displacements(self, loads: Array) -> Array:
+        """v of loads in the axes of M, for each side of each joint."""
         right = np.zeros((self.tables.n_bodies + 1, 6))
         np.add.at(right, self.tables.bodies, np.einsum("jsab,jb->jsa", self.A, np.einsum("jab,jb->ja", self.N, loads)))
         v = self._factor.solve(right[:-1].ravel())
-        return np.vstack([v.reshape(-1, 6), np.zeros(6)])[self.tables.bodies], v
+        of_sides: Array = np.vstack([v.reshape(-1, 6), np.zeros(6)])[self.tables.bodies]
+        return of_sides
 
     def _gathered(self, v: Array) -> Array:
         """A'v: the loads of joints for displacements of their sides."""
@@ -151,7 +147,7 @@ class WorldStiffness:
     def share(self, x: Array) -> tuple[Array, float]:
         """The change of loads, and the size of the efforts of locks; what is not shared is not looked at."""
         y = self._turned(np.where(self.tables.shared, x, 0.0))
-        v, _ = self._displacements(y)
+        v = self._displacements(y)
         change = np.einsum("jab,jb->ja", self.N, self._gathered(v) - y)
         locked = np.einsum("lsa,lsa->l", self.lock_loads, v[self.tables.lock_joints])
         return self._turned(change, back=True).ravel(), float(locked @ locked)
@@ -161,7 +157,7 @@ class WorldStiffness:
         shared, apply = self.tables.shared, "jab,jb->ja"
         x, weights = np.where(shared, x, 0.0), np.where(shared, weights, 0.0)
         y, w = self._turned(x), self._turned(weights)
-        (v, _), (m, _) = self._displacements(y), self._displacements(w)
+        v, m = self._displacements(y), self._displacements(w)
         from_v, from_m = self._gathered(v), self._gathered(m)
         c = np.einsum(apply, self.N, from_v - y)
         k = np.einsum(apply, self.N, from_m) - w

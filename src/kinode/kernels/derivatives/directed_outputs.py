@@ -19,7 +19,7 @@ from kinode.kernels.derivatives.derived_values import shape_of
 from kinode.kernels.derivatives.directions import along, count_columns, unit_directions
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, Rates, sweep_backward, sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions
-from kinode.kernels.kernel_outputs import flat, joint_directions
+from kinode.kernels.kernel_outputs import direction_sizes, flat, joint_directions
 from kinode.model.quantity_names import find_quantity
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
@@ -51,7 +51,7 @@ def count_shared(topology: Topology, options: DerivativeOptions) -> int:
 
 def count_joint_directions(topology: Topology) -> int:
     """The number of entries of ``stress_directions`` without the origins of bodies."""
-    return sum(21 + 12 * joint.n_u for joint in topology.system.joints.values())
+    return sum(direction_sizes(topology))
 
 
 def count_factors(topology: Topology, options: DerivativeOptions) -> int:

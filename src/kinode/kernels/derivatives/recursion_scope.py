@@ -48,21 +48,21 @@ def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
     return (first in LOOP_KERNELS or first not in OF_SYSTEMS) and not any(name in OF_SYSTEMS for name in others)
 
 
-def has_adjoint(topology: Topology, options: DerivativeOptions) -> bool:
-    """Whether the gradient of a large system is that of loop code (``reverse_programs.py``)."""
-    return has_tangents(topology, options)
-
-
 def has_adjoint_of_motion(topology: Topology, options: DerivativeOptions) -> bool:
-    """The same where accelerations are given: inverse dynamics alone."""
+    """Whether the gradient for given accelerations is that of loop code: inverse dynamics alone."""
     return options.of == ("effort",)
 
 
 def has_adjoint_of_shared(topology: Topology, options: DerivativeOptions) -> bool:
     """Whether gradients of loads that are shared by least norm are those of loop code and of numbers: joints alone
     transmit loads, and nothing but quantities by name is differentiated."""
-    plain = set(topology.holding) == set(topology.system.joints)
-    return topology.constrained and plain and not any(name in OF_SYSTEMS for name in options.of)
+    by_name = not any(name in OF_SYSTEMS for name in options.of)
+    return topology.constrained and by_name and is_held_by_joints(topology)
+
+
+def is_held_by_joints(topology: Topology) -> bool:
+    """Whether joints alone transmit loads: there are no drives, gears or constraint elements."""
+    return set(topology.holding) == set(topology.system.joints)
 
 
 def is_known_tree(topology: Topology) -> bool:

@@ -236,7 +236,7 @@ class ClosedBuilder(RolledBuilder):
         ]  # fmt: skip
         z, n = topology.layout.traced_point(Tape()).z, topology.n_q + topology.n_u
         tail = [("out", n + k, value) for k, value in enumerate(z)]
-        probes = copy_block("probes", w + memory.places(every, range(len(rows))))
+        probes = copy_block("probes", np.arange(len(rows)), w + memory.places(every, range(len(rows))))
         blocks = [
             a[0], *clear, *closing, probes, a[1], memory.shares(), memory.products(), *factors,
             positions.solve(x), memory.load_joints(held, x, 0), a[2],

@@ -123,10 +123,10 @@ def table_block(steps: Sequence[Step], cases: Sequence[Case]) -> Block:
     return Block(len(table), views, [case(Tape()) for case in cases], table[:, 0])
 
 
-def copy_block(name: str, places: np.ndarray) -> Block:
-    """The loop that copies a table of numbers to places in ``work``."""
-    views = {"a": ("work", places), "b": (name, np.arange(len(places), dtype=np.int64))}
-    return Block(len(places), views, [[("a", 0, Tape().input("b", 0))]])
+def copy_block(name: str, start: np.ndarray, end: np.ndarray, sign: float = 1.0) -> Block:
+    """The loop that copies entries of an array to places in ``work``, with a sign."""
+    views = {"a": ("work", end), "b": (name, start)}
+    return Block(len(end), views, [[("a", 0, sign * Tape().input("b", 0))]])
 
 
 # -- operations on tiles -----------------------------------------------------------------------------------------------

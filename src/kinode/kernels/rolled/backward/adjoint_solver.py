@@ -10,18 +10,15 @@ which is the same system with other right-hand sides: the factors of the motion 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.trace import Tape
-from kinode.jit.program import Block
 from kinode.kernels.derivatives.reverse_equations import EquationPlaces, EquationSolver
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
 from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response, Results, is_free, without_bias
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
+from kinode.kernels.rolled.rolled_elimination import copy_block
 from kinode.kernels.rolled.tree_loops import TreeLoops
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.multibody.links import link_steps
@@ -53,11 +50,11 @@ class _SolverBuilder(ClosedBuilder):
         in_tiles, rows = memory.places(every, range(len(self._rows))), np.arange(len(self._rows))
         elimination = memory.eliminate(every)
         adjoint = [
-            _copy(places.of_unknowns + n + rows, second + in_tiles), shares,
+            copy_block("work", places.of_unknowns + n + rows, second + in_tiles), shares,
             memory.subtract_shares(every, second, 1), elimination.solve(second), memory.load_joints(every, second, 1),
-            responses, _copy(second + in_tiles, places.of_residuals + n + rows, -1.0),
+            responses, copy_block("work", second + in_tiles, places.of_residuals + n + rows, -1.0),
         ]  # fmt: skip
-        motion.append(_copy(first + in_tiles, places.unknowns + n + rows))
+        motion.append(copy_block("work", first + in_tiles, places.unknowns + n + rows))
         return EquationSolver(motion, adjoint, program.constants, program.sizes["work"])
 
     def _find_loaded(self, loops: TreeLoops) -> None:
@@ -99,15 +96,7 @@ def _adjoint_responses(sweeper: ClosedSweeper) -> TreePass:
 
     def run(link: TracedLink, read: Values) -> Results:
         gives, out = base.run(link, read)
-        return gives, {"adjoint_u": out["out_u"]} if is_free(link) else NO_RESULTS  # type: ignore[dict-item]
+        m: dict[str, Array] = {"adjoint_u": out["out_u"]} if is_free(link) else {}  # type: ignore[dict-item]
+        return gives, m
 
     return TreePass(True, base.reads, base.gives, run)
-
-
-NO_RESULTS: dict[str, Array] = {}
-
-
-def _copy(start: Sequence[int] | np.ndarray, end: np.ndarray, sign: float = 1.0) -> Block:
-    """The loop that copies entries of ``work`` to others, with a sign."""
-    views = {"from": ("work", np.asarray(start)), "to": ("work", end)}
-    return Block(len(end), views, [[("to", 0, sign * Tape().input("from", 0))]])

@@ -17,7 +17,7 @@ from kinode.kernels.derivatives.directed_outputs import count_joint_directions, 
 from kinode.kernels.derivatives.like_stores import roll_groups
 from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
-from kinode.kernels.kernel_outputs import flat, joint_directions
+from kinode.kernels.kernel_outputs import direction_sizes, flat, joint_directions
 from kinode.kernels.rolled.backward.equation_builder import EquationBuilder
 from kinode.model.quantity_names import find_quantity
 from kinode.structure.topology import Topology
@@ -38,7 +38,7 @@ class SharedEquationBuilder(EquationBuilder):
         self.directions = range(self.loads.stop, self.loads.stop + count_joint_directions(topology))
         system = topology.system
         self._load_at = dict(zip(topology.holding, self.loads[::6], strict=True))
-        sizes = [21 + 12 * joint.n_u for joint in system.joints.values()]
+        sizes = direction_sizes(topology)
         self._direction_at = dict(zip(system.joints, self.directions.start + np.cumsum(sizes) - sizes, strict=True))
 
     def _results(self) -> tuple[list[Store], int]:
