@@ -1,25 +1,23 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
-#   make test          the whole test suite: about nineteen minutes on 2 cores
-#   make test-fast     the tests that are not marked slow: a minute and a half on 2 cores, the first time two and a half
-#   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
-#   make test-frameworks  functions for JAX and PyTorch; installs both, some 500 MB
-#   make test-importers   FMUs in importers besides FMPy, and FMUs of others; installs libcosimpy, ecospy, pythonfmu, some 30 MB
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
-#   make player        the page that shows runs moving, once (node from the registry where there is none)
-#   make lint          ruff and the strict type checker
-#   make stubs         the types that editors and type checkers see, from the declared kinds
+#   make test          the whole test suite: about nine minutes on 2 quiet cores, some 850 processor seconds
+#   make test-fast     the tests that are not marked slow: a minute and a half on 2 cores, the first time two and a half
+#   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site;
+#                      ONLY=frameworks: functions for JAX and PyTorch, installs both, some 500 MB;
+#                      ONLY=importers: FMUs in other importers and FMUs of others, installs some 30 MB
+#   make lint          ruff and the strict type checkers, of Python and of the player
 #   make docs          the documentation site, in site/
-#   make bench         the table against the peers
-#   make bench-loops   error against time of mechanisms with loops, beside Exudyn and MuJoCo
-#   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
-#   make bench-loads   what reactions and audits cost beside their runs
-#   make bench-stiff   stiff systems, beside CVODE on the same right side
-#   make bench-events  what events cost; an arm with friction that sticks, beside MuJoCo
+#   make bench         the table against the peers; ONLY=loops, circuits, events, stiff or loads: a table of that
+#   make refresh       what is written from other sources: types for editors, tables and gallery of the docs, the page;
+#                      ONLY=pages: what the snippets of the docs print; ONLY=pictures: their pictures
+#   make clean         take out what the tools made, but for .venv
 
 PYTHON  ?= python3
 VENV    ?= .venv
 EXAMPLE ?= examples/ship_at_sea.py
+# A part of a target: make bench ONLY=loops.
+ONLY    ?=
 # Extra arguments for pytest; `make test PYTEST="tests/model -x"` runs a part.
 PYTEST  ?= -n auto --dist worksteal
 
@@ -29,10 +27,10 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio player test test-fast test-nightly test-frameworks test-importers bench bench-loops bench-circuits bench-events bench-loads bench-stiff lint stubs docs clean
+.PHONY: help demo studio test test-fast test-nightly lint docs bench refresh clean
 
 help:
-	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
+	@sed -n 's/^#  *\(make .*\)/\1/p; s/^#   \( .*\)/\1/p' Makefile
 
 demo: $(VENV)/.installed
 	@$(BIN)/python tools/build_player.py --try
@@ -42,9 +40,6 @@ studio: $(VENV)/.installed
 	@$(BIN)/python tools/build_player.py
 	@$(BIN)/kinode studio $(MODEL)
 
-player: $(VENV)/.installed
-	@$(BIN)/python tools/build_player.py
-
 test: $(VENV)/.installed-test
 	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python -m pytest $(PYTEST)
@@ -53,51 +48,71 @@ test-fast: $(VENV)/.installed-test
 	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python -m pytest -m "not slow" $(PYTEST)
 
+ifeq ($(ONLY),frameworks)
+# torch of one version: the newest one may come with the libraries of graphics cards, several GB.
+test-nightly: $(VENV)/.installed-test
+	@$(PIP) "jax>=0.4.34" "torch==2.13.0"
+	@KINODE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/frameworks
+else ifeq ($(ONLY),importers)
+test-nightly: $(VENV)/.installed-test
+	@$(PIP) libcosimpy ecospy tbb pythonfmu pythonfmu3
+	@KINODE_IMPORTERS=1 $(BIN)/python -m pytest tests/fmu_importers
+else ifeq ($(ONLY),)
 # New random examples in every run; what fails is printed with how to repeat it.
 test-nightly: $(VENV)/.installed-test $(VENV)/.installed-bench docs
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PYTEST)
 	@$(BIN)/python benchmarks/run.py --only "UR5: (forward|inverse) dynamics"
 	@$(BIN)/python benchmarks/circuits.py --quick
 	@$(BIN)/python benchmarks/events.py --quick
+else
+test-nightly:
+	$(error make test-nightly takes ONLY=frameworks or ONLY=importers, not ONLY=$(ONLY))
+endif
 
-# torch of one version: the newest one may come with the libraries of graphics cards, several GB.
-test-frameworks: $(VENV)/.installed-test
-	@$(PIP) "jax>=0.4.34" "torch==2.13.0"
-	@KINODE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/frameworks
-
-test-importers: $(VENV)/.installed-test
-	@$(PIP) libcosimpy ecospy tbb pythonfmu pythonfmu3
-	@KINODE_IMPORTERS=1 $(BIN)/python -m pytest tests/fmu_importers
+# The programs of the groups; BENCH="--quick" gives one an argument.
+BENCH_all      := run
+BENCH_loops    := loops
+BENCH_circuits := circuits
+BENCH_events   := events
+BENCH_stiff    := stiff
+BENCH_loads    := load_costs
+BENCHMARK = $(or $(BENCH_$(or $(ONLY),all)),$(error make bench takes ONLY=loops, circuits, events, stiff or loads, not ONLY=$(ONLY)))
 
 bench: $(VENV)/.installed-bench
-	@$(BIN)/python benchmarks/run.py $(BENCH)
-
-bench-loops: $(VENV)/.installed-bench
-	@$(BIN)/python benchmarks/loops.py $(BENCH)
-
-bench-loads: $(VENV)/.installed-bench
-	@$(BIN)/python benchmarks/load_costs.py $(BENCH)
-
-bench-circuits: $(VENV)/.installed-bench
-	@$(BIN)/python benchmarks/circuits.py $(BENCH)
-
-bench-stiff: $(VENV)/.installed-bench
-	@$(BIN)/python benchmarks/stiff.py $(BENCH)
-
-bench-events: $(VENV)/.installed-bench
-	@$(BIN)/python benchmarks/events.py $(BENCH)
+	@$(BIN)/python benchmarks/$(BENCHMARK).py $(BENCH)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/ruff format --check $(SOURCES)
 	@$(BIN)/mypy
+	@$(BIN)/python tools/build_player.py --try
+	@$(BIN)/python tools/check_types.py
 
-stubs: $(VENV)/.installed
-	@$(BIN)/python tools/write_stubs.py
-
+# Without --quiet, with which mkdocs counts no warnings, so that --strict finds nothing.
 docs: $(VENV)/.installed-docs
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The site is in site/: open site/index.html in a browser."
+
+ifeq ($(ONLY),pages)
+refresh: $(VENV)/.installed-test
+	@$(BIN)/python docs/pages.py
+else ifeq ($(ONLY),pictures)
+refresh: $(VENV)/.installed-test
+	@$(BIN)/python tools/build_player.py
+	@$(BIN)/python docs/make_pictures.py
+	@$(BIN)/python docs/player_pictures.py
+	@$(BIN)/python docs/studio_pictures.py
+else ifeq ($(ONLY),)
+refresh: $(VENV)/.installed
+	@$(BIN)/python tools/write_stubs.py
+	@$(BIN)/python docs/parts.py
+	@$(BIN)/python docs/key_tables.py
+	@$(BIN)/python docs/gallery.py
+	@$(BIN)/python tools/build_player.py
+else
+refresh:
+	$(error make refresh takes ONLY=pages or ONLY=pictures, not ONLY=$(ONLY))
+endif
 
 clean:
 	rm -rf out site build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

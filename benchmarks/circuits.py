@@ -1,4 +1,4 @@
-"""``make bench-circuits``: an arm with drives and control beside MuJoCo at the same error, and how networks grow.
+"""``make bench ONLY=circuits``: an arm with drives and control beside MuJoCo at the same error, and how networks grow.
 
     python benchmarks/circuits.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/circuits.py --quick       few settings and small networks; writes nothing

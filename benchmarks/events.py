@@ -1,4 +1,4 @@
-"""``make bench-events``: what events cost, and an arm with friction that sticks and control at 1 kHz beside MuJoCo.
+"""``make bench ONLY=events``: what events cost; an arm with friction that sticks and control at 1 kHz beside MuJoCo.
 
     python benchmarks/events.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/events.py --quick       fewer rounds; writes nothing

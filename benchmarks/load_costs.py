@@ -1,4 +1,4 @@
-"""``make bench-loads``: what reactions, their uniqueness and the energy audit cost, beside the run that they belong to.
+"""``make bench ONLY=loads``: what reactions, their uniqueness and the energy audit cost, beside their run.
 
     python benchmarks/load_costs.py                 all models; writes docs/reference/benchmarks.md
     python benchmarks/load_costs.py --only engine   some of them; writes nothing

@@ -1,4 +1,4 @@
-"""``make bench-loops``: mechanisms with loops, kinode beside Exudyn and MuJoCo at the same error of the end state.
+"""``make bench ONLY=loops``: mechanisms with loops, kinode beside Exudyn and MuJoCo at the same error of the end state.
 
     python benchmarks/loops.py                      all mechanisms; writes docs/reference/benchmarks.md and the picture
     python benchmarks/loops.py --only andrews       some of them; writes nothing

@@ -156,9 +156,7 @@ def markdown(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-HIGHLIGHTS = re.compile(
-    r"UR5: forward|UR5: inverse|UR5: free swing|UR5: 4096|Talos: forward.*call|chain of 1000: forward"
-)
+HIGHLIGHTS = re.compile(r"UR5: forward.*call|chain of 1000: forward|UR5: free swing")
 
 
 def highlights(results: list[Result]) -> str:

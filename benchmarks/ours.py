@@ -13,8 +13,7 @@ import numpy as np
 
 import kinode as kn
 from kinode.jit.llvm_code import compile_text
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.loading.object_code import load_object
+from kinode.jit.machine_code import ARGUMENTS, load_object
 from kinode.jit.pointers import Floats, call
 from kinode.jit.tiers import better_code
 from kinode.jit.translator import translate

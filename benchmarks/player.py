@@ -2,7 +2,7 @@
 
 Chromium without a graphics card draws on the processor, hence these are upper bounds.  Each figure is the median of
 several measurements, with the least beside it: whatever else the machine does only adds to it.  Run from the checkout:
-``python benchmarks/player.py [part of a row's name ...]``; the player must be built (``make player``).
+``python benchmarks/player.py [part of a row's name ...]``; the player must be built (``python tools/build_player.py``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``make bench-stiff``: stiff systems by kinode's Radau method, beside CVODE on the same right side.
+"""``make bench ONLY=stiff``: stiff systems by kinode's Radau method, beside CVODE on the same right side.
 
     python benchmarks/stiff.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/stiff.py --quick       fewer rounds and tolerances; writes nothing

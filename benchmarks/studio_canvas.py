@@ -1,7 +1,7 @@
 """What a gesture on the studio's canvas costs: frames while a part is dragged, for 27 and 297 components.
 
 A real Chromium draws on the processor, hence these are upper bounds.  Run from the checkout:
-``python benchmarks/studio_canvas.py``; the page must be built (``make player``).
+``python benchmarks/studio_canvas.py``; the page must be built (``python tools/build_player.py``).
 """
 
 from __future__ import annotations

@@ -40,4 +40,6 @@ plots = {
 report = run.report("out", plots=plots, seen_from="course").resolve()
 moves = "data-kinode-player" in report.read_text(encoding="utf-8")
 print(f"The report is {report}")
-print("Open it in a browser: it moves." if moves else "Open it in a browser; make player lets it move.")
+print(
+    "Open it in a browser: it moves." if moves else "Open it in a browser; python tools/build_player.py lets it move."
+)

@@ -9,6 +9,7 @@ import pytest
 from example_counts import is_fixed
 from find_slow import is_listed
 from hypothesis import HealthCheck, settings
+from run_summary import RunSummary
 from worker_order import choose_workers, count_cores, order
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +40,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 gc.set_threshold(100_000, 20, 10)
 
 
+def pytest_configure(config):
+    cache = Path(os.environ["KINODE_CACHE_DIR"]) / "kinode-kernels"
+    config.pluginmanager.register(RunSummary(cache), "run summary")
+
+
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory, worker_id):
     """A folder that all workers of this test run have in common."""
@@ -54,6 +60,20 @@ def pages(shared_folder):
     from player_pages import PageFolder
 
     return PageFolder(shared_folder)
+
+
+@pytest.fixture
+def loops(monkeypatch):
+    """``loops("always")``: systems made from now on have loop code however small, with "never" however large."""
+    from kinode.kernels import tree_size
+
+    return lambda choice: monkeypatch.setattr(tree_size, "LOOPS", choice)
+
+
+@pytest.fixture
+def loops_always(loops):
+    """Loop code for systems of any size."""
+    loops("always")
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist

@@ -25,7 +25,6 @@ from kinode.model.base.registration import is_builtin
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.domains.domain import DOMAINS
-from kinode.model.network.part import Part
 from kinode.studio.example_files import find_examples
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,7 +80,7 @@ def shows_a_player(page):
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_page(page, workplace):
     if shows_a_player(page) and not PLAYER.exists() and not os.environ.get("CI"):
-        pytest.skip("the player is not built: make player")
+        pytest.skip("the player is not built: python tools/build_player.py")
     for block, real in outputs(page):
         found = differ(block.text, real)
         assert found is None, f"{name(page)}:{block.line}: {found}\n`python docs/pages.py {name(page)}` writes it"
@@ -129,12 +128,32 @@ def test_every_function_and_unit_of_laws_is_listed():
     assert {f"`{constant}`" for constant in CONSTANTS} <= listed
 
 
-def test_readme_shows_rows_of_the_benchmarks():
+def test_readme_is_short_and_shows_rows_of_the_benchmarks():
     all_rows = table_rows(DOCS / "reference" / "benchmarks.md")
     shown = [row for row in table_rows(ROOT / "README.md") if not row.startswith("| work")]
-    assert len(shown) > 5
+    assert len(shown) == 4
+    assert (ROOT / "README.md").stat().st_size <= 4096
     for row in shown:
         assert any(other.startswith(row) for other in all_rows), row
+
+
+def test_how_to_pages_stand_in_six_groups():
+    nav = (ROOT / "mkdocs.yml").read_text().partition("  - How to:\n")[2].partition("  - Theory:")[0]
+    assert re.findall(r"^ {6}- (\w+):$", nav, re.MULTILINE) == [
+        "Describe",
+        "Run",
+        "Loads",
+        "Derive",
+        "Exchange",
+        "Studio",
+    ]
+    listed = re.findall(r"^ {10}- [^:]+: (how-to/[\w-]+\.md)$", nav, re.MULTILINE)
+    assert sorted(listed) == sorted(str(path.relative_to(DOCS)) for path in (DOCS / "how-to").glob("*.md"))
+
+
+def test_no_page_installs_from_a_registry():
+    """kinode is installed from a clone until a release is on one."""
+    assert [name(page) for page in PAGES if re.search(r"install (-U |--upgrade )?kinode", page.read_text())] == []
 
 
 @pytest.mark.parametrize("page", TABLES, ids=name)
@@ -149,7 +168,7 @@ def test_every_kind_is_in_a_table():
     rows = table_rows(page)
     assert {row.split("|")[1].strip(" `") for row in rows} >= kinds
     assert all(write_kinds(family) in page.read_text() for family in FAMILIES)
-    parts = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
+    parts = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, kn.Part)}
     assert {row.split("(")[0].removeprefix("| `") for row in table_rows(parts_page)} >= parts
 
 
@@ -186,6 +205,18 @@ def test_pages_and_files_that_texts_name_exist():
     for path in [*WRITTEN, *SOURCES, ROOT / "Makefile", ROOT / "mkdocs.yml"]:
         for file in named.findall(path.read_text()):
             assert (ROOT / file).exists(), f"{name(path)}: {file}"
+
+
+def test_targets_that_texts_name_exist():
+    """What a page, message or docstring tells to make is a target of the Makefile, or one of its groups."""
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+    groups = {*re.findall(r"\$\(ONLY\),(\w+)\)", makefile), *re.findall(r"^BENCH_(\w+) ", makefile, re.MULTILINE)}
+    call = re.compile(r"(?:`|^ {4}|')make ([a-z][a-z-]*)(?: ONLY=(\w+))?", re.MULTILINE)
+    texts = [*WRITTEN, *SOURCES, *(ROOT / "tools").glob("*.py"), ROOT / "docs" / "gallery.py"]
+    named = [(name(path), *found) for path in texts for found in call.findall(path.read_text())]
+    assert len(named) > 20
+    assert [found for found in named if found[1] not in targets or (found[2] and found[2] not in groups)] == []
 
 
 def test_equations_that_are_cited_exist():

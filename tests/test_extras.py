@@ -74,7 +74,7 @@ def test_all_names_every_extra():
     assert named == EXTRAS.keys() - {"all", "jax", "torch"}  # these two are several hundred MB
 
 
-@pytest.mark.parametrize("page", ["docs/how-to/install.md"])
+@pytest.mark.parametrize("page", ["docs/first-steps/install.md"])
 def test_the_page_names_every_extra(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert [name for name in EXTRAS if f"`{name}`" not in text] == []

@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 
 import kinode as kn
 from kinode.cli.commands import app
-from kinode.errors import Error
 from kinode.formats.yaml_files import dumps, loads
 from kinode.views.report import html_report
 from kinode.views.report.html_report import compose
@@ -103,7 +102,7 @@ def test_models_with_any_text(words, notes):
     """A saved model says the same when it is read again; what would command a terminal is not written."""
     system = model(accepted(words), notes)
     if CONTROL.search(notes):
-        with pytest.raises(Error, match=r"holds a control character"):
+        with pytest.raises(kn.Error, match=r"holds a control character"):
             dumps(system)
     else:
         text = dumps(system)
@@ -114,12 +113,12 @@ def test_models_with_any_text(words, notes):
 def test_a_name_that_is_no_text_is_refused_everywhere(tmp_path):
     (tmp_path / "base.yaml").write_text(dumps(model()))
     (tmp_path / "model.yaml").write_text("kinode: 1\nextends: base.yaml\nname: [1, 2]\n")
-    with pytest.raises(Error, match=r"model.yaml:\d: .*needs a name in text"):
+    with pytest.raises(kn.Error, match=r"model.yaml:\d: .*needs a name in text"):
         kn.load(tmp_path / "model.yaml")
-    with pytest.raises(Error, match="no place"):
+    with pytest.raises(kn.Error, match="no place"):
         kn.load(tmp_path / "base.yaml", name="a\nb")
     system = model()
-    with pytest.raises(Error, match="no place"):
+    with pytest.raises(kn.Error, match="no place"):
         system.name = "\x1b[2J"
     assert system.name == HARMLESS
 
@@ -160,7 +159,7 @@ def test_units_are_units(unit):
         system = kn.System("units")
         try:
             build(system)
-        except Error:
+        except kn.Error:
             continue
         assert all(
             p.dimension is None or re.fullmatch(r"[A-Za-z0-9*/^-]+", p.dimension.unit)
@@ -186,6 +185,6 @@ def test_names_of_components_are_refused(words):
         lambda: system.resistor("r", words, "gnd", resistance=1),
         lambda: system.frame(words, "fixed", on="bar"),
     ):
-        with pytest.raises(Error):
+        with pytest.raises(kn.Error):
             build()
     assert not set(itertools.chain(system.components, system.nodes, system.kinds)) - {"L", "push", "bar", "pin"}

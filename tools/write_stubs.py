@@ -1,4 +1,4 @@
-"""Types for users, written from the declarations: ``make stubs``, or ``python tools/write_stubs.py``.
+"""Types for users, written from the declarations: ``make refresh``, or ``python tools/write_stubs.py``.
 
 - ``src/kinode/model/shortcuts.pyi``: the shortcut methods of System, each with all its fields, so that an editor
   completes them and a type checker knows a misspelt one.  At run time the same methods are made by

@@ -69,7 +69,7 @@ _FACE = {
     # errors
     **dict.fromkeys(
         ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError",
-         "ExportWarning", "GuessWarning", "LongRunWarning", "SensitivityWarning"),
+         "ExportWarning", "GuessWarning", "LongRunWarning", "RunWarning", "SensitivityWarning"),
         "kinode.errors"),
     # extend
     "fields": "kinode.model.base.fields",
@@ -150,6 +150,7 @@ if TYPE_CHECKING:
     from kinode.errors import LawError as LawError
     from kinode.errors import LongRunWarning as LongRunWarning
     from kinode.errors import ModelError as ModelError
+    from kinode.errors import RunWarning as RunWarning
     from kinode.errors import SensitivityWarning as SensitivityWarning
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError

@@ -15,6 +15,7 @@ is not replaced.  What is no ordinary file (a terminal, a pipe, ``/dev/stdout``)
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from codecs import StreamWriter, getwriter
@@ -24,9 +25,8 @@ from shutil import rmtree
 from typing import BinaryIO
 
 from kinode.errors import Error
-from kinode.late_patterns import LatePattern
 
-TEMPORARY = LatePattern(r"\.kinode-[0-9a-f]{16}\.part\Z")
+TEMPORARY = re.compile(r"\.kinode-[0-9a-f]{16}\.part\Z")
 RENAMES_OPEN_FILES = os.name != "nt"
 LEFT_AFTER = 60.0  # s without a write, where a lock does not tell; from the last write to the rename it is milliseconds
 
@@ -154,6 +154,33 @@ def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> No
             rmtree(staged, ignore_errors=True)
 
 
+@contextmanager
+def locking(path: str | os.PathLike[str]) -> Iterator[bool]:
+    """Hold a lock while the block runs; False where another process or thread holds it.
+
+    The lock is of the file with this name, which is made here and removed at the end.  A killed process leaves the file
+    but not its lock.  True also where no lock can be had: in a folder that is read-only, and on Windows.
+    """
+    descriptor = None
+    while descriptor is None:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except OSError:
+            yield True
+            return
+        free = _lock(descriptor, wait=False) is not False
+        if free and not os.fstat(descriptor).st_nlink:  # its last holder removed it meanwhile
+            os.close(descriptor)
+            descriptor = None
+    try:
+        yield free
+    finally:
+        if free:
+            with suppress(OSError):
+                os.unlink(path)
+        os.close(descriptor)
+
+
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:
     """Remove the temporary files in a folder that no living process writes."""
     with suppress(OSError), os.scandir(folder) as entries:
@@ -193,16 +220,18 @@ def _create(folder: str, mode: int) -> tuple[int, str]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, *, wait: bool) -> bool:
-    """Whether the lock was free; a file system without locks has none to take."""
+def _lock(descriptor: int, *, wait: bool) -> bool | None:
+    """Whether the lock was free; None on a file system without locks."""
     try:
         import fcntl
     except ImportError:
-        return False
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from kinode.named_tuples import NamedTuple
+from typing import Any, NamedTuple
 
 SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
 
@@ -67,6 +65,10 @@ class SensitivityWarning(UserWarning):
 
 class GuessWarning(UserWarning):
     """A start is far from a joint's guess."""
+
+
+class RunWarning(UserWarning):
+    """A run shows that its model may not be what was meant: nothing in it can move, or a wheel is pulled down."""
 
 
 class ExportWarning(UserWarning):
@@ -222,3 +224,13 @@ def unreadable(file: Path, error: Exception) -> ModelError:
     """The error for a file that cannot be opened."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return ModelError(f"cannot be read: {reason}", file=str(file))
+
+
+def caller_depth() -> int:
+    """Number of frames up to the first outside kinode, for ``stacklevel`` of a warning at the user's line."""
+    import inspect  # right models do without
+
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("kinode."):
+        frame, depth = frame.f_back, depth + 1
+    return depth

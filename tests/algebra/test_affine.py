@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import sympy
 
+import kinode as kn
 from kinode.algebra import scalars
 from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms, substitute
-from kinode.algebra.scalars import Dual, apply, new_level, where
+from kinode.algebra.scalars import Dual, apply, new_level
 from kinode.algebra.trace import Tape, Traced, replay
 
 X, Y = Affine.unknown("x"), Affine.unknown("y")
@@ -16,7 +17,7 @@ X, Y = Affine.unknown("x"), Affine.unknown("y")
 
 def combine(a, b, c):
     """An affine expression in x and y, written with every operation there is for forms."""
-    return -(a * X - Y / b) * 2.0 + (c - X * c) + 3.0 + +Y + where(b, X, Y) * a
+    return -(a * X - Y / b) * 2.0 + (c - X * c) + 3.0 + +Y + kn.where(b, X, Y) * a
 
 
 def by_hand(a, b, c, x, y):
@@ -99,11 +100,11 @@ def test_values_in_place_of_unknowns():
 
 
 def test_a_condition_chooses_term_by_term():
-    assert constant_and_terms(where(1.0, X, 2.0)) == (0.0, {"x": 1.0})
-    assert where(0.0, X, 2.0) == 2.0
+    assert constant_and_terms(kn.where(1.0, X, 2.0)) == (0.0, {"x": 1.0})
+    assert kn.where(0.0, X, 2.0) == 2.0
     tape = Tape()
     c = tape.input("c", 0)
-    for row in (where(c, X, 2.0), where(c, 2.0 + X, Y)):
+    for row in (kn.where(c, X, 2.0), kn.where(c, 2.0 + X, Y)):
         constant, terms = constant_and_terms(row)
         assert type(terms["x"]) is Traced
         assert replay([terms["x"]], {("c", 0): 1.0}) == [1.0]
@@ -123,7 +124,7 @@ def test_a_condition_chooses_term_by_term():
         (lambda: scalars.maximum(Dual(2.0, 1.0), Y), "y"),
         (lambda: scalars.minimum(X, 0.0), "x"),
         (lambda: scalars.absolute(X), "x"),
-        (lambda: where(X, 1.0, 2.0), "x"),
+        (lambda: kn.where(X, 1.0, 2.0), "x"),
         (lambda: scalars.less(X, Y), "x, y"),
         (lambda: Dual(X, Y) * Dual(X, Y), "x"),
         (lambda: scalars.fetch((1.0, 2.0), X), "x"),
@@ -143,5 +144,5 @@ def test_of_mixed_types_the_one_that_wraps_decides():
         assert isinstance(largest, Dual)
         assert replay([largest.rate], {("a", 0): 1.0}) == [1.0]
         assert replay([largest.rate], {("a", 0): 3.0}) == [0.0]
-    chosen = where(a, Dual(1.0, math.pi), 0.0)
+    chosen = kn.where(a, Dual(1.0, math.pi), 0.0)
     assert replay([chosen.rate], {("a", 0): 1.0}) == [math.pi]

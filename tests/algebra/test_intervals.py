@@ -21,7 +21,7 @@ def test_every_function_has_a_rule():
 
 def arguments(name, boxes, shares):
     """Intervals of a function's arguments, and a point in them."""
-    points = [low + s * (high - low) for (low, high), s in zip(boxes, shares)]
+    points = [min(low + s * (high - low), high) for (low, high), s in zip(boxes, shares)]
     count = {"where": 3}.get(name, 2 if name in BINARY else 1)
     front = ((-1.0, 0.0, 1.0, 2.0),) if name == "interval" else (VALUES,) if name == "fetch" else ()
     if name == "fetch":

@@ -7,7 +7,6 @@ import pytest
 import kinode as kn
 from kinode.algebra.scalars import Dual
 from kinode.algebra.trace import Tape, replay
-from kinode.errors import LawError
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import symbol
 
@@ -39,9 +38,9 @@ def test_a_symbol():
 
 def test_no_remainder_of_zero():
     assert math.isnan(kn.mod(1.0, 0.0))
-    with pytest.raises(LawError, match="zero"):
+    with pytest.raises(kn.LawError, match="zero"):
         kn.mod(symbol("x"), 0.0)
-    with pytest.raises(LawError, match="no finite value"):
+    with pytest.raises(kn.LawError, match="no finite value"):
         parse("mod(1, 0)")
 
 

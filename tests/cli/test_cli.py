@@ -4,6 +4,7 @@ Commands are called within this process; that a process of its own gives the sam
 """
 
 import json
+import os
 import subprocess
 import sys
 
@@ -53,6 +54,33 @@ def test_options_reach_the_simulation(model, tmp_path):
     assert run.t[-1] == 0.5 and run.facts["method"] == "rk4" and run.facts["step"] == 1e-3
     assert run.parameters["L"] == 2.0 and run.input_values["push"] == 3.0
     assert run["pivot.q"][0] == pytest.approx(0.17453292519943295)
+
+
+APART = "number and unit stand apart: write '5 {0}' for a quantity; for a product write 5*{0}"
+
+
+@pytest.mark.parametrize(("args", "unit"), [
+    (("run", "--until", "5s"), "s"), (("run", "--step", "5ms"), "ms"), (("run", "--every", "5ms"), "ms"),
+    (("run", "--set", "L=5mm"), "mm"), (("run", "--input", "push=5Nm"), "Nm"),
+    (("run", "--start", "pivot.q=5deg"), "deg"), (("sweep", "--over", "L=5mm,6 mm"), "mm"),
+    (("sweep", "--over", "L=5mm..6 mm:3"), "mm"), (("sweep", "--over", "L=4 mm..5mm"), "mm"),
+    (("sweep", "--over", "L=normal(5mm, 1 mm)", "-n", "3"), "mm"),
+    (("sweep", "--over", "L=" + ",".join(["5mm"] * 40)), "mm"), (("sweep", "--over", "until=5s"), "s"),
+    (("sweep", "--over", "L=1", "--keep", "pivot|life(5kN, 0, 1)"), "kN"),
+    (("reactions", "--joint", "pivot", "--frequency", "5Hz"), "Hz"),
+    (("reactions", "--joint", "pivot", "--until", "1", "--bearings", "0,5cm"), "cm"),
+    (("view", "--until", "5s"), "s"),
+])  # fmt: skip
+def test_a_number_stuck_to_its_unit_is_refused_everywhere_in_the_same_words(model, args, unit):
+    done = kinode(args[0], model, *args[1:])
+    assert done.returncode in (1, 2)
+    assert APART.format(unit) in " ".join(done.stderr.split())
+
+
+def test_an_angle_without_a_unit_is_asked_for_it(model):
+    for args in (("run", "--start", "pivot.q=90"), ("sweep", "--over", "pivot.q=90..120:3")):
+        done = kinode(args[0], model, *args[1:])
+        assert done.returncode in (1, 2) and " deg', or '90" in done.stderr
 
 
 def test_an_input_is_a_column_of_a_file(model, tmp_path):
@@ -149,6 +177,46 @@ def test_a_failed_simulation_keeps_what_it_has(model, tmp_path):
     assert "did not reach its end" in (tmp_path / "pendulum.html").read_text()
 
 
+PRESSED_THRICE = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs are born deaf to it
+from kinode.cli import commands, options, run_commands
+from kinode.results.trajectory import Trajectory
+from kinode.simulation.progress_bar import Progress
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+def then_press(function, before):
+    def pressed(*args):
+        press() if before else None
+        result = function(*args)
+        None if before else press()
+        return result
+    return pressed
+Progress.__call__ = then_press(Progress.__call__, before=True)
+Trajectory.save = then_press(Trajectory.save, before=True)
+run_commands.print_result = then_press(run_commands.print_result, before=False)
+sys.argv = ["kinode", "run", {model!r}, "--until", "1e6", "--save", {file!r}]
+commands.main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
+def test_control_c_keeps_the_run_however_often_it_is_pressed(model, tmp_path):
+    """First while it runs, then while it is saved, then while its tables are printed."""
+    file = tmp_path / "run.nc"
+    code = PRESSED_THRICE.format(model=str(model), file=str(file))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    run = kn.Trajectory.load(file)
+    assert done.returncode == 130 and run.status == "stopped" and 0 < run.t[-1] < 1e6
+    said = [line for line in done.stderr.splitlines() if line.startswith("kinode: ")]
+    assert said == [
+        f"kinode: stopped at t = {run.t[-1]:g} s; what follows is the run up to there",
+        "kinode: stopping: what was reached is being kept; Ctrl-C again gives it up",
+        "kinode: stopped",
+    ]
+    assert "stopped by the user" in " ".join(done.stdout.split()) and f"wrote {file}" in done.stdout
+
+
 def test_verify(model):
     done = kinode("verify", model, "--states", 2)
     assert done.returncode == 0 and "all agree" in done.stdout and "2 random states" in done.stdout
@@ -170,9 +238,11 @@ def test_schema(tmp_path):
     assert json.loads((tmp_path / "s.json").read_text()) == kn.schema()
 
 
-def test_bench(model):
-    done = kinode("bench", model, "--seconds", "0.05")
-    assert done.returncode == 0 and "us" in done.stdout and "steps in a second" in done.stdout
+def test_bench_names_the_target(model):
+    for words in ([], [model, "--seconds", "0.05"]):
+        done = kinode("bench", *words)
+        assert (done.returncode, done.stdout) == (2, "") and "make bench" in done.stderr
+    assert "bench" not in kinode("--help").stdout
 
 
 def test_show(model, tmp_path):
@@ -189,7 +259,7 @@ def test_show(model, tmp_path):
     assert wrong.returncode == 2 and "a diagram is written as .svg" in wrong.stderr
 
 
-@pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema", "bench"])
+@pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema"])
 def test_help_teaches_by_examples(command):
     done = process(*command.split(), "--help", COLUMNS="60")
     assert done.returncode == 0 and f"kinode {command}".strip() in done.stdout

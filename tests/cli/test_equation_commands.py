@@ -1,8 +1,15 @@
 """Commands that print equations, reactions, balances, explanations and circuits."""
 
+import io
 import json
+import re
+import sys
 
 from command_line import ROOT, kinode
+
+import kinode as kn
+from kinode.cli.derivation_commands import counting_operations
+from kinode.simulation import progress_bar
 
 
 def test_reactions_say_who_loads_a_joint(tmp_path):
@@ -40,6 +47,22 @@ def test_equations_about_a_frame(tmp_path):
     assert r"\tilde{r}" in paper.read_text()
     done = kinode("equations", shell, "--frame", "aero", "--python", tmp_path / "a.py")
     assert done.returncode == 2 and "--python" in done.stderr
+
+
+def test_values_of_balances_about_a_frame():
+    """The start of the example: 250, 3, -2 m/s along aero, which does not roll, 80 rad/s of roll, phi = 0.4."""
+    shell = ROOT / "examples" / "asymmetric_shell.yaml"
+    done = kinode("equations", shell, "--frame", "aero", "--values")
+    assert done.returncode == 0, done.stderr
+    _, _, table = done.stdout.partition("Values at the start\n")
+    values = {row.split()[0]: row.split()[-1] for row in table.splitlines()}
+    known = {"u": "250", "v": "3", "w": "-2", "p": "80", "phi": "0.4", "p~": "0", "g_Y": "0", "m": "43"}
+    assert {name: values[name] for name in known} == known
+    assert "e-1" not in table
+    done = kinode("equations", shell, "--frame", "wind", "--values")
+    assert done.returncode == 1 and "follows a velocity" in done.stderr
+    done = kinode("equations", shell, "--frame", "aero", "--shape", "vectors", "--values")
+    assert done.returncode == 2 and "in vectors have no values" in done.stderr
 
 
 def test_reactions_of_loops_need_to_know_who_holds():
@@ -141,3 +164,16 @@ def test_circuit(model, tmp_path):
     assert (tmp_path / "c.tex").read_text().startswith("\\documentclass")
     wrong = kinode("circuit", model, "--basis", "local")
     assert wrong.returncode == 2 and "basis: 'local' is none of body, global" in wrong.stderr
+
+
+def test_a_terminal_sees_how_far_long_equations_are(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(progress_bar, "SHOWN_AFTER", 0.0)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    with counting_operations():
+        kn.equations(kn.load(ROOT / "examples" / "gyroscope.yaml"))
+    assert re.search(r"writing out: \d", sys.stderr.getvalue())

@@ -29,3 +29,15 @@ def test_a_length_from_a_log(model, tmp_path):
     assert wrong.returncode == 2 and "no column is called 'b'" in wrong.stderr
     wrong = kinode("identify", model, log, "--measure", "pivot.q=a deg", "--free", "L=3")
     assert wrong.returncode == 2 and "NAME=LOW..HIGH" in wrong.stderr
+
+
+def test_the_column_of_the_times_and_its_unit(model, tmp_path):
+    run, log = kn.simulate(model, 3.0, samples=51, parameters={"L": 0.8}), tmp_path / "log.csv"
+    rows = [f"{1e3 * t!r},{a!r}" for t, a in zip(run.t.tolist(), run["pivot.q"].tolist(), strict=True)]
+    log.write_text("\n".join(["Zeit_ms,angle rad", *rows]))
+    args = ("identify", model, log, "--measure", "pivot.q=angle", "--free", "L")
+    questioned = kinode(*args)
+    assert questioned.returncode == 2 and "time='Zeit_ms ms'" in questioned.stderr
+    assert "kinode: warning: log.csv: the numbers of 'Zeit_ms' are taken in s" in questioned.stderr
+    done = kinode(*args, "--time", "Zeit_ms ms")
+    assert done.returncode == 0 and "0.8" in done.stdout, done.stderr

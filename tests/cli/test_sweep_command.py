@@ -4,7 +4,6 @@ import pytest
 from command_line import kinode
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.tasks.studies.random_values import Distribution
 from kinode.tasks.studies.study_axes import read_axis_text
 
@@ -48,12 +47,12 @@ def test_texts_of_axes(text, axis):
 
 @pytest.mark.parametrize("text", ["k", "=1", "k=", "k=a..b:3", "k=1 m..2 kg:3", "k=1..2:1"])
 def test_texts_that_are_no_axis(text):
-    with pytest.raises(ArgumentError, match="--over"):
+    with pytest.raises(kn.ArgumentError, match="--over"):
         read_axis_text(text, "--over")
 
 
 def test_a_step_is_a_time_and_the_largest_one_of_a_method_with_error_control(model, tmp_path):
-    given = ["sweep", model, "--over", "pivot.q=0.2", "--keep", "pivot.u|peak", "--until", "0.3"]
+    given = ["sweep", model, "--over", "pivot.q=0.2 rad", "--keep", "pivot.u|peak", "--until", "0.3"]
     run = kn.simulate(kn.load(model), 0.3, start={"pivot.q": 0.2}, method="rk4", step=0.1)
     for method in (["--method", "rk4"], []):
         if not method:  # the model says which

@@ -18,12 +18,11 @@ bodies: {rod: {shape: {rod: {length: 1, mass: 1}}}}
 joints: {pivot: {kind: revolute, between: [world, rod], axis: y, q: 20 deg}}
 run: {until: 0.1}
 """
-FREE = {"examples", "schema"}  # commands without a model
+FREE = {"examples", "schema", "bench"}  # commands without a model
 ARGUMENTS = {
     "run": ["--quiet"], "verify": ["--states", "1"], "equations": [], "explain": [], "circuit": [], "reactions": [],
-    "balance": ["--about", "rod"], "show": ["--text"], "sweep": ["--over", "pivot.q=1,2", "--quiet"],
+    "balance": ["--about", "rod"], "show": ["--text"], "sweep": ["--over", "pivot.q=1 rad,2 rad", "--quiet"],
     "view": ["--output", "{}/page.html"], "export": ["--to", "yaml", "--out", "{}/out.yaml"],
-    "bench": ["--seconds", "0.05"],
     "identify": ["{}/log.csv", "--measure", "pivot.q=q", "--free", "rod.shape.mass"],
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import warnings
 import zlib
 
 import pytest
@@ -24,6 +25,37 @@ def test_a_model_becomes_a_file(model, tmp_path):
     ((header, arrays),) = runs_in(page)
     assert header["name"] == "pendulum" and len(arrays["t"]) == 21 and arrays["t"][-1] == 1.0
     assert "rod.acceleration" in [info["name"] for info in header["series"]]
+
+
+def test_equations_can_be_left_out(model, tmp_path):
+    shown = []
+    for k, more in enumerate([(), ("--no-equations",)]):
+        page = tmp_path / f"{k}.html"
+        assert kinode("view", model, "--output", page, "--until", "0.1 s", *more).returncode == 0
+        ((header, _),) = runs_in(page)
+        shown.append(header["equations"] is not None)
+    assert shown == [True, False]
+    report = tmp_path / "out"
+    assert kinode("run", model, "--until", "0.1 s", "--report", report, "--no-equations").returncode == 0
+    assert "<h2>Equations</h2>" not in (report / "pendulum.html").read_text()
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_only_a_browser_that_was_found_is_said_to_be_opened(model, monkeypatch, tmp_path, found):
+    addresses = []
+    monkeypatch.setattr("webbrowser.open", lambda address: addresses.append(address) or found)
+    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
+    done = kinode("view", model, "--until", "0.1 s")
+    page = tmp_path / "pendulum.html"
+    assert done.returncode == 0 and page.exists() and addresses == [page.as_uri()]
+    assert done.stdout.strip() == f"{'opened' if found else 'wrote'} {page}"
+    assert ("no browser was found" in done.stderr) is not found
+    run = kn.simulate(kn.load(model), 0.1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert run.view() == page
+    words = [f"no browser was found on this machine: open {page} in one"]
+    assert [str(warning.message) for warning in caught] == ([] if found else words)
 
 
 def test_stored_runs_are_shown_together(model, tmp_path):

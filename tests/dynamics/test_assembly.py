@@ -257,3 +257,13 @@ def test_a_stewart_platform_from_a_rough_guess():
         corner = p + R @ (0.7 * np.array([np.cos(corners[k]), np.sin(corners[k]), 0]))
         assert np.linalg.norm(corner - foot) == pytest.approx(1.2 + 0.01 * (k + 1), abs=1e-10)
     assert max(gap.length for gap in found.residual.values()) < 1e-11
+
+
+def test_a_constraint_on_what_is_welded_is_off_by_what_it_is():
+    """Nothing can move: d^2 is 0.35^2 + 0.05^2 + 0.1^2 where 0.7^2 is asked for; (d^2 - 0.7^2) / 1.4 is the error."""
+    system = kn.System("still")
+    body = system.body("body", mass=1)
+    system.fixed("weld", system.world, body)
+    system.constraint("tie", "distance", a=system.world.at(0, -0.3, 0), b=body.at(0.35, -0.35, 0.1), distance=0.7)
+    with pytest.raises(kn.AssemblyError, match=rf"tie is off by {(0.49 - 0.135) / 1.4:.3g} m"):
+        kn.simulate(system, 0.1)

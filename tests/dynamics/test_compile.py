@@ -13,10 +13,10 @@ import weakref
 
 import numpy as np
 import pytest
+from own_process import in_own_process
 
 import kinode as kn
 from kinode.dynamics.compile import find_compiled
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.jit.tiers import waiting_words
 
 compiling = importlib.import_module("kinode.dynamics.compile")
@@ -138,14 +138,15 @@ def test_a_run_does_not_change_the_next():
     np.testing.assert_array_equal(kn.simulate(system, 0.5, samples=3)["pivot.q"], run["pivot.q"])
 
 
-@pytest.mark.parametrize("method", ["dopri5", "auto", "stiff"])
-def test_compiled_systems_are_not_kept_for_ever(method):
-    system = swing()
-    alive = weakref.ref(kn.simulate(system, 0.01, method=method).dynamics)
-    assert alive() is not None
-    del system
-    gc.collect()
-    assert alive() is None
+@in_own_process
+def test_compiled_systems_are_not_kept_for_ever():
+    for method in ("dopri5", "auto", "stiff"):
+        system = swing()
+        alive = weakref.ref(kn.simulate(system, 0.01, method=method).dynamics)
+        assert alive() is not None
+        del system
+        gc.collect()
+        assert alive() is None, method
 
 
 def test_a_terminal_is_told_of_a_long_start(monkeypatch):
@@ -158,7 +159,7 @@ def test_a_terminal_is_told_of_a_long_start(monkeypatch):
         def flush(self):
             told.set()
 
-    class Slow(Dynamics):
+    class Slow(kn.Dynamics):
         def __init__(self, system, formulation):
             told.wait(60.0)
             super().__init__(system, formulation)

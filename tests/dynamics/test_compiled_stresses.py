@@ -8,8 +8,8 @@ from hypothesis import settings
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.redundant_reactions import Analyses, is_redundant
+from kinode.dynamics.load_uniqueness import is_redundant
+from kinode.dynamics.redundant_reactions import Analyses
 from kinode.dynamics.state_batches import certified_sharing
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.formulations.reaction_uniqueness import JointConstants
@@ -98,7 +98,7 @@ def test_random_overconstrained_loops():
 @pytest.mark.parametrize("offset", [0.0, 1e-9, 1e-3])
 def test_a_doubtful_rank_is_decided_by_singular_values(offset, monkeypatch):
     """Four-bars that lie flat are singular; next to that position a pivot is neither zero nor clearly not."""
-    dynamics = Dynamics(models.four_bars(2, angle=-np.pi / 2 + offset))
+    dynamics = kn.Dynamics(models.four_bars(2, angle=-np.pi / 2 + offset))
     seen = []
     analyze_one = JointConstants.analyze
     monkeypatch.setattr(JointConstants, "analyze", lambda self, *given: seen.append(1) or analyze_one(self, *given))
@@ -132,11 +132,13 @@ def test_other_parameters_in_each_state():
         assert together[name].force == pytest.approx(np.tile(wrench.force, (3, 1)), abs=1e-9)
 
 
+MANY = 200  # states for which a function is compiled
+
+
 @pytest.mark.parametrize("seed", [18, 21, 22])
-def test_one_function_serves_all_states_where_it_is_proved_to(seed, monkeypatch):
+def test_one_function_serves_many_states_where_it_is_proved_to(seed):
     """Drives, constraints, several freedoms: the same as by singular values, and every state is certified."""
-    monkeypatch.setattr(certified_sharing, "FEWEST_STATES", 1)
-    run = kn.simulate(random_loop(np.random.default_rng(seed)), 0.2, samples=4)
+    run = kn.simulate(random_loop(np.random.default_rng(seed)), 0.2, samples=MANY)
     analyses = Analyses(run.dynamics, run.states, len(run))
     assert analyses.options is not None
     compiled = run.states.call(run.dynamics, "holding", LoadOptions("total"))
@@ -147,25 +149,21 @@ def test_one_function_serves_all_states_where_it_is_proved_to(seed, monkeypatch)
     check(run)
 
 
-def test_a_function_for_other_ranks_is_not_used(monkeypatch):
-    """Flat four-bars have a further freedom: what was found elsewhere is not certified there, and ranks are found."""
-    monkeypatch.setattr(certified_sharing, "FEWEST_STATES", 1)
-    dynamics = Dynamics(models.four_bars(2, angle=0.3))
+def repeated(dynamics):
+    """The initial state as many."""
     start = dynamics.point(dynamics.initial)
-    usual = Analyses(
-        dynamics, StateBatch(np.array([start.t]), start.q[None], start.u[None], start.z[None], start.p, start.inputs), 1
-    )
-    options = usual.options
-    flat = Dynamics(models.four_bars(2, angle=-np.pi / 2))
-    there = flat.point(flat.initial)
-    states = StateBatch(np.array([there.t]), there.q[None], there.u[None], there.z[None], there.p, there.inputs)
-    x = np.ones((1, usual.tables.n))
+    q, u, z = (np.tile(each, (MANY, 1)) for each in (start.q, start.u, start.z))
+    return StateBatch(np.full(MANY, start.t), q, u, z, start.p, start.inputs)
+
+
+def test_a_function_for_other_ranks_is_not_used():
+    """Flat four-bars have a further freedom: what was found elsewhere is not certified there, and ranks are found."""
+    dynamics, flat = (kn.Dynamics(models.four_bars(2, angle=angle)) for angle in (0.3, -np.pi / 2))
+    usual, analyses = (Analyses(dynamics, repeated(each), MANY) for each in (dynamics, flat))
+    options, states, x = usual.options, analyses.states, np.ones((MANY, usual.tables.n))
     assert certified_sharing.share_certified(dynamics, usual.states, options, x).certified.all()
     assert not certified_sharing.share_certified(dynamics, states, options, x).certified.any()
-    analyses = Analyses(dynamics, states, 1)
     full = analyses.analyze_fully(0)
     expected = {**full.unique, **full.unique_multipliers}
-    assert (
-        analyses.unique_by_state[0].tolist()
-        == np.concatenate([expected[name] for name in dynamics.topology.holding]).tolist()
-    )
+    found = analyses.unique_by_state
+    assert (found == np.concatenate([expected[name] for name in dynamics.topology.holding])).all()

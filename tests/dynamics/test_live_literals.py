@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from example_choice import examples_for
 from text_numbers import TextNumber, change_text, find_text_numbers
 
 import kinode as kn
@@ -14,7 +15,6 @@ from kinode.dynamics.live_model import LiveModel
 from kinode.model.live.live_numbers import change_values, find_numbers, make_live
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FILES = sorted(EXAMPLES.glob("*.yaml"))
 SHORT = 0.3  # s; long enough for pins to load, contacts to begin and motors to turn
 TIMES = 7
 SHARE = 0.03  # by which a number is changed
@@ -100,7 +100,7 @@ def group_changes(changes, file):
 
 
 @pytest.mark.filterwarnings("ignore::kinode.errors.GuessWarning")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", examples_for(), ids=lambda file: file.stem)
 def test_every_number_of_every_example_is_live_or_compiled_anew(file):
     """Set by name: the run of the changed text."""
     written = kn.load(file)

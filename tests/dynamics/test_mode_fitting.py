@@ -7,7 +7,6 @@ import pytest
 from discrete import known_kinds
 
 import kinode as kn
-from kinode.kernels.state import State
 
 
 def block(**fields):
@@ -24,7 +23,7 @@ def test_values_that_are_no_modes_are_refused_wherever_they_are_given():
     with pytest.raises(kn.ArgumentError, match=friction):
         kn.simulate(system, 1.0, start={"rail.friction.mode": 0.5})
     with pytest.raises(kn.ArgumentError, match=stop):  # it has no lower end
-        kn.simulate(system, 1.0, start=State(0.0, np.zeros(1), np.zeros(1), np.array([0.0, -1.0])))
+        kn.simulate(system, 1.0, start=kn.State(0.0, np.zeros(1), np.zeros(1), np.array([0.0, -1.0])))
     with pytest.raises(kn.ArgumentError, match=friction):
         dynamics.acceleration(0.0, [0.0], [1.0], z=[0.5, 0.0])
     with pytest.raises(kn.ArgumentError, match=stop):

@@ -8,10 +8,8 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import analyze
 from kinode.dynamics.state_batches.state_batch import StateBatch
-from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.kernels.kernel_options import LoadOptions
@@ -57,7 +55,7 @@ MECHANISMS["four-bar in a slot"] = slotted
 
 
 def study(system):
-    dynamics = Dynamics(system)
+    dynamics = kn.Dynamics(system)
     return dynamics, analyze(dynamics, dynamics.initial)
 
 
@@ -162,7 +160,7 @@ def test_compliances_share_in_proportion():
     system = models.beam("fixed", "fixed")
     system.change("left", compliance={"force": "1 mm/N"})
     system.change("right", compliance={"force": [3e-3, 3e-3, "3 um/mN"]})
-    dynamics = Dynamics(system)
+    dynamics = kn.Dynamics(system)
     shared = reactions_of(dynamics)
     # the moments cost nothing, and are equal by least norm: about the left end M_l + M_r + 5 N * 1 m = 20 N * 0.5 m
     assert shared["left"] == pytest.approx([0, 15, 0, 0, 0, 2.5], abs=1e-9)
@@ -180,7 +178,7 @@ def test_compliances_make_the_energy_least():
     for name, x in shared.items():
         gradient += compliance[name] * found.stresses(name).T @ (x / np.repeat([1, found.length], 3))
     assert gradient == pytest.approx(0.0, abs=1e-9)
-    least = reactions_of(Dynamics(models.four_bar(offset=0.1)))
+    least = reactions_of(kn.Dynamics(models.four_bar(offset=0.1)))
     assert abs(least["j1"][2] - shared["j1"][2]) > 1e-3
     assert least["j1"][:2] == pytest.approx(shared["j1"][:2], abs=1e-9)
     assert all(found.elastic.values())
@@ -196,13 +194,13 @@ def compliant(each):
 
 
 def test_a_scale_of_all_compliances_changes_nothing():
-    all_soft = Dynamics(compliant(dict.fromkeys(("j1", "j2", "j3", "j4"), 1e-7)))
-    near(reactions_of(all_soft), reactions_of(Dynamics(models.four_bar(offset=0.1))))
+    all_soft = kn.Dynamics(compliant(dict.fromkeys(("j1", "j2", "j3", "j4"), 1e-7)))
+    near(reactions_of(all_soft), reactions_of(kn.Dynamics(models.four_bar(offset=0.1))))
 
 
 def test_which_joints_are_cut_does_not_matter():
-    one = Dynamics(models.four_bar(offset=0.1))
-    two = Dynamics(models.four_bar(offset=0.1, order=("j4", "j3", "j1", "j2")))
+    one = kn.Dynamics(models.four_bar(offset=0.1))
+    two = kn.Dynamics(models.four_bar(offset=0.1, order=("j4", "j3", "j1", "j2")))
     assert one.topology.cuts[0].joint.name != two.topology.cuts[0].joint.name
     given = [compiled(dynamics) for dynamics in (one, two)]
     assert abs(given[0]["j1"] - given[1]["j1"]).max() > 1e-3  # as they come, they depend on the cut
@@ -211,7 +209,7 @@ def test_which_joints_are_cut_does_not_matter():
 
 def test_drives_against_each_other():
     """Two drives in one freedom: their efforts, and the forces between them, follow from nothing."""
-    free = Dynamics(models.four_bar("spherical", "cylindrical"))
+    free = kn.Dynamics(models.four_bar("spherical", "cylindrical"))
     there = free.initial.q[free.topology.q_of["j4"]][0]
     _, one = study(models.four_bar("spherical", "cylindrical", drives={"j1": 0.9}))
     assert one.redundancy == 0
@@ -241,9 +239,9 @@ def test_gear_that_says_what_the_loop_says():
 def test_what_is_refused():
     dynamics, found = study(models.beam("fixed", "fixed"))
     given = compiled(dynamics)
-    with pytest.raises(ArgumentError, match="the reaction of left is missing"):
+    with pytest.raises(kn.ArgumentError, match="the reaction of left is missing"):
         found.share({"slide": given["slide"]})
-    with pytest.raises(ArgumentError, match="nothing with a reaction is called 'lft'"):
+    with pytest.raises(kn.ArgumentError, match="nothing with a reaction is called 'lft'"):
         found.share({**given, "lft": 1.0})
     bad = {
         "a mapping with some of force, moment, axial": 1.0,
@@ -254,11 +252,11 @@ def test_what_is_refused():
         "must be finite": {"force": float("nan")},
     }
     for message, value in bad.items():
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(kn.ModelError, match=message):
             dynamics.system.change("slide", compliance=value)
-    with pytest.raises(ModelError, match="has no part 'axial'"):
+    with pytest.raises(kn.ModelError, match="has no part 'axial'"):
         dynamics.system.change("left", compliance={"axial": 1.0})
-    with pytest.raises(UnitError, match=r"m/N"):
+    with pytest.raises(kn.UnitError, match=r"m/N"):
         dynamics.system.change("slide", compliance={"axial": "5 N/m"})
 
 
@@ -278,7 +276,7 @@ def test_a_run_is_analyzed_without_singular_values(monkeypatch):
 
 def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints():
     """Against the virtual power of each constraint, body by body, in plain numbers."""
-    dynamics = Dynamics(slotted())
+    dynamics = kn.Dynamics(slotted())
     start, bodies = dynamics.initial, list(dynamics.system.bodies)
     s = Snapshot(
         dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)

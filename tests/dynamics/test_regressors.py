@@ -11,7 +11,6 @@ import pytest
 from compiled_examples import compiled_example
 
 import kinode as kn
-from kinode.errors import ArgumentError
 
 TEN = 10
 ORDER = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]  # of our inertias xx yy zz xy xz yz in Pinocchio's xx xy yy xz yz zz
@@ -89,7 +88,7 @@ def test_batch_parameters_and_friction():
     place = many.speeds.index(f"{joint}.u")
     assert many[f"{joint}.coulomb"][:, place].tolist() == np.sign(u[:, place]).tolist()
     assert many[f"{joint}.viscous"][:, place].tolist() == u[:, place].tolist()
-    with pytest.raises(ArgumentError, match=r"upper\.mass"):
+    with pytest.raises(kn.ArgumentError, match=r"upper\.mass"):
         many["upper.mas"]
 
 
@@ -203,16 +202,16 @@ def test_a_fit_that_cannot_be(arm):
     dynamics, _ = arm
     states = draw(dynamics, 4)
     regressor = dynamics.regressor(0.0, *states)
-    with pytest.raises(ArgumentError, match="do not suffice"):
+    with pytest.raises(kn.ArgumentError, match="do not suffice"):
         regressor.fit(np.zeros((4, 2)))
-    with pytest.raises(ArgumentError, match=r"\(4, 2\)"):
+    with pytest.raises(kn.ArgumentError, match=r"\(4, 2\)"):
         regressor.fit(np.zeros(4))
-    with pytest.raises(ArgumentError, match="weights"):
+    with pytest.raises(kn.ArgumentError, match="weights"):
         regressor.fit(np.zeros((4, 2)), weights=[1.0, 0.0])
-    with pytest.raises(ArgumentError, match="many states"):
+    with pytest.raises(kn.ArgumentError, match="many states"):
         dynamics.regressor(0.0, *draw(dynamics)).fit(np.zeros(2))
     loop = compiled_example("four_bar")
-    with pytest.raises(ArgumentError, match="loops"):
+    with pytest.raises(kn.ArgumentError, match="loops"):
         loop.regressor(0.0, *draw(loop, 20)).fit(np.zeros((20, loop.n_u)))
 
 
@@ -248,11 +247,11 @@ def test_exciting_motion_as_laws():
     ({"elbw.u": 1.0}, "elbow.u"),
 ])  # fmt: skip
 def test_limits_that_are_none(limits, words):
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(kn.ArgumentError, match=words):
         compiled_example("double_pendulum").exciting_motion(limits=limits)
 
 
 def test_exciting_motion_is_for_trees_of_plain_joints():
     for name, words in (("four_bar", "loop"), ("spinning_shell", "turn about axes")):
-        with pytest.raises(ArgumentError, match=words):
+        with pytest.raises(kn.ArgumentError, match=words):
             compiled_example(name).exciting_motion()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,10 @@ from typer.testing import CliRunner
 
 import kinode as kn
 from kinode.cli.commands import app
+from kinode.exporters.c_code import model_source
 from kinode.jit.kernel_text.case_writer import LIBRARY
+from kinode.ode.loops import adaptive_step
+from kinode.ode.loops.run_codes import Outcome
 from kinode.tasks.start_argument import find_start
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -207,6 +212,106 @@ def test_start_follows_parameters(tmp_path):
     assert b"do not close" in text(30)
 
 
+GUESSES = {"pin": "guess: -30 deg", "right": "guess: 70 deg"}
+STARTS = {
+    "exact q": {"left": "q: start"},
+    "exact q and guesses": {"left": "q: start", **GUESSES},
+    "exact q and u": {"left": "q: start, u: rate", **GUESSES},
+    "u at the other end": {"left": "q: start", **GUESSES, "right": "guess: 70 deg, u: rate"},
+    "one guess": {"left": "guess: start"},
+    "guesses": {"left": "guess: start", **GUESSES},
+    "guesses and u": {"left": "guess: start, u: rate", **GUESSES},
+    "nothing": {},
+    "u alone": {"left": "u: rate"},
+    "driven": {"left": 'motion: "start + rate*t"', **GUESSES},
+    "driven, with nothing else": {"left": 'motion: "start + rate*t"'},
+    "driven by its speed": {"left": "q: start, speed: rate", **GUESSES},
+}
+
+
+def four_bar_with(**fields: str) -> kn.System:
+    """The four-bar with other initial values."""
+    lines = []
+    for line in FOUR_BAR.splitlines():
+        joint = line.partition(":")[0].strip()
+        if joint in ("left", "pin", "right"):
+            given = fields.get(joint)
+            bare = re.sub(r"(, (q|u|guess): [^,}]+)+}$", "}", line)
+            line = f"{bare[:-1]}, {given}}}" if given else bare
+        lines.append(line)
+    return kn.loads("\n".join(lines))
+
+
+def geared_four_bar(**values: float) -> kn.System:
+    """The crank follows a motor, whose coordinate is the one that leads; given are the crank's angle and speed."""
+    system = four_bar_with(**STARTS["exact q and u"])
+    system.parameter("ratio", 4.0)
+    shaft = system.body("shaft", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.revolute("motor", system.world.at(0, 0.5, 0), shaft)
+    system.gear("reduction", input="motor", output="left", ratio="ratio")
+    return changed_system(system, values)
+
+
+def changed_system(system: kn.System, values: Mapping[str, float]) -> kn.System:
+    """The same with other values of parameters."""
+    for name, value in values.items():
+        system.change(name, value=value)
+    return system
+
+
+KINDS_OF_START = {name: lambda name=name, **v: changed_system(four_bar_with(**STARTS[name]), v) for name in STARTS}
+KINDS_OF_START["geared"] = geared_four_bar
+
+
+@pytest.mark.parametrize(
+    "start",
+    [pytest.param(x, marks=() if x in ("exact q", "nothing") else pytest.mark.nightly) for x in KINDS_OF_START],
+)
+def test_every_kind_of_start_follows_parameters(tmp_path, start):
+    """Beside a model that has these numbers, and is assembled anew."""
+    make = KINDS_OF_START[start]
+    library, names = LoadedModel(make(), tmp_path / "c", outputs=["left.q"]), kn.compile(make()).topology.parameters
+    assert "does not follow" not in (library.folder / "README.md").read_text()
+    for changed in ({"short": 0.21}, {"long": 0.45, "start": 1.0, "rate": -3.0}, {"short": 0.15, "start": 1.4}):
+        other = make(**changed)
+        expected = kn.compile(other).initial
+        library.set_parameters([float(other.parameters[name].value) for name in names])
+        assert library("init", 0.0) == 0
+        assert np.allclose(library.state(), [*expected.q, *expected.u, *expected.z], rtol=0, atol=1e-9), changed
+
+
+def test_speeds_that_tear_loops_are_refused(tmp_path):
+    """Two speeds in a mechanism of one freedom fit with the model's own lengths alone."""
+    system = four_bar_with(left="q: start, u: 2", pin="guess: -30 deg", right="guess: 70 deg")
+    follows = float(kn.assemble(system)["right.u"])
+    system = four_bar_with(left="q: start, u: 2", pin="guess: -30 deg", right=f"guess: 70 deg, u: {follows!r}")
+    library, names = LoadedModel(system, tmp_path / "c"), kn.compile(system).topology.parameters
+    assert library("init", 0.0) == 0
+    values = {name: float(system.parameters[name].value) for name in names} | {"short": 0.21}
+    library.set_parameters([values[name] for name in names])
+    assert library("init", 0.0) == 32
+    text = library.code.adjustable_status_text
+    text.restype = ctypes.c_char_p
+    assert b"tear the loops" in text(32)
+
+
+def test_the_start_of_a_free_body_follows_parameters(tmp_path):
+    """Its velocity is given in the axes of the world, and its coordinates are those of the turned body."""
+    system = kn.System("thrown")
+    for name, value in {"height": "2 m", "turn": "0.3 rad", "speed": "1 m/s"}.items():
+        system.parameter(name, value)
+    body = system.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    system.free("flight", system.world, body, position=(0, 0, "height"), velocity=("speed", 0, 0), rpy=(0, 0, "turn"))
+    library = LoadedModel(system, tmp_path / "c")
+    library.set_parameters(
+        [{"height": 3.0, "turn": 0.5, "speed": 2.0}[x] for x in kn.compile(system).topology.parameters]
+    )
+    assert library("init", 0.0) == 0
+    c, s = np.cos(0.5), np.sin(0.5)
+    expected = [0, 0, 3.0, np.cos(0.25), 0, 0, np.sin(0.25), 2 * c, -2 * s, 0, 0, 0, 0]
+    assert np.allclose(library.state(), expected, rtol=0, atol=1e-14)
+
+
 def geared():
     """Two elastic gears side by side, which cannot both be at ease, with a spring that is wound up between them."""
     system = kn.System("geared", gravity=(0, 0, 0))
@@ -273,6 +378,69 @@ def test_other_methods(tmp_path, options):
     assert np.allclose(whole, np.array(rates).T, rtol=1e-6, atol=1e-5)
 
 
+def chain(axes, **more):
+    """Links one after the other, with mass centers beside the lines between their hinges."""
+    system, body = kn.System("chain", gravity=(0, 0, -9.81)), None
+    for k, axis in enumerate(axes):
+        place = system.world if body is None else body.at(0.5, 0, 0)
+        body = system.body(f"link{k}", mass=1.0 + 0.3 * k, com=(0.25, 0.05, 0.03), inertia=(0.01, 0.02, 0.02))
+        system.revolute(f"hinge{k}", place, body, axis=axis, q=0.3, **more)
+    return system
+
+
+@pytest.mark.parametrize("axes", ["zyzy", *(pytest.param(x, marks=pytest.mark.nightly) for x in ("yyyyy", "zy" * 9))])
+def test_the_stiff_method_runs_chains(tmp_path, axes):
+    """Their Jacobian is long code, which C passes values through memory for; that of the longest one has columns.
+
+    The measure is an explicit method of machine code at tight tolerances.
+    """
+    damping = 0.0 if len(axes) < 6 else 0.5
+    system, end = chain(axes, damping=damping), 0.5 if len(axes) < 6 else 0.1
+    library = LoadedModel(system, tmp_path / "c", method="stiff")
+    assert library("init", 0.0) == 0
+    assert library("advance", end) == 0
+    run = kn.simulate(system, until=end, method="dop853", rtol=1e-11, atol=1e-13)
+    expected = np.array([*run.q[-1], *run.u[-1]])
+    assert np.allclose(library.state(), expected, rtol=0, atol=1e-6 * abs(expected).max())
+
+
+def arm_in_oil(folder, damping):
+    """The library of an arm in oil by an explicit method, whose steps stability bounds, and what a status says."""
+    system = kn.System("oil", gravity=(0, -9.81, 0))
+    arm = system.body("arm", mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    system.revolute("hinge", system.world, arm, q=0.1, damping=damping)
+    library = LoadedModel(system, folder / "c", method="dopri5")
+    assert library("init", 0.0) == 0
+    text = library.code.oil_status_text
+    text.restype = ctypes.c_char_p
+    return library, text
+
+
+def test_steps_of_a_call_are_bounded(tmp_path, monkeypatch):
+    """A call that would not end says so, and the next one goes on."""
+    monkeypatch.setattr(model_source, "MOST_STEPS", 500)
+    library, text = arm_in_oil(tmp_path, 1e5)
+    assert library("advance", 1.0) == Outcome.TOO_MANY_STEPS
+    assert b"too many steps" in text(int(Outcome.TOO_MANY_STEPS))
+    before = library("time", result=ctypes.c_double)
+    assert 0.0 < before < 0.1
+    for k in range(20):
+        assert library("advance", before + 1e-3 * (k + 1)) == 0
+
+
+def test_a_call_stalls_and_many_short_calls_do_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(adaptive_step, "STALL_STEPS", 40)
+    library, text = arm_in_oil(tmp_path / "thick", 1e9)
+    assert library("advance", 1.0) == Outcome.STALLED
+    assert b"hardly advance" in text(int(Outcome.STALLED))
+    library, _ = arm_in_oil(tmp_path / "slow", 1e6)  # 40 steps advance it by 5e-5 s, as stability bounds them
+    assert library("advance", 1.0) == Outcome.STALLED
+    library, _ = arm_in_oil(tmp_path / "thin", 1.0)
+    assert library("advance", 10.0) == 0
+    for k in range(100):
+        assert library("advance", 10.0 + 1e-9 * (k + 1)) == 0
+
+
 def test_the_jacobian_of_a_large_tree(tmp_path):
     """Its code is loops, and so is that of its derivatives."""
     system, body = kn.System("rope", gravity=(0, 0, -9.81)), None
@@ -301,9 +469,9 @@ def test_the_automatic_method_is_decided_at_export(tmp_path, damping, method):
     system.revolute("shoulder", system.world, arm, q="20 deg")
     system.revolute("pivot", arm.at(0.3, 0, 0), vane, damping=damping)
     system.run_defaults["until"] = 1.5
-    for chosen in ("auto", method):
-        kn.export(system, "c", tmp_path / chosen, method=chosen)
-    assert (tmp_path / "auto" / "arm.c").read_bytes() == (tmp_path / method / "arm.c").read_bytes()
+    for name, chosen in {"own": {}, "auto": {"method": "auto"}, method: {"method": method}}.items():
+        kn.export(system, "c", tmp_path / name, **chosen)
+    assert len({(tmp_path / name / "arm.c").read_bytes() for name in ("own", "auto", method)}) == 1
 
 
 def test_parameters_act_between_steps(tmp_path):

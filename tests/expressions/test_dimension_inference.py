@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinode.errors import UnitError
+import kinode as kn
 from kinode.expressions.parser import parse
 from kinode.expressions.units import DIMENSIONS
 
@@ -43,5 +43,5 @@ def test_dimensions(text, kind):
 
 @pytest.mark.parametrize("text", ["L + F", "1 + sin(F - L)", "max(L, t)", "L < t", "where(t, L, F)", "atan2(L, F)"])
 def test_unlike_dimensions_are_refused(text):
-    with pytest.raises(UnitError, match=r"puts a .* and a .* together"):
+    with pytest.raises(kn.UnitError, match=r"puts a .* and a .* together"):
         parse(text).dimension(lambda name: DIMENSIONS[DIMENSION[name]].dimension)

@@ -9,7 +9,6 @@ import pytest
 import kinode as kn
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual
 from kinode.algebra.trace import Tape, replay
-from kinode.errors import LawError, ModelError
 from kinode.expressions.lookup_tables import DEGREES, METHODS, OUTSIDE, Table
 from kinode.expressions.parser import parse
 from kinode.expressions.table_files import read_table_file
@@ -210,7 +209,7 @@ def test_corners_of_a_table_that_repeats_are_those_of_one_period():
 
 def test_outside_is_refused_or_not_a_number():
     table = Table("torque", ((0, 1, 2), (0, 5)), [[1, 2], [3, 4], [5, 6]])
-    with pytest.raises(LawError, match=r"torque: 7 lies outside axis 1, which goes from 0 to 5"):
+    with pytest.raises(kn.LawError, match=r"torque: 7 lies outside axis 1, which goes from 0 to 5"):
         table.evaluate(1, 7)
     tape = Tape()
     inputs = tape.inputs("x", 2)
@@ -276,15 +275,15 @@ WRONG = [
 
 @pytest.mark.parametrize(("fields", "message"), WRONG)
 def test_wrong_tables_are_refused(fields, message):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         Table("T", **fields)
     assert message in str(caught.value)
 
 
 def test_wrong_calls_are_refused():
-    with pytest.raises(LawError, match="T: takes 1 argument, not 2"):
+    with pytest.raises(kn.LawError, match="T: takes 1 argument, not 2"):
         make(1).evaluate(1.0, 2.0)
-    with pytest.raises(LawError, match="T: there is no axis 1"):
+    with pytest.raises(kn.LawError, match="T: there is no axis 1"):
         make(1).derivative(1, 1.0)
 
 
@@ -314,7 +313,7 @@ def test_files(tmp_path, text):
 def test_wrong_files_name_the_line(tmp_path, text, message):
     file = tmp_path / "table.csv"
     file.write_text(text)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         read_table_file(file)
     assert message in str(caught.value)
 
@@ -345,7 +344,7 @@ def test_one_column_of_several(tmp_path, column):
 def test_wrong_columns_are_refused(tmp_path, text, column, message):
     file = tmp_path / "deck.csv"
     file.write_text(text)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         read_table_file(file, column)
     assert message in str(caught.value)
 
@@ -353,9 +352,9 @@ def test_wrong_columns_are_refused(tmp_path, text, column, message):
 def test_files_that_are_no_text(tmp_path):
     file = tmp_path / "table.csv"
     file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ModelError, match="not text in UTF-8"):
+    with pytest.raises(kn.ModelError, match="not text in UTF-8"):
         read_table_file(file)
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(kn.ModelError, match="cannot be read"):
         read_table_file(tmp_path / "missing.csv")
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import warnings
 
 import h5py
 import numpy as np
@@ -13,9 +14,10 @@ import scipy.io
 
 import kinode as kn
 from kinode.expressions.measured import workbook_columns
-from kinode.expressions.measured.measured_columns import split_heading
+from kinode.expressions.measured.measured_columns import MeasuredColumn, MeasuredColumns, find_hint, split_heading
 from kinode.expressions.measured.measured_files import read_columns
 from kinode.expressions.table_files import read_table_file
+from kinode.expressions.units import find_units
 
 ANGLES, TORQUES = [0.0, 90.0, 180.0], [0.0, 1500.0, 500.0]
 
@@ -99,10 +101,22 @@ def test_units_in_a_row_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("heading", "parts"),
     [("a [N*m]", ("a", "N*m")), ("a (mm)", ("a", "mm")), ("a (left)", ("a (left)", None)), ("a [-]", ("a", None)),
-     ("elbow.q", ("elbow.q", None)), ("f(1)", ("f(1)", None))],
+     ("elbow.q", ("elbow.q", None)), ("f(1)", ("f(1)", None)), ("a(deg)", ("a", "deg")), ("v/(m/s)", ("v", "m/s")),
+     ("t/ms", ("t", "ms")), ("F / N", ("F", "N")), ("s/mm", ("s", "mm")), ("a/b", ("a/b", None)),
+     ("v/km/h", ("v", "km/h")), ("km/h", ("km/h", None)), ("n 1/min", ("n", "1/min")), ("1/min", ("1/min", None)),
+     ("angle deg", ("angle", "deg")), ("torque N m", ("torque", "N m")), ("way in mm", ("way", "mm")),
+     ("valve in", ("valve", "in")), ("arm angle °", ("arm angle", "°")), ("mean value", ("mean value", None)),
+     ("valve_in", ("valve_in", None)), ("u_N", ("u_N", None)), ("Zeit_ms", ("Zeit_ms", None)), ("deg", ("deg", None))],
 )  # fmt: skip
 def test_headings(heading, parts):
     assert split_heading(heading) == parts
+
+
+def test_every_unit_is_read_in_every_form():
+    for unit in find_units():
+        for heading in (f"x [{unit}]", f"x ({unit})", f"x({unit})", f"x/{unit}", f"x {unit}", f"x in {unit}"):
+            assert split_heading(heading) == ("x", unit), heading
+        assert split_heading(f"x_{unit}") == (f"x_{unit}", None)
 
 
 GOOD = [["x", "y [mm]", "z"], [0, 1, 2], [1, 2, 3]]
@@ -253,3 +267,73 @@ def test_cells_that_are_no_numbers_say_what_they_are(tmp_path):
         path = workbook(tmp_path / "log.xlsx", log=[["t", "x"], [0, cell], [1, 2]])
         with pytest.raises(kn.ModelError, match=re.escape(f"row 2: column 'x': {message}")):
             columns_of(path)
+
+
+# -- units in headings ------------------------------------------------------------------------------------
+CAM = "0,0\n90,10\n180,0\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["angle [deg],lift [mm]", "angle (deg),lift(mm)", "angle/deg,lift/mm", "angle deg,lift mm",
+     "angle in deg,lift in mm", "[deg],lift mm"],
+)  # fmt: skip
+def test_units_of_headings_count_and_the_summary_tells_them(tmp_path, head):
+    """A cam that lifts 10 mm at a quarter of a turn lifts 0.01 m at pi/2."""
+    (tmp_path / "cam.csv").write_text(f"{head}\n{CAM}")
+    system = kn.System("cam")
+    system.table("lift", file=tmp_path / "cam.csv")
+    table = system.tables["lift"]
+    np.testing.assert_allclose([*table.axes[0], *table.values], [0, np.pi / 2, np.pi, 0, 0.01, 0], rtol=1e-15)
+    words = " ".join(system.summary().split())
+    assert "values over 0 to 3.14159 (" in words and "in deg)" in words and "values 0 to 0.01 (lift in mm)" in words
+
+
+def test_a_unit_behind_an_underscore_is_no_unit_but_a_warning_with_the_text_to_type(tmp_path):
+    path = tmp_path / "cam.csv"
+    path.write_text(f"angle_deg,lift_mm\n{CAM}")
+    with pytest.warns(UserWarning) as caught:
+        ((axis,), values) = read_table_file(path)
+    texts = [str(each.message).partition("write ")[2] for each in caught]
+    assert axis[-1] == 180.0 and values[1] == 10.0  # as they stand
+    assert texts == ["over='angle_deg deg'", "column='lift_mm mm'"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ((axis,), values) = read_table_file(path, "lift_mm mm", over="angle_deg deg")
+        assert axis[-1] == pytest.approx(np.pi) and values[1] == pytest.approx(0.01)
+        assert read_table_file(path, "lift_mm m", over="angle_deg rad")[1][1] == 10.0  # said, so no question
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "unit"),
+    [("Zeit_ms", "s", "ms"), ("lift_mm", "m", "mm"), ("v_km_h", "m/s", "km/h"), ("M_N_mm", "N*m", "N*mm"),
+     ("angle degrees", "rad", "deg"), ("n_rpm", None, "rpm"), ("km/h", "m/s", "km/h"), ("mm", None, "mm"),
+     ("valve_in", None, "in"), ("valve_in", "V", None), ("u_N", "V", None), ("x_m", "m", None), ("time", "s", None),
+     ("s", "s", None), ("t", "s", None), ("peak_force", "N", None)],
+)  # fmt: skip
+def test_units_that_names_suggest(name, expected, unit):
+    """Only what would change the numbers, and fits what they are, is worth a warning."""
+    assert find_hint(name, expected) == unit
+
+
+def log_of(**cells):
+    columns = tuple(MeasuredColumn.of(heading, np.asarray(x)) for heading, x in cells.items())
+    return MeasuredColumns("log", "", columns, range(2), 0, True, False, {})
+
+
+def test_a_heading_that_is_named_letter_for_letter_comes_first():
+    log = log_of(**{"Zeit": [1.0, 2.0], "Zeit ms": [3.0, 4.0], "valve in": [5.0, 6.0], "angle deg": [180.0, 0.0]})
+    assert log.find("Zeit ms").cells[0] == 3.0 and log.find("Zeit").cells[0] == 1.0
+    for text in ("Zeit us", "Zeit in us", "Zeit [us]", "Zeit (us)", "Zeit/us"):
+        assert log.find(text).cells[0] == 1.0 and log.find(text).unit == "us"
+    assert log.find("valve in mm").name == "valve" and log.find("valve in mm").unit == "mm"
+    assert log.numbers_in_si(log.find("angle deg"), "rad")[0] == pytest.approx(np.pi)
+    assert log.numbers_in_si(log.find("valve"), "m")[0] == pytest.approx(5 * 0.0254)
+    with pytest.raises(kn.ModelError, match="column 'valve': 'in' is no unit of what is measured in V"):
+        log.numbers_in_si(log.find("valve"), "V")
+    with pytest.warns(UserWarning, match="taken in V, since in is no unit of that; write 'valve in V'"):
+        assert log.numbers_in_si(log.find("valve in"), "V")[0] == 5.0
+    with pytest.warns(UserWarning, match="taken as they stand; if they are in in, write 'valve in in'"):
+        assert log.numbers_in_si(log.find("valve in"))[0] == 5.0
+    with pytest.raises(kn.ModelError, match=r"counts cycles.*write rpm"):
+        log.numbers_in_si(log.find("angle Hz"), "rad/s")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.errors import LawError
+import kinode as kn
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
 
@@ -31,6 +31,9 @@ REFUSED = [
     ("a b", 2, "an operator is missing: write a*b"),
     ("2 m", 2, "write 2*m (or 2, in SI units: a quantity such as '2 m' stands alone)"),
     ("2m", 1, "number and unit stand apart: write '2 m' for a quantity; for a product write 2*m"),
+    ("2x", 1, "'x' is no known unit; for a product write 2*x"),
+    ("2sin(t)", 1, "'sin' is a function, and no unit; for a product write 2*sin(...)"),
+    ("90deg*t", 2, "number and unit stand apart: write '90 deg' for a quantity; for a product write 90*deg"),
     ("4k7", 1, "'k' is no unit: write 4.7e3, or the unit with its prefix"),
     ("2(x)", 1, "an operator is missing: write 2*(...)"),
     ("1 2", 2, "two numbers side by side"),
@@ -78,14 +81,14 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "position", "message"), REFUSED)
 def test_refused_text_points_at_the_character(text, position, message):
-    with pytest.raises(LawError) as caught:
+    with pytest.raises(kn.LawError) as caught:
         parse(text, TABLES)
     assert message in str(caught.value)
     assert (caught.value.text, caught.value.position) == (text, position)
 
 
 def test_text_that_is_too_long():
-    with pytest.raises(LawError, match="10001 characters is too long"):
+    with pytest.raises(kn.LawError, match="10001 characters is too long"):
         parse("x" * 10_001)
     assert parse("+".join(["x"] * 5000)).evaluate(lambda name: 1.0) == 5000
 
@@ -94,7 +97,7 @@ def test_text_that_is_too_long():
 def test_garbage_raises_nothing_but_law_errors(text):
     try:
         parse(text, TABLES)
-    except LawError as error:
+    except kn.LawError as error:
         assert 0 <= error.position <= len(text)
 
 
@@ -102,7 +105,7 @@ def test_garbage_raises_nothing_but_law_errors(text):
 def test_likely_garbage_raises_nothing_but_law_errors(text):
     try:
         law = parse(text, TABLES)
-    except LawError:
+    except kn.LawError:
         return
     if isinstance(law, Expression):
         assert parse(law.text(), TABLES) == law

@@ -1,12 +1,13 @@
 """Units: what each text means in SI, and what is said about each text that means nothing."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.errors import UnitError
+import kinode as kn
 from kinode.expressions.units import (
     DIMENSIONLESS,
     DIMENSIONS,
@@ -82,9 +83,58 @@ def test_a_quantity_in_si(text, value, kind):
     assert check_dimension(quantity, DIMENSIONS[kind].dimension) == quantity.value_si
 
 
+# NIST Special Publication 811 (2008): table 1 base units, 3 derived ones, 6 others, appendix B customary ones, all
+# exact.  A pound-force is a pound times the standard acceleration of free fall, 9.806 65 m/s^2.  Size, power of pi,
+# exponents of kg, m, s, A and K.
+POUND = Fraction(45359237, 10**8)
+NIST = {
+    "m": (1, 0, (0, 1, 0, 0, 0)), "g": (Fraction(1, 1000), 0, (1, 0, 0, 0, 0)), "s": (1, 0, (0, 0, 1, 0, 0)),
+    "A": (1, 0, (0, 0, 0, 1, 0)), "K": (1, 0, (0, 0, 0, 0, 1)), "rad": (1, 0, (0, 0, 0, 0, 0)),
+    "Hz": (1, 0, (0, 0, -1, 0, 0)), "N": (1, 0, (1, 1, -2, 0, 0)), "Pa": (1, 0, (1, -1, -2, 0, 0)),
+    "J": (1, 0, (1, 2, -2, 0, 0)), "Nm": (1, 0, (1, 2, -2, 0, 0)), "W": (1, 0, (1, 2, -3, 0, 0)),
+    "C": (1, 0, (0, 0, 1, 1, 0)), "V": (1, 0, (1, 2, -3, -1, 0)), "F": (1, 0, (-1, -2, 4, 2, 0)),
+    "Ohm": (1, 0, (1, 2, -3, -2, 0)), "ohm": (1, 0, (1, 2, -3, -2, 0)), "S": (1, 0, (-1, -2, 3, 2, 0)),
+    "Wb": (1, 0, (1, 2, -2, -1, 0)), "T": (1, 0, (1, 0, -2, -1, 0)), "H": (1, 0, (1, 2, -2, -2, 0)),
+    "min": (60, 0, (0, 0, 1, 0, 0)), "h": (3600, 0, (0, 0, 1, 0, 0)), "l": (Fraction(1, 1000), 0, (0, 3, 0, 0, 0)),
+    "deg": (Fraction(1, 180), 1, (0, 0, 0, 0, 0)), "rev": (2, 1, (0, 0, 0, 0, 0)), "turn": (2, 1, (0, 0, 0, 0, 0)),
+    "rpm": (Fraction(2, 60), 1, (0, 0, -1, 0, 0)), "%": (Fraction(1, 100), 0, (0, 0, 0, 0, 0)),
+    "bar": (10**5, 0, (1, -1, -2, 0, 0)), "Wh": (3600, 0, (1, 2, -2, 0, 0)),
+    "in": (Fraction(254, 10**4), 0, (0, 1, 0, 0, 0)), "ft": (Fraction(12 * 254, 10**4), 0, (0, 1, 0, 0, 0)),
+    "lb": (POUND, 0, (1, 0, 0, 0, 0)), "lbf": (POUND * Fraction(980665, 10**5), 0, (1, 1, -2, 0, 0)),
+}  # fmt: skip
+NIST_PREFIXES = {"p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "k": 3, "M": 6, "G": 9}
+
+
+def test_every_unit_has_the_size_of_nist():
+    units = find_units()
+    assert set(NIST) <= set(units)
+    for name, unit in units.items():
+        prefix, plain = ("", name) if name in NIST else (name[0], name[1:])
+        size, pi, exponents = NIST[plain]
+        scale = Fraction(10) ** (NIST_PREFIXES[prefix] if prefix else 0)
+        assert (unit.ratio, unit.turns, unit.dimension.exponents) == (size * scale, pi, exponents), name
+
+
 @pytest.mark.parametrize(
     "text",
-    ["2*m", "x", "", "  ", "1e5", "2 + x", "2 - x", "2 m - 1", "2 *m", "2 / s", "sin(2*t)", "m 2", "- 3 m", "a b"],
+    [
+        "2*m",
+        "x",
+        "",
+        "  ",
+        "1e5",
+        "2 + x",
+        "2 - x",
+        "2 m - 1",
+        "2 *m",
+        "2 / s",
+        "sin(2*t)",
+        "m 2",
+        "- 3 m",
+        "a b",
+        "1e9*t",
+        "-2.5E+6*sin(t)",
+    ],
 )
 def test_other_texts_are_no_quantity(text):
     assert parse_quantity(text) is None
@@ -112,7 +162,12 @@ REFUSED = [
     ("3 m)", "')' is not expected there"),
     ("3 m/", "ends too early"),
     ("3 m//s", "'/' is not expected there"),
-    ("3 m*sin(t)", "read as a quantity; a product is written with *"),
+    (
+        "3 m*sin(t)",
+        "'sin' is a function, and no unit ('3 m*sin(t)' is read as a quantity; a product is written with *)",
+    ),
+    ("2 sin(t)", "'sin' is a function, and no unit"),
+    ("2 pi", "'pi' is a number, and no unit"),
     ("1 ((((%^12)^12)^12)^12)^12", "beyond all numbers"),
     ("1 (m^12)^12", "powers are too high"),
     ("1 " + "m*" * 100 + "m", "too long"),
@@ -121,9 +176,26 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_refused_quantities_say_why(text, message):
-    with pytest.raises(UnitError) as caught:
+    with pytest.raises(kn.UnitError) as caught:
         parse_quantity(text)
     assert message in str(caught.value)
+
+
+JOINED = {
+    "5mm": "write '5 mm' for a quantity; for a product write 5*mm",
+    " 1e-3m/s ": "write '1e-3 m/s' for a quantity",
+    "-90deg": "write '-90 deg' for a quantity",
+    "5%": "write '5 %' for a quantity",
+    "30°": "write '30 °' for a quantity",
+    "4k7": "'k' is no unit: write 4.7e3",
+}
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_a_unit_stands_apart_from_its_number(text):
+    with pytest.raises(kn.LawError) as caught:
+        parse_quantity(text)
+    assert JOINED[text] in str(caught.value)
 
 
 MISFITS = [
@@ -140,7 +212,7 @@ MISFITS = [
 
 @pytest.mark.parametrize(("text", "kind", "message"), MISFITS)
 def test_a_wrong_dimension_names_the_field(text, kind, message):
-    with pytest.raises(UnitError) as caught:
+    with pytest.raises(kn.UnitError) as caught:
         check_dimension(parse_quantity(text), kind, field="k", component="return")
     assert message in str(caught.value)
     assert (caught.value.component, caught.value.field) == ("return", "k")
@@ -151,7 +223,7 @@ def test_a_lead_is_per_turn_however_it_is_given():
         assert math.isclose(check_dimension(parse_quantity(text), "lead"), 0.005, rel_tol=1e-15)
     assert math.isclose(check_dimension(parse_quantity("1 mm/rad"), "lead"), 0.002 * math.pi, rel_tol=1e-15)
     for text in ("5 mm*rev", "5 mm/rev^2"):
-        with pytest.raises(UnitError, match="no length for a turn"):
+        with pytest.raises(kn.UnitError, match="no length for a turn"):
             check_dimension(parse_quantity(text), "lead")
 
 
@@ -179,6 +251,6 @@ def test_roots_of_dimensions():
 def test_garbage_is_refused_or_no_quantity(text):
     try:
         quantity = parse_quantity(text)
-    except UnitError:
+    except (kn.UnitError, kn.LawError):
         return
     assert quantity is None or math.isfinite(quantity.value_si)

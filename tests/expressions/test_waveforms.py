@@ -8,7 +8,7 @@ import sympy
 from number_kinds import KINDS
 from scipy import signal
 
-from kinode.errors import LawError
+import kinode as kn
 from kinode.expressions.parser import parse
 
 T = np.linspace(-2.0, 3.0, 1777) + 1e-4  # never on a corner
@@ -65,10 +65,10 @@ def test_pulses_begin_and_end_on_time():
 
 @pytest.mark.parametrize("text", ["pulse(t)", "pulse(t, 1, 2, 3)", "square(t)", "chirp(t, 1, 2)"])
 def test_the_number_of_arguments_is_told(text):
-    with pytest.raises(LawError, match=r"takes . to . arguments|takes . argument"):
+    with pytest.raises(kn.LawError, match=r"takes . to . arguments|takes . argument"):
         parse(text)
 
 
 def test_a_period_of_zero_is_refused():
-    with pytest.raises(LawError, match="divides by zero"):
+    with pytest.raises(kn.LawError, match="divides by zero"):
         parse("square(t, 0)")

@@ -8,7 +8,7 @@ import pytest
 from small_fmus import make_fmu
 
 import kinode as kn
-from kinode.fmi.fmu_slots import FmuSlots
+from kinode.fmi.fmu_instances import InstancePool
 
 VERSIONS = [2, 3]
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
@@ -154,7 +154,7 @@ def test_a_study_in_other_processes_has_the_same_numbers():
 
 
 def test_one_instance_in_a_process_serves_all(monkeypatch):
-    monkeypatch.setattr("kinode.fmi.fmu_slots.MOST_INSTANCES", 1)
+    monkeypatch.setattr("kinode.fmi.fmu_instances.MOST_INSTANCES", 1)
     dynamics = kn.compile(make_room(3))
     with ThreadPoolExecutor(3) as pool:
         ends = list(pool.map(lambda _: float(kn.simulate(dynamics, 3.0, **TIGHT)["room.x"][-1]), range(6)))
@@ -163,8 +163,8 @@ def test_one_instance_in_a_process_serves_all(monkeypatch):
 
 def test_no_event_mode_in_trial_steps(monkeypatch):
     """Events of the FMU happen once each, however many steps are tried."""
-    happened, go_on = [], FmuSlots.continue_history
-    monkeypatch.setattr(FmuSlots, "continue_history", lambda self, *a: happened.append(a[0]) or go_on(self, *a))
+    happened, go_on = [], InstancePool.continue_history
+    monkeypatch.setattr(InstancePool, "continue_history", lambda self, *a: happened.append(a[0]) or go_on(self, *a))
     run = kn.simulate(make_room(), 4.0, rtol=1e-4)
     assert happened == [event.time for event in run.events]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_process import in_own_process
 from small_fmus import describe_2, make_fmu
 
 import kinode as kn
@@ -204,6 +205,7 @@ def test_a_file_that_is_none(tmp_path):
             kn.System("s").fmu("lag", tmp_path / name, period=0.01)
 
 
+@in_own_process
 def test_its_files_go_with_the_system(tmp_path):
     path = tmp_path / "lag.fmu"
     path.write_bytes(Path(make_fmu("lag", 2)).read_bytes() + b"\0")  # of its own: another digest

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from own_process import in_own_process
 from small_fmus import make_fmu
 
 import kinode as kn
@@ -237,7 +238,7 @@ def test_a_study_sweeps_its_parameter():
 
 def test_one_instance_in_a_process_serves_all(monkeypatch):
     system = make_lag(2)
-    monkeypatch.setattr("kinode.fmi.fmu_slots.MOST_INSTANCES", 1)
+    monkeypatch.setattr("kinode.fmi.fmu_instances.MOST_INSTANCES", 1)
     dynamics = kn.compile(system)
     with ThreadPoolExecutor(4) as pool:
         ends = list(pool.map(lambda _: float(kn.simulate(dynamics, 1.0, **TIGHT)["lag.x"][-1]), range(8)))
@@ -262,6 +263,7 @@ def test_copies_and_processes_make_their_own(tmp_path):
         assert kn.simulate(other, 0.5, **TIGHT)["lag.x"][-1] == run["lag.x"][-1]
 
 
+@in_own_process
 def test_its_files_go_with_the_last_system(tmp_path):
     file = tmp_path / "own.fmu"
     shutil.copy(make_fmu("lag", 3), file)
@@ -272,9 +274,6 @@ def test_its_files_go_with_the_last_system(tmp_path):
     kn.simulate(system, 0.1)
     place = part.file.package.folder.place
     assert os.path.isdir(place)
-    from kinode.dynamics import compile as compiled
-
-    compiled._COMPILED.clear()
     del system, part
     for _ in range(3):
         gc.collect()

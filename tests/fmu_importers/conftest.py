@@ -1,4 +1,4 @@
-"""Other programs that run FMUs: these tests run under ``make test-importers``, which installs them."""
+"""Other programs that run FMUs: these tests run under ``make test-nightly ONLY=importers``, which installs them."""
 
 import os
 

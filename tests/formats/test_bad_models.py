@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinode.errors import Error, LawError, ModelError, UnitError
+import kinode as kn
 from kinode.formats.yaml_files import load, loads
-from kinode.model.base.shapes import box, rod
-from kinode.model.system import System
 
 HEAD = "kinode: 1\nname: bad\n"
 BODY = "bodies: {arm: {mass: 1, com: [1, 0, 0], inertia: [1, 1, 1]}}\n"
@@ -191,7 +189,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
 @pytest.mark.parametrize("case", YAML_CASES, ids=[case[0] for case in YAML_CASES])
 def test_yaml_error(case: tuple[str, str, str, str | None, str | None]) -> None:
     _, text, message, component, field = case
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         loads(text, "model.yaml" if "extends" not in text and "x.csv" not in text else None)
     error = caught.value
     assert message in str(error)
@@ -203,72 +201,72 @@ def test_yaml_error(case: tuple[str, str, str, str | None, str | None]) -> None:
 
 
 def test_laws_point_at_the_character() -> None:
-    with pytest.raises(LawError) as caught:
+    with pytest.raises(kn.LawError) as caught:
         loads(joint("effort: 3*pinn.q + 1"))
     assert str(caught.value).endswith("\n  3*pinn.q + 1\n    ^")
 
 
-def rebuilt(**fields: Any) -> System:
-    system = System("bad")
+def rebuilt(**fields: Any) -> kn.System:
+    system = kn.System("bad")
     system.body("arm", **fields)
     return system
 
 
-def hinge(**fields: Any) -> System:
-    system = System("bad")
+def hinge(**fields: Any) -> kn.System:
+    system = kn.System("bad")
     system.revolute("pin", "world", system.body("arm", mass=1), **fields)
     system.check()
     return system
 
 
 def ball(**fields: Any) -> None:
-    system = System("bad")
+    system = kn.System("bad")
     system.spherical("ball", "world", system.body("arm", mass=1), **fields)
 
 
 def twice() -> None:
-    system = System("bad")
+    system = kn.System("bad")
     system.body("arm", mass=1)
     system.body("arm", mass=2)
 
 
 def foreign() -> None:
-    arm = System("one").body("arm", mass=1)
-    system = System("two")
+    arm = kn.System("one").body("arm", mass=1)
+    system = kn.System("two")
     system.body("arm", mass=1)
     system.revolute("pin", "world", arm)
 
 
 def same_frame_twice() -> None:
-    arm = System("one").body("arm", mass=1)
+    arm = kn.System("one").body("arm", mass=1)
     arm.at(1, 0, 0, name="tip")
     arm.at(2, 0, 0, name="tip")
 
 
 def swapped() -> None:
-    system = System("bad")
+    system = kn.System("bad")
     pin = system.revolute("pin", "world", system.body("arm", mass=1))
     system.spring("s", pin, "arm", stiffness=1)
 
 
 def used_frame() -> None:
-    system = System("bad")
+    system = kn.System("bad")
     arm = system.body("arm", mass=1)
     system.revolute("pin", "world", arm.at(1, 0, 0, name="tip"))
     system.change("arm", frames={})
 
 
 def subsystem_twice() -> None:
-    inner = System("leg")
+    inner = kn.System("leg")
     inner.body("thigh", mass=1)
-    system = System("bad")
+    system = kn.System("bad")
     system.add("left", inner)
     system.add("left", inner)
 
 
 PYTHON_CASES: list[tuple[str, Callable[[], Any], str]] = [
-    ("system without a name", lambda: System(""), "a system needs a name"),
-    ("gravity", lambda: System("s", gravity=9.81), "3 numbers are expected, not 9.81"),
+    ("system without a name", lambda: kn.System(""), "a system needs a name"),
+    ("gravity", lambda: kn.System("s", gravity=9.81), "3 numbers are expected, not 9.81"),
     ("nan", lambda: rebuilt(mass=math.nan), "arm.mass: must be finite"),
     ("none", lambda: rebuilt(mass=None), "arm.mass: a number is expected, not None"),
     ("a list", lambda: rebuilt(mass=[1]), "arm.mass: a number is expected, not [1]"),
@@ -278,9 +276,9 @@ PYTHON_CASES: list[tuple[str, Callable[[], Any], str]] = [
     ("field", lambda: rebuilt(wieght=1), "a body has no field 'wieght'"),
     ("inertia", lambda: rebuilt(mass=1, inertia=(1, 1, 2.5)), "no body has it"),
     ("inertia about origin", lambda: rebuilt(mass=1, com=(1, 0, 0), inertia=(1, 0.5, 1), about="origin"), "no body has it"),
-    ("box twice", lambda: rebuilt(mass=1, shape=box(1, 1, 1, mass=2)), "leave out mass, com and inertia"),
-    ("rod", lambda: rebuilt(shape=rod(-1, mass=1)), "must be positive, not -1"),
-    ("name", lambda: System("s").body(3), "3 is no name"),  # type: ignore[arg-type]
+    ("box twice", lambda: rebuilt(mass=1, shape=kn.box(1, 1, 1, mass=2)), "leave out mass, com and inertia"),
+    ("rod", lambda: rebuilt(shape=kn.rod(-1, mass=1)), "must be positive, not -1"),
+    ("name", lambda: kn.System("s").body(3), "3 is no name"),  # type: ignore[arg-type]
     ("name twice", twice, "the name 'arm' is taken by a body already"),
     ("foreign body", foreign, "belongs to another system"),
     ("frame twice", same_frame_twice, "has a frame 'tip' already"),
@@ -295,44 +293,44 @@ PYTHON_CASES: list[tuple[str, Callable[[], Any], str]] = [
     ("effort function that fails", lambda: hinge(effort=lambda s: s.arm), "pin.effort: the law's function fails with AttributeError"),
     ("effort function of t", lambda: hinge(effort=lambda t: t), "pin.effort: the law's function returns no number"),
     ("effort of a joint", lambda: hinge(effort="pin"), "pin.effort: pin is a joint, and no number; did you mean pin.q? It has q, u"),
-    ("saved as xacro", lambda: System("s").save("s.xacro"), "s.xacro: macros are not written"),
+    ("saved as xacro", lambda: kn.System("s").save("s.xacro"), "s.xacro: macros are not written"),
     ("effort symbol", lambda: hinge(effort=lambda s: s["2*x"]), "is not the name of a quantity"),
     ("spherical motion", lambda: ball(motion=("t", 0, 0)), "turns by a quaternion; prescribe its speed"),
     ("spherical stiffness", lambda: ball(stiffness=(1, 1, 1)), "has no angle to act on"),
     ("spherical q", lambda: ball(q=(1, 0, 0)), "4 numbers are expected: quaternion w, x, y, z"),
-    ("kind", lambda: System("s").joint("j", "hinge", "world", "world"), "no joint is called 'hinge'"),
-    ("not a system", lambda: System("s").add("x", 3), "a System is expected, not int"),  # type: ignore[arg-type]
-    ("nothing there", lambda: System("s")["x"], "s has nothing called 'x'"),
-    ("run defaults", lambda: setattr(System("s"), "run_defaults", {"until": "3 m"}), "a time is needed"),
-    ("world", lambda: System("s").change("world", mass=1), "the world cannot be changed"),
+    ("kind", lambda: kn.System("s").joint("j", "hinge", "world", "world"), "no joint is called 'hinge'"),
+    ("not a system", lambda: kn.System("s").add("x", 3), "a System is expected, not int"),  # type: ignore[arg-type]
+    ("nothing there", lambda: kn.System("s")["x"], "s has nothing called 'x'"),
+    ("run defaults", lambda: setattr(kn.System("s"), "run_defaults", {"until": "3 m"}), "a time is needed"),
+    ("world", lambda: kn.System("s").change("world", mass=1), "the world cannot be changed"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", PYTHON_CASES, ids=[case[0] for case in PYTHON_CASES])
 def test_python_error(case: tuple[str, Callable[[], Any], str]) -> None:
     _, build, message = case
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         build()
     assert message in str(caught.value)
 
 
 def test_a_long_law_is_shown_where_it_is_wrong() -> None:
-    with pytest.raises(LawError) as caught:
+    with pytest.raises(kn.LawError) as caught:
         hinge(effort="sin(t) + " * 500 + "sni(t)" + " + cos(t)" * 500)
     _, text, mark = str(caught.value).splitlines()
     assert len(text) <= 122 and text[mark.index("^") :].startswith("sni(t) + cos(t)")
 
 
 def test_wrong_dimensions_are_unit_errors() -> None:
-    with pytest.raises(UnitError):
+    with pytest.raises(kn.UnitError):
         rebuilt(mass="3 m")
 
 
 def test_a_failed_addition_leaves_the_system_as_it_was() -> None:
-    system = System("s")
+    system = kn.System("s")
     system.body("arm", mass=1)
     before = system.copy()
-    inner = System("leg")
+    inner = kn.System("leg")
     inner.body("thigh", mass=1)
     inner.parameter("k", "1 m")
     for attempt in (
@@ -341,7 +339,7 @@ def test_a_failed_addition_leaves_the_system_as_it_was() -> None:
         lambda: system.add("left", inner, parameters={"k": "2 s"}),
         lambda: system.revolute("pin", "world", "arm", q="1 m"),
     ):
-        with pytest.raises(ModelError):
+        with pytest.raises(kn.ModelError):
             attempt()
         assert system == before
 
@@ -357,7 +355,7 @@ def test_files_that_a_file_may_not_name(tmp_path: Path, name: str, message: str)
     folder.mkdir()
     file = folder / "model.yaml"
     file.write_text(f'kinode: 1\nextends: "{name}"\n')
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(kn.ModelError, match=message):
         load(file)
     if name.startswith(".."):
         assert load(file, trust=True).name == "bad"
@@ -369,7 +367,7 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
     (folder / "model.yaml").write_text(f"{GOOD}tables: {{f: {{file: link.csv}}}}\n")
-    with pytest.raises(ModelError, match="outside the folder"):
+    with pytest.raises(kn.ModelError, match="outside the folder"):
         load(folder / "model.yaml")
 
 
@@ -377,7 +375,7 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
     for content in (b"\xff\xfe\x00", b"\x89PNG\r\n", b"kinode: 1\nname: \x00"):
         file = tmp_path / "model.yaml"
         file.write_bytes(content)
-        with pytest.raises(Error) as caught:
+        with pytest.raises(kn.Error) as caught:
             load(file)
         assert "model.yaml" in str(caught.value)
 
@@ -385,7 +383,7 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
 def test_aliases_cannot_grow_beyond_measure() -> None:
     laughs = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
     laughs += "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12))
-    with pytest.raises(ModelError, match="aliases stand for more"):
+    with pytest.raises(kn.ModelError, match="aliases stand for more"):
         loads(laughs)
-    with pytest.raises(ModelError, match="deep"):
+    with pytest.raises(kn.ModelError, match="deep"):
         loads("kinode: 1\nbodies: " + "[" * 5000)

@@ -11,9 +11,7 @@ from small_fmus import make_fmu
 import kinode as kn
 from kinode.expressions.syntax_tree import Expression
 from kinode.formats.yaml_files import dumps, loads
-from kinode.kernels.state import State
 from kinode.model.base.element import ELEMENTS
-from kinode.model.network.part import Part
 from kinode.model.signals.continuous import SignalPart
 from kinode.multibody.snapshot import Snapshot
 
@@ -24,7 +22,7 @@ TIES = {
     "rotational": {"kind": "shaft_damper", "damping": 1},
     "translational": {"kind": "slide_damper", "damping": 1},
 }
-PARTS = [kind for kind, cls in ELEMENTS.items() if issubclass(cls, Part)]
+PARTS = [kind for kind, cls in ELEMENTS.items() if issubclass(cls, kn.Part)]
 FIELDS = {"scaling": 1, "on": "b", "along": [0.6, 0.8, 0], "efficiency": 0.9}  # where "x" and "x*sin(t)" will not do
 CLOCK = {"period": "0.05 s", "phase": "0.01 s", "delay": 2, "before": "k/7"}
 PID = {
@@ -141,4 +139,4 @@ def snapshot(system: kn.System) -> Snapshot:
     """The system in plain numbers at some instant."""
     dynamics = kn.compile(system)
     z = np.random.default_rng(5).uniform(0.1, 0.9, dynamics.initial.z.shape)
-    return dynamics.snapshot(State(0.3, np.array([0.4]), np.array([0.7]), z))
+    return dynamics.snapshot(kn.State(0.3, np.array([0.4]), np.array([0.7]), z))

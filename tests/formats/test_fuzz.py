@@ -12,7 +12,7 @@ from example_counts import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kinode.errors import Error
+import kinode as kn
 from kinode.formats.yaml_files import dumps, loads
 
 EXAMPLES = [file.read_text() for file in sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))]
@@ -26,7 +26,7 @@ SNIPPETS = (
 def read(text: str) -> None:
     try:
         system = loads(text, "model.yaml")
-    except Error as error:
+    except kn.Error as error:
         assert str(error).strip()
         return
     assert loads(dumps(system)) == system

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.formats import yaml_text
 from kinode.formats.yaml_text import parse_events, read_spans
 
@@ -21,7 +21,7 @@ def nodes(text, quick, monkeypatch):
         patch.setattr(yaml_text, "parse_events", lambda text: parse_events(text, quick))
         try:
             return repr(read_spans(text))
-        except ModelError as error:
+        except kn.ModelError as error:
             return str(error)
 
 

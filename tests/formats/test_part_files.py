@@ -16,14 +16,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.errors import Error, ModelError
 from kinode.expressions.units import DIMENSIONS, find_unit_name
-from kinode.formats.json_schema import schema
 from kinode.formats.yaml_files import dumps, loads
 from kinode.formats.yaml_text import read_text
 from kinode.model.quantity_names import find_quantity
 
-VALIDATOR = jsonschema.Draft202012Validator(schema())
+VALIDATOR = jsonschema.Draft202012Validator(kn.schema())
 HEAD = "kinode: 1\nname: axis\n"
 ARM = "bodies: {arm: {mass: 1, inertia: [1, 1, 1]}}\njoints: {elbow: {kind: revolute, between: [world, arm]}}\n"
 COIL = """components:
@@ -110,15 +108,15 @@ def test_the_same_declaration_in_python():
     declared = plain(COIL)["components"]["coil"]
     kind = system.define("coil", **declared)
     assert kind is loads(HEAD + COIL).kinds["coil"]
-    with pytest.raises(ModelError, match="declared already"):
+    with pytest.raises(kn.ModelError, match="declared already"):
         system.define("coil", **declared)
-    with pytest.raises(ModelError, match="'resistor' is there already"):
+    with pytest.raises(kn.ModelError, match="'resistor' is there already"):
         system.define("resistor", **declared)
 
 
 def test_a_file_leaves_no_kind_behind():
     loads(CONNECTED)
-    with pytest.raises(ModelError, match="no element is called 'coil'"):
+    with pytest.raises(kn.ModelError, match="no element is called 'coil'"):
         kn.System("other").element("choke", "coil", plus="a", minus="gnd", inductance=1)
 
 
@@ -261,7 +259,7 @@ CASES: list[tuple[str, str, str, str | None, str | None]] = [
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_wrong_networks(case: tuple[str, str, str, str | None, str | None]) -> None:
     _, text, message, component, field = case
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         loads(text, "model.yaml")
     error = caught.value
     assert message in str(error)
@@ -274,7 +272,7 @@ def test_wrong_networks(case: tuple[str, str, str, str | None, str | None]) -> N
 def read(text: str) -> None:
     try:
         system = loads(text, "model.yaml")
-    except Error as error:
+    except kn.Error as error:
         assert str(error).strip()
         return
     assert loads(dumps(system)) == system
@@ -314,9 +312,9 @@ def test_networks_with_other_text(start: int, length: int, put: str) -> None:
 def test_declarations_that_grow_without_measure_are_refused():
     names = {"n0": "voltage", **{f"n{i}": f"n{i - 1}*n{i - 1}" for i in range(1, 30)}}
     deep = {"base": "two_pole", "names": names, "equations": {"x": "der(der(der(n29))) = 0*current"}}
-    with pytest.raises(Error):
+    with pytest.raises(kn.Error):
         kn.System("s").define("deep", **deep)
-    with pytest.raises(ModelError, match="too long"):
+    with pytest.raises(kn.ModelError, match="too long"):
         kn.System("s").define("far", base="two_pole", equations={"x": "der(" * 30 + "voltage" + ")" * 30 + " = 0"})
     ports = {f"p{i}": "electrical" for i in range(40)}
     rows = {f"e{i}": f"p{i}.current = 0" for i in range(39)}

@@ -6,11 +6,9 @@ from networks import add_parts, pole, turning, two_links
 
 import kinode as kn
 from kinode.formulations.circuit.component_circuit import CIRCUIT
-from kinode.kernels.state import State
 from kinode.multibody.networks.network_condensation import Condensed
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.tasks.verify import verify
 
 MOTOR = {"resistance": 0.8, "constant": 0.05, "inertia": 4e-4}
 SUPPLY = {"supply": pole("voltage_source", "bus", voltage="12*sin(3*t)")}
@@ -84,7 +82,7 @@ MODELS = [on_the_joint, through_a_gear, between_joints, elastic, driven, geared,
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_all_ways_agree_with_parts(model):
-    verification = verify(model(), 2, compiled=False)
+    verification = kn.verify(model(), 2, compiled=False)
     assert verification.ok, str(verification)
     compared = {row.quantity for row in verification.rows if {row.one, row.two} == {"recursive", "circuit"}}
     assert compared >= {"accelerations", "reactions"}
@@ -104,7 +102,7 @@ def test_the_same_motion_by_code_of_either(model):
 def test_nothing_is_condensed(monkeypatch):
     """Accelerations, flows and rates come from one system of rows, not from forms of efforts in accelerations."""
     dynamics = kn.compile(between_joints())
-    state = dynamics.snapshot(State(0.2, np.array([0.3, -0.4]), np.array([1.0, 2.0]), np.array([0.5])))
+    state = dynamics.snapshot(kn.State(0.2, np.array([0.3, -0.4]), np.array([1.0, 2.0]), np.array([0.5])))
     wanted = np.concatenate([state.u_dot, state.z_dot])
 
     def refuse(*_):

@@ -14,11 +14,10 @@ from strategies import plans, topology_of
 
 import kinode as kn
 from kinode.algebra.spatial import rotation_from_quaternion
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.formulations.absolute_bodies.absolute_kinematics import ABSOLUTE, AbsoluteKinematics, AbsoluteLayout
 from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER, EliminatedMotion, find_light_bodies
 from kinode.formulations.absolute_bodies.reaction_directions import find_directions
-from kinode.formulations.formulation_table import without_events
+from kinode.formulations.scope import without_events
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
@@ -108,7 +107,7 @@ def test_absolute_states_have_the_rates_of_the_tree(plan, seed):
 @pytest.mark.parametrize("make", [four_bar, bennett])
 def test_loops_leave_out_redundant_rows(make):
     """As many rows as the freedoms of free bodies less those of the mechanism."""
-    dynamics = Dynamics(make())
+    dynamics = kn.Dynamics(make())
     topology, start = dynamics.topology, dynamics.initial
     speeds = np.linalg.svd(plain(Snapshot(topology, dynamics.point(start)).constraints.jacobian))[2][-1]
     start.u[:] = speeds
@@ -148,7 +147,7 @@ def test_bodies_without_inertia():
     system.prismatic("rail", system.world, cart, axis="x", stiffness=20.0, motion="0.1*sin(t)")
     system.revolute("first", cart, cross, axis="x")
     system.revolute("second", cross, bob, axis="z")
-    dynamics = Dynamics(system)
+    dynamics = kn.Dynamics(system)
     assert find_light_bodies(system) == ["cart", "cross"]
     point = EvaluationPoint(0.3, np.array([0.3, -0.4]), np.array([1.0, 2.0]))
     compare(Snapshot(dynamics.topology, point), Snapshot(dynamics.topology, point, formulation=NEWTON_EULER))
@@ -156,6 +155,6 @@ def test_bodies_without_inertia():
 
 def test_what_it_cannot_take_is_named():
     system = kn.load("examples/brake_arm.yaml")
-    assert "shoulder_brake" in str(without_events(Dynamics(system).topology))
+    assert "shoulder_brake" in str(without_events(kn.Dynamics(system).topology))
     with pytest.raises(kn.Error, match=r"brake_arm: it has no events.*shoulder_brake"):
         kn.compile(system, formulation="newton_euler")

@@ -16,20 +16,17 @@ from number_kinds import KINDS
 from strategies import KINDS as JOINT_KINDS
 from strategies import Link, Plan, build, plans, topology_of, turn
 
+import kinode as kn
 from kinode.algebra.scalars import rate
-from kinode.algebra.spatial import Pose
-from kinode.errors import ArgumentError
 from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, InstantValues
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
-from kinode.model.system import System
 from kinode.multibody.composition import RECURSIVE
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import verify
 from kinode.tasks.verify_identities import grow
 from kinode.tasks.verify_states import random_state
 
@@ -59,7 +56,7 @@ def near(a, b, size=0.0):
 @given(plans(), st.integers(0, 99))
 @examples(10, nightly=160)
 def test_all_formulations_agree_and_keep_the_identities(plan, seed):
-    verification = verify(build(plan), 1, seed=seed, compiled=False)
+    verification = kn.verify(build(plan), 1, seed=seed, compiled=False)
     assert verification.ok, str(verification)
 
 
@@ -76,7 +73,7 @@ def test_each_joint_in_the_middle_of_a_chain(kind, backward, drive):
     """Every joint for certain, not only where hypothesis happens to look."""
     loads = frozenset() if kind == "fixed" else frozenset({"effort", "damping"})
     links = (Link("revolute", -1, seed=1), Link(kind, 0, backward, drive, loads, seed=2), Link("revolute", 1, seed=3))
-    verification = verify(build(Plan(links, springs=((0, 2),))), 1 if is_fixed() else 2, compiled=False)
+    verification = kn.verify(build(Plan(links, springs=((0, 2),))), 1 if is_fixed() else 2, compiled=False)
     assert verification.ok, str(verification)
 
 
@@ -227,9 +224,11 @@ def test_the_order_of_declaration_does_not_matter(plan, seed, random):
 def flipped_state(one, two, name, q, u):
     """Coordinates of a joint declared the other way round, at the same poses and speeds."""
     old, new = one.system.joints[name], two.system.joints[name]
-    C, C_new = (Pose(plain(j.axis_rotation(one.system.nominal, one.system.nominal)), np.zeros(3)) for j in (old, new))
+    C, C_new = (
+        kn.Pose(plain(j.axis_rotation(one.system.nominal, one.system.nominal)), np.zeros(3)) for j in (old, new)
+    )
     form, form_new = (j.form(one.system.nominal) for j in (old, new))
-    X = C @ Pose(*map(plain, _parts(old.transform(q, form)))) @ C.inverse()
+    X = C @ kn.Pose(*map(plain, _parts(old.transform(q, form)))) @ C.inverse()
     q_new = new.solve_coordinates(C_new.inverse() @ X.inverse() @ C_new, form_new)
     V = plain(old.motion_subspace(q, form)) @ u if old.n_u else np.zeros(6)
     w, v = X.R @ C.R @ V[:3], X.R @ C.R @ V[3:]  # of M's side relative to F's, in F's axes, at M
@@ -287,7 +286,7 @@ def test_traced_numbers_give_what_floats_give(way, plan, seed):
 @pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
 def test_symbols_give_what_floats_give(way, kind):
     """One body with plain numbers: formulas are to be read, and grow fast."""
-    system = System("plain")
+    system = kn.System("plain")
     body = system.body("body", mass=2.0, com=(0.3, 0.0, 0.0), inertia=(0.1, 0.2, 0.25))
     system.joint(
         "joint", kind, system.world, body, damping=[0.5] * len(JOINTS[kind].coordinates), **needed_fields(kind)
@@ -311,7 +310,7 @@ def test_symbols_give_the_equation_of_a_pendulum(way):
     import sympy
 
     m, l, J, q, u = sympy.symbols("m l J q u", positive=True)
-    system = System("pendulum", gravity=(0.0, -1.0, 0.0))
+    system = kn.System("pendulum", gravity=(0.0, -1.0, 0.0))
     mass, length, inertia = (system.parameter(name, 1.0) for name in ("m", "l", "J"))
     body = system.body("bob", mass=mass, com=(0.0, -1.0 * length, 0.0), inertia=(inertia, inertia, inertia))
     system.revolute("hinge", system.world, body)
@@ -339,7 +338,9 @@ def test_verify_finds_what_is_wrong(monkeypatch):
         return outputs
 
     monkeypatch.setitem(FORMULATIONS, "lagrange", dataclasses.replace(right, evaluate=evaluate))
-    verification = verify(build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False)
+    verification = kn.verify(
+        build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False
+    )
     assert not verification.ok
     wrong = {(row.quantity, row.one) for row in verification.rows if not row.ok}
     assert ("accelerations", "recursive") in wrong
@@ -353,7 +354,7 @@ def test_verify_finds_what_is_wrong(monkeypatch):
 
 
 def test_verify_compares_the_compiled_code():
-    verification = verify(
+    verification = kn.verify(
         build(Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)), springs=((1, -1),))), 2
     )
     assert verification.ok, str(verification)
@@ -376,23 +377,31 @@ def test_every_formulation_gives_what_it_promises():
     (Plan((Link("revolute", -1, seed=1),)), "all", "states: how many"),
 ])  # fmt: skip
 def test_what_cannot_be_verified(model, states, words):
-    with pytest.raises(ArgumentError, match=words):
-        verify(build(model) if isinstance(model, Plan) else model, states)
+    with pytest.raises(kn.ArgumentError, match=words):
+        kn.verify(build(model) if isinstance(model, Plan) else model, states)
 
 
 def test_where_no_power_is_exchanged_rounding_is_no_disagreement():
     """A balanced wheel keeps its speed: all powers vanish, and what is left of their difference is rounding."""
-    system = System("wheel")
+    system = kn.System("wheel")
     system.revolute("hub", system.world, system.body("wheel", mass=1, inertia=(1, 1, 1)))
-    assert verify(system).ok
+    assert kn.verify(system).ok
 
 
 def test_where_all_energy_is_in_parts_rounding_is_no_disagreement():
     """No body moves: what is left of the energy of the whole, less that of the parts, is rounding."""
-    system = System("motor")
+    system = kn.System("motor")
     data = {"resistance": 0.3, "inductance_d": "1.2 mH", "inductance_q": "2.1 mH", "flux": "30 mWb", "pole_pairs": 4}
     system.brushless_motor("motor", "shaft", voltage_q=20, inertia=3e-4, **data)
     system.shaft_spring("coupling", "shaft", "load", stiffness=15)
     system.shaft_inertia("wheel", "load", inertia=2e-3)
-    verification = verify(system)
+    verification = kn.verify(system)
     assert verification.ok, str(verification)
+
+
+@pytest.mark.parametrize(("kind", "inertia"), [("spherical", (1.0, 1.0, 1.0)), ("planar", {"zz": 1e-6})])
+def test_where_nothing_acts_rounding_is_no_disagreement(kind, inertia):
+    """A ball on its center and a body on a table: forces and moments along their freedoms are exactly zero."""
+    system = kn.System("balanced")
+    getattr(system, kind)("joint", system.world, system.body("body", mass=1.0, inertia=inertia))
+    assert kn.verify(system).ok

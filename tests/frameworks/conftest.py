@@ -1,4 +1,4 @@
-"""JAX and PyTorch are large: these tests run under ``make test-frameworks``, which installs them."""
+"""JAX and PyTorch are large: these tests run under ``make test-nightly ONLY=frameworks``, which installs them."""
 
 import os
 

@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from urdf_text import INERTIAL, LINK_A, LINK_B, joint, link, robot
 
-from kinode.errors import Error, ModelError
-from kinode.formats.load import load
+import kinode as kn
 from kinode.importers import urdf
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.joint import Limits
-from kinode.model.system import System
 from kinode.structure.topology import find_topology
 
 # -- what is read ------------------------------------------------------------------------------------------
@@ -107,7 +105,7 @@ def test_looks_are_remembered_and_files_never_opened():
 
 
 def test_look_survives_its_plain_form():
-    system = System("s")
+    system = kn.System("s")
     looks = (Visual("mesh", (1, 1, 1), file="x.stl"), Visual("box", (1, 2, 3), (1, 0, 0), role="collision"))
     body = system.body("b", meshes=[look.plain() for look in looks])
     assert body.meshes == looks
@@ -167,8 +165,8 @@ def test_impossible_inertia_is_kept_and_noted():
     system = urdf.read(robot(link(bad)))
     assert system.bodies["b"].inertia[2] == 2.5 and not system.bodies["b"].physical
     assert system.notes[0].startswith("b: the inertia is kept, though no body has it: of the principal moments")
-    with pytest.raises(ModelError, match=r"b\.inertia: no body has it"):
-        System("s").body("b", mass=1, inertia=(0.1, 0.2, 2.5))
+    with pytest.raises(kn.ModelError, match=r"b\.inertia: no body has it"):
+        kn.System("s").body("b", mass=1, inertia=(0.1, 0.2, 2.5))
 
 
 def test_links_without_inertia_may_carry_or_be_carried():
@@ -188,12 +186,12 @@ def test_load_goes_by_suffix_or_content(tmp_path):
     for name in ("r.urdf", "r.xml", "r.txt"):
         path = tmp_path / name
         path.write_text("\n" * (name == "r.txt") + '<robot name="r"><link name="b"/></robot>')
-        assert load(path).name == "r"
-        assert load(path, name="other").name == "other"
-    with pytest.raises(ModelError, match=r"none\.urdf: cannot be read: No such file"):
-        load(tmp_path / "none.urdf")
-    with pytest.raises(ModelError, match="cannot be read"):
-        load(tmp_path / "none")
+        assert kn.load(path).name == "r"
+        assert kn.load(path, name="other").name == "other"
+    with pytest.raises(kn.ModelError, match=r"none\.urdf: cannot be read: No such file"):
+        kn.load(tmp_path / "none.urdf")
+    with pytest.raises(kn.ModelError, match="cannot be read"):
+        kn.load(tmp_path / "none")
 
 
 # -- fuzz --------------------------------------------------------------------------------------------------
@@ -221,10 +219,10 @@ def survives(data: bytes) -> None:
             with np.errstate(all="ignore"):  # numbers of 1e160 overflow, which is no business of this test
                 system = urdf.read(data, base, file="r.urdf")
                 find_topology(system)
-        except Error as error:
+        except kn.Error as error:
             assert str(error)
         else:
-            assert isinstance(system, System) and system.copy() == system
+            assert isinstance(system, kn.System) and system.copy() == system
 
 
 @given(st.binary(max_size=200))

@@ -3,7 +3,7 @@
 import pytest
 from urdf_text import INERTIAL, LINK_A, LINK_B, joint, link, robot
 
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.importers import urdf
 
 C = '<link name="c"/>'
@@ -196,7 +196,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_file(case):
     text, expected = BAD[case]
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         urdf.read(text.encode(), file="r.urdf")
     assert str(caught.value).startswith(expected)
 
@@ -206,5 +206,5 @@ def test_there_are_enough_bad_files():
 
 
 def test_wrong_base():
-    with pytest.raises(ModelError, match='base is "fixed" or "free", not \'floating\''):
+    with pytest.raises(kn.ModelError, match='base is "fixed" or "free", not \'floating\''):
         urdf.read(robot(LINK_B), "floating")

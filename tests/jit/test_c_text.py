@@ -18,8 +18,8 @@ from kinode.jit.c_text.c_loops import CLoopWriter
 from kinode.jit.c_text.c_numbers import write_helpers
 from kinode.jit.c_text.c_parts import split_lines
 from kinode.jit.c_text.c_programs import CProgramWriter
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
 from kinode.jit.loop_syntax import TranslationError
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.pointers import Floats, Struct, struct
 from kinode.jit.program import Program, interpret
 from kinode.kernels.kernel_options import Kernel

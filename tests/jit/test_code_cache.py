@@ -255,3 +255,68 @@ def test_one_save_in_256_looks_at_all_entries(place, monkeypatch):
     for k in range(2560):
         code_cache.save(code_cache.digest(str(k)), b"payload")
     assert 3 <= len(looks) <= 25
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch, place):
+    """A tree of sources in place of kinode's: `dynamics` imports `jit`, nothing imports `views`."""
+    root = tmp_path / "source"
+    for path, text in {
+        "__init__.py": "",
+        "dynamics/compile.py": "from kinode.jit import call\n",
+        "jit/call.py": "import kinode.errors\n",
+        "errors.py": "",
+        "views/plot.py": "",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    monkeypatch.setattr(code_cache, "ROOT", root)
+    yield root
+    code_cache.source_digest.cache_clear()
+
+
+def digest_now(*packages):
+    code_cache.source_digest.cache_clear()
+    return code_cache.source_digest(*packages)
+
+
+def test_the_digest_is_that_of_the_contents(copied):
+    first = digest_now()
+    assert code_cache.find_sources() == ["dynamics", "errors", "jit"]
+    os.utime(copied / "jit" / "call.py", (1, 1))
+    (copied / "views" / "plot.py").write_text("changed")
+    assert digest_now() == first
+    (copied / "errors.py").write_text("# new\n")
+    second = digest_now()
+    assert second != first
+    (copied / "errors.py").write_text("")
+    assert digest_now() == first
+
+
+def test_a_module_that_moves_changes_the_digest(copied):
+    first = digest_now()
+    (copied / "jit" / "call.py").rename(copied / "jit" / "kernel_call.py")
+    assert digest_now() != first
+    (copied / "model").mkdir()
+    (copied / "jit" / "kernel_call.py").rename(copied / "model" / "kernel_call.py")
+    (copied / "dynamics" / "compile.py").write_text("from kinode.model import kernel_call\n")
+    assert code_cache.find_sources() == ["dynamics", "errors", "model"]
+    (copied / "model").rename(copied / "mechanics")  # the entry of the cache names a package that is gone
+    (copied / "dynamics" / "compile.py").write_text("from kinode.mechanics import kernel_call\n")
+    assert digest_now() not in (first, "")
+
+
+def test_sources_are_read_again_only_where_a_size_or_time_differs(copied, monkeypatch):
+    first = digest_now()
+    monkeypatch.setattr(code_cache, "find_sources", lambda: pytest.fail("nothing has changed"))
+    assert digest_now() == first
+
+
+def test_a_package_that_is_not_there_is_an_error(copied):
+    with pytest.raises(FileNotFoundError, match="loops"):
+        digest_now("loops")
+
+
+def test_without_source_there_is_no_digest(copied):
+    (copied / "__init__.py").unlink()
+    assert digest_now() == ""

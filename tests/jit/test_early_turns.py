@@ -8,7 +8,7 @@ from rolled_models import prepared
 from kinode.algebra.scalars import apply
 from kinode.algebra.trace import Tape, needed
 from kinode.jit.kernel_text.early_turns import AT_ONCE, TURNS, compute_turns_early
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Program, interpret
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder

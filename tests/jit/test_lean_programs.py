@@ -7,7 +7,7 @@ from rolled_models import MODELS, prepared
 
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit.kernel_text.lean_programs import make_lean
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Program, interpret
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from kernels import call_lanes, straight
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, apply
 from kinode.algebra.trace import Tape
-from kinode.jit import program_ir
 from kinode.jit.compiler import compile_program
 from kinode.jit.program import interpret
 
@@ -247,14 +246,6 @@ def test_vectors_of_scalars(lanes, width):
         out = np.zeros(len(result))
         interpret(program, {"q": row, "out": out})
         np.testing.assert_allclose(result, out, rtol=1e-14, atol=1e-15)
-
-
-def test_a_vector_in_neighboring_entries_is_stored_at_once():
-    tape = Tape()
-    q = tape.inputs("q", 3)
-    vector = tape.pack([q[0], q[1], q[2], 1.0]) * q[0]
-    assert program_ir.write(into_out(tape.lanes(vector, 4), q=3), 1).count("store <4 x double>") == 1
-    assert "store <4 x double>" not in program_ir.write(into_out(tape.lanes(vector, 4)[::-1], q=3), 1)
 
 
 def into_out(results, **sizes):

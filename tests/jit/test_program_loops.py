@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kinode as kn
 from kernels import call_lanes, sizes
-from kinode.algebra.scalars import cos, maximum, sin
 from kinode.algebra.trace import Tape
 from kinode.jit.compiler import compile_program
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Program, interpret
 from kinode.jit.shared_routines import batch_work
 
@@ -25,8 +25,8 @@ def tree_program(n, seed, name="tree"):
     kinds = generator.integers(0, 2, n)
     tape = Tape()
     own, up, length = tape.input("q_own", 0), tape.inputs("up", 2), tape.input("data", 0)
-    revolute = [("own", 0, up[0] + length * cos(own)), ("own", 1, up[1] + length * sin(own))]
-    prismatic = [("own", 0, maximum(up[0], own)), ("own", 1, up[1] * 0.5 - tape.input("t", 0))]
+    revolute = [("own", 0, up[0] + length * kn.cos(own)), ("own", 1, up[1] + length * kn.sin(own))]
+    prismatic = [("own", 0, kn.maximum(up[0], own)), ("own", 1, up[1] * 0.5 - tape.input("t", 0))]
     places = 2 * np.arange(1, n + 1)
     outward = Block(
         n,

@@ -16,7 +16,7 @@ from example_counts import is_fixed
 from object_symbols import find_needed
 
 from kinode.jit.llvm_code import find_triple
-from kinode.jit.loading.object_code import LIBRARY, RUNTIME
+from kinode.jit.machine_code import LIBRARY, RUNTIME
 
 SUPPORT = Path(__file__).parents[1] / "support"
 ROOT = Path(__file__).parents[2]

@@ -10,26 +10,20 @@ from rolled_models import MODELS, carriage, prepared
 
 import kinode as kn
 from kinode.algebra.trace import count_operations
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Program, interpret
-from kinode.kernels import kernel_traces, tree_size
+from kinode.kernels import kernel_traces
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.rolled import rolled_programs
 from kinode.kernels.rolled.rolled_elimination import TILE, RolledElimination
+from kinode.kernels.tree_size import is_large
 from kinode.multibody.dependent_joints import pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import find_topology
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = ("rate", "loaded_acceleration", "projection", "closure", "pose_errors", "energy", "effort", "power")
-
-
-@pytest.fixture
-def roll_everything(monkeypatch):
-    monkeypatch.setattr(tree_size, "ROLL_LOOPS_FROM", 1)
-    monkeypatch.setattr(tree_size, "LINK_COST", 0)
-    monkeypatch.setattr(tree_size, "SPEED_COST", 0)
 
 
 def run(program: Program, point, x):
@@ -61,14 +55,14 @@ def compare(topology, point, kernel, tolerance=1e-11):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", MODELS)
-def test_loop_code_computes_what_the_snapshot_computes(roll_everything, name, kernel):
+def test_loop_code_computes_what_the_snapshot_computes(loops_always, name, kernel):
     topology, point = prepared(MODELS[name]())
     if kernel != "pose_errors" or topology.cuts:
         compare(topology, point, Kernel(kernel))
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_quantities_in_loop_code(roll_everything, name):
+def test_quantities_in_loop_code(loops_always, name):
     topology, point = prepared(MODELS[name]())
     last, joints = list(topology.system.bodies)[-1], list(topology.system.joints)
     names = (f"{last}.acceleration", f"{joints[-1]}.u_dot", "system.momentum", "ground.force")
@@ -77,7 +71,7 @@ def test_quantities_in_loop_code(roll_everything, name):
 
 @pytest.mark.parametrize("kernel", ["reactions", "reactions_of_motion"])
 @pytest.mark.parametrize("name", MODELS)
-def test_reactions_in_loop_code(roll_everything, name, kernel):
+def test_reactions_in_loop_code(loops_always, name, kernel):
     topology, point = prepared(MODELS[name]())
     compare(topology, point, Kernel(kernel, ReactionOptions(joints=tuple(topology.system.joints))))
 
@@ -88,7 +82,7 @@ def test_a_ring_of_twenty_rods_is_loop_code():
     compare(topology, point, Kernel("projection"))
 
 
-def test_a_net_whose_loops_share_links(roll_everything):
+def test_a_net_whose_loops_share_links(loops_always):
     topology, point = prepared(net(3, 3))
     compare(topology, point, Kernel("rate"))
     compare(topology, point, Kernel("projection"))
@@ -110,10 +104,10 @@ def test_code_of_a_ring_does_not_grow_with_its_length(name):
 
 def test_small_loops_stay_straight_line_code():
     for system in (ring(6), ring(20, "revolute"), kn.load(EXAMPLES / "stewart_platform.yaml"), carriage()):
-        assert not tree_size.is_large(find_topology(system))
-    assert not tree_size.is_large(find_topology(four_bars(60)))
+        assert not is_large(find_topology(system))
+    assert not is_large(find_topology(four_bars(60)))
     for system in (ring(10), ring(40, "revolute"), net(8, 8)):
-        assert tree_size.is_large(find_topology(system))
+        assert is_large(find_topology(system))
 
 
 @pytest.mark.parametrize("density", [0.05, 0.3, 1.0])

@@ -11,10 +11,12 @@ from networks import add_parts, turning, two_links
 
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations, needed, replay
-from kinode.formats.load import load
+from kinode.kernels.derivatives.derived_values import WORDS
 from kinode.kernels.derivatives.motion_equations import find_equations
+from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS, shape_of
 from kinode.kernels.derivatives.tape_sweeps import sweep_backward, sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
+from kinode.kernels.kernel_outputs import flat
 from kinode.kernels.kernel_programs import trace
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
@@ -28,6 +30,15 @@ EXAMPLES = (
 )  # fmt: skip
 
 
+def test_every_word_has_a_value_of_its_size():
+    dynamics = kn.compile(four_bar())
+    topology, given = dynamics.topology, dynamics.arguments
+    snapshot = Snapshot(topology, random_point(topology, given.parameters, given.inputs, dynamics.initial.z))
+    assert tuple(WORDS) == OF_SYSTEMS
+    for word, value in WORDS.items():
+        assert np.shape(flat(value(snapshot))) == shape_of(topology, word), word
+
+
 def check(system, **more):
     dynamics = kn.compile(system)
     point = random_point(dynamics.topology, dynamics.parameters, dynamics.inputs, dynamics.initial.z)
@@ -36,7 +47,7 @@ def check(system, **more):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_rate_of_every_example(name):
-    check(load(f"examples/{name}.yaml"))
+    check(kn.load(f"examples/{name}.yaml"))
 
 
 def two_bodies(kind, way):
@@ -130,15 +141,15 @@ def test_circuits_through_their_condensation(name):
 
 def test_several_quantities_and_directions_at_once():
     names = ("u_dot", "lower.position", "lower.rotation", "elbow.reaction.force", "system.energy", "energy", "q_dot")
-    matrix = check(load("examples/double_pendulum.yaml"), of=names)
+    matrix = check(kn.load("examples/double_pendulum.yaml"), of=names)
     assert len(matrix) == 2 + 3 + 9 + 3 + 1 + 2 + 2
 
 
 def test_inverse_dynamics_and_reactions_of_given_motion():
     names = ("effort", "lower.acceleration", "elbow.reaction.moment", "bias")
-    check(load("examples/double_pendulum.yaml"), of=names, x_is="u_dot")
-    check(load("examples/quadcopter.yaml"), of=("effort",), x_is="u_dot")
-    check(load("examples/motor_axis.yaml"), of=("effort", "z_dot"), x_is="u_dot")
+    check(kn.load("examples/double_pendulum.yaml"), of=names, x_is="u_dot")
+    check(kn.load("examples/quadcopter.yaml"), of=("effort",), x_is="u_dot")
+    check(kn.load("examples/motor_axis.yaml"), of=("effort", "z_dot"), x_is="u_dot")
 
 
 def test_coordinates_as_they_stand():
@@ -146,7 +157,7 @@ def test_coordinates_as_they_stand():
 
 
 def test_discrete_states_do_not_change():
-    dynamics = kn.compile(load("examples/brake_arm.yaml"))
+    dynamics = kn.compile(kn.load("examples/brake_arm.yaml"))
     topology = dynamics.topology
     point = random_point(topology, dynamics.parameters, dynamics.inputs, dynamics.initial.z)
     options = DerivativeOptions(("rate",), (("z", None),))
@@ -158,14 +169,14 @@ def test_discrete_states_do_not_change():
 def test_which_systems_are_differentiated_through_their_equations():
     """Friction that depends on reactions and joints that may be locked are not."""
     for name, implicit in {"walker": True, "four_bar": True, "motor_axis": True, "brake_arm": False}.items():
-        topology, tape = kn.compile(load(f"examples/{name}.yaml")).topology, Tape()
+        topology, tape = kn.compile(kn.load(f"examples/{name}.yaml")).topology, Tape()
         equations = find_equations(Snapshot(topology, topology.layout.traced_point(tape)), tape)
         assert (equations is not None) is implicit, name
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "quadcopter", "walker", "motor_axis", "ur5"])
 def test_backward_and_forward_agree_to_rounding(name):
-    topology, tape = kn.compile(load(f"examples/{name}.yaml")).topology, Tape()
+    topology, tape = kn.compile(kn.load(f"examples/{name}.yaml")).topology, Tape()
     point = topology.layout.traced_point(tape)
     results = [x for x in Snapshot(topology, point).u_dot if hasattr(x, "index")]
     nodes = needed(results)
@@ -198,7 +209,7 @@ def test_operations_of_robots_do_not_grow(robot, kernel):
     path = next(f.locate() for f in files if f.name == robot)
     of = "u_dot" if kernel == "derivatives" else "effort"
     options = DerivativeOptions((of,), (("q", None), ("u", None), ("x", None)))
-    counts = count_operations(trace(find_topology(load(path)), Kernel(kernel, options)))
+    counts = count_operations(trace(find_topology(kn.load(path)), Kernel(kernel, options)))
     most, divisions = KNOWN[robot, kernel]
     assert sum(counts.values()) <= most
     assert counts.get("inv", 0) <= divisions
@@ -206,7 +217,7 @@ def test_operations_of_robots_do_not_grow(robot, kernel):
 
 def test_one_parameter_costs_a_column():
     """A single direction is no vector, and visits what depends on it alone."""
-    topology = find_topology(load("examples/ur5.yaml"))
+    topology = find_topology(kn.load("examples/ur5.yaml"))
     all_of_it = DerivativeOptions(("u_dot",), tuple((word, None) for word in ALL if word in ("q", "u")))
     one = DerivativeOptions(("u_dot",), (("u", 0),))
     most, least = (

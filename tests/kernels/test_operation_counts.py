@@ -5,13 +5,11 @@ from importlib.metadata import distribution
 import pytest
 from mechanisms import four_bars
 
+import kinode as kn
 from kinode.algebra.trace import count_operations
-from kinode.formats.load import load
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_programs import trace
-from kinode.model.system import System
 from kinode.structure.topology import find_topology
-from kinode.symbolic.equations_of_motion import equations
 from kinode.symbolic.traced_derivation import Derivation
 
 # Counted on this code, as upper bounds: (operations, divisions).  Pinocchio's templates do not fold and need more.
@@ -29,7 +27,7 @@ KNOWN = {
 def test_operations_do_not_grow(robot, kernel):
     files = distribution("example-robot-data").files or []
     path = next(f.locate() for f in files if f.name == robot)
-    counts = count_operations(trace(find_topology(load(path)), Kernel(kernel)))
+    counts = count_operations(trace(find_topology(kn.load(path)), Kernel(kernel)))
     most, divisions = KNOWN[robot, kernel]
     assert sum(counts.values()) <= most
     assert counts.get("inv", 0) <= divisions
@@ -56,14 +54,14 @@ def test_operations_grow_with_the_number_of_loops_and_no_faster(kernel):
 @pytest.mark.parametrize("n", [2, 4, 8])
 def test_printed_equations_cost_as_much_as_compiled_ones(n):
     """With names for what recurs: mass matrix and bias of a spatial chain, in operations as SymPy counts them."""
-    system = System("chain")
+    system = kn.System("chain")
     last = system.world
     for i in range(n):
         m, l, A, C = (system.parameter(f"{x}{i}", 1.0 + 0.1 * i) for x in "mlAC")
         body = system.body(f"b{i}", mass=m, com=(l, 0, 0), inertia=(A, C, C))
         system.revolute(f"j{i}", last, body, axis="xyz"[(i + 2) % 3])
         last = body.at(l, 0, 0)
-    topology, printed = find_topology(system), equations(system, shape="named")
+    topology, printed = find_topology(system), kn.equations(system, shape="named")
     compiled = [count_operations(trace(topology, Kernel(kernel))) for kernel in ("mass_matrix", "bias")]
     assert printed.operations <= 1.5 * sum(sum(counts.values()) for counts in compiled)
     assert printed.operations <= 1.5 * Derivation(topology, "recursive").operations  # which shares what both need

@@ -15,10 +15,9 @@ import kinode as kn
 from formats.test_every_kind import SIGNALS, remember
 from kinode.expressions.function_table import FUNCTIONS
 from kinode.expressions.lookup_tables import METHODS
-from kinode.kernels.derivatives.directions import count_columns
+from kinode.kernels.derivatives.request_sizes import count_columns
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.model.base.element import ELEMENTS
-from kinode.model.network.part import Part
 from model.network.test_part_contract import BY_KIND
 
 CLOSE = 1e-12  # backward against forward, relative to the sum of the sizes of all terms
@@ -111,7 +110,7 @@ def check(system, seed=0, **more):
 
 
 def test_every_kind_is_here_or_in_a_contract():
-    parts = {kind for kind, cls in ELEMENTS.items() if issubclass(cls, Part)}
+    parts = {kind for kind, cls in ELEMENTS.items() if issubclass(cls, kn.Part)}
     assert set(BY_KIND) == parts
     assert {kind for kind, cls in ELEMENTS.items() if not cls.pushes} - parts == {*SIGNALS, *BRAKES}
 

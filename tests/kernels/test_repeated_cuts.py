@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mechanisms import net
 from rolled_models import prepared
-from test_closed_programs import compare, roll_everything  # noqa: F401
+from test_closed_programs import compare
 
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
@@ -50,7 +50,7 @@ def groups_of(topology):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("on_world", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_cut_joints_in_a_loop(roll_everything, kind, on_world, kernel):  # noqa: F811
+def test_cut_joints_in_a_loop(loops_always, kind, on_world, kernel):
     topology, point = prepared(trestles(FEWEST + 1, kind, on_world))
     cuts = groups_of(topology)
     assert sum(len(group.members) for group in cuts.groups) == FEWEST + 1 and not cuts.alone
@@ -59,7 +59,7 @@ def test_cut_joints_in_a_loop(roll_everything, kind, on_world, kernel):  # noqa:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_numbers_of_parameters_are_computed_before(roll_everything, kernel):  # noqa: F811
+def test_numbers_of_parameters_are_computed_before(loops_always, kernel):
     system = kn.System("hung", gravity=(0, -9, 0))
     long = system.parameter("long", 1.2)
     for i in range(FEWEST + 2):
@@ -73,7 +73,7 @@ def test_numbers_of_parameters_are_computed_before(roll_everything, kernel):  # 
     compare(topology, point, Kernel(kernel))
 
 
-def test_what_few_are_like_is_no_loop(roll_everything):  # noqa: F811
+def test_what_few_are_like_is_no_loop(loops_always):
     system = trestles(FEWEST, "spherical", False)
     for i in range(FEWEST - 1):
         leg = system.body(f"x{i}", mass=1, com=(0, 0, 1), inertia=(1, 1, 1))

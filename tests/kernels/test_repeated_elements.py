@@ -4,29 +4,23 @@ import numpy as np
 import pytest
 from derivative_checks import run_program
 
+import kinode as kn
 from kinode.algebra.trace import count_operations
-from kinode.kernels import kernel_programs, repeated_elements, tree_size
+from kinode.kernels import kernel_programs, repeated_elements
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.repeated_elements import find_groups
 from kinode.kernels.rolled import rolled_programs
 from kinode.kernels.tree_size import is_large
-from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
-
-@pytest.fixture(autouse=True)
-def roll_everything(monkeypatch):
-    monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
-    monkeypatch.setattr(tree_size, "ROLL_LOOPS_FROM", 1)
-    monkeypatch.setattr(tree_size, "LINK_COST", 0)
-    monkeypatch.setattr(tree_size, "SPEED_COST", 0)
+pytestmark = pytest.mark.usefixtures("loops_always")
 
 
 def sprung(n, *, closed=False):
     """A chain with springs to the world, between neighbors and without damping, and some that are no part of a loop."""
-    system = System("sprung", gravity=(0.2, -9.81, 0.1))
+    system = kn.System("sprung", gravity=(0.2, -9.81, 0.1))
     system.parameter("k", 30.0)
     before = system.world
     for i in range(n):

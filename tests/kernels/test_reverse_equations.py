@@ -10,12 +10,13 @@ from test_tangent_programs import EVERYTHING, compare
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit.program import Block, Program
-from kinode.kernels import tree_size
 from kinode.kernels.derivatives.like_stores import roll_groups
 from kinode.kernels.derivatives.reverse_equations import EquationSolver, reverse_equations
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel, SharingOptions
 from kinode.kernels.rolled import rolled_programs
 from kinode.structure.evaluation_point import EvaluationPoint
+
+pytestmark = pytest.mark.usefixtures("loops_always")
 
 
 def lawful_loop():
@@ -55,12 +56,6 @@ NAMED = {
     "wheel": ("rod.acceleration", "track.reaction", "pin.reaction.force"),
     "lawful": ("b4.acceleration", "close.reaction.force", "j3.reaction.force", "rope.reaction", "pull.tension"),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def roll_everything(monkeypatch):
-    for name, value in {"ROLL_FROM": 1, "ROLL_LOOPS_FROM": 1, "LINK_COST": 0, "SPEED_COST": 0}.items():
-        monkeypatch.setattr(tree_size, name, value)
 
 
 @pytest.mark.parametrize("of", ["u_dot", "rate", "energy", "bias", "effort"])

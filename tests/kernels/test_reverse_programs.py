@@ -9,20 +9,15 @@ from test_tangent_programs import EVERYTHING, NAMED, compare, laws, point_of
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit.program import Block, Program
-from kinode.kernels import tree_size
 from kinode.kernels.derivatives.reverse_programs import reverse_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled import rolled_programs
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
+pytestmark = pytest.mark.usefixtures("loops_always")
+
 BY_STATE = DerivativeOptions(("u_dot",), (("q", None), ("u", None), ("x", None)))
-
-
-@pytest.fixture(autouse=True)
-def roll_everything(monkeypatch):
-    for name, value in {"ROLL_FROM": 1, "ROLL_LOOPS_FROM": 1, "LINK_COST": 0, "SPEED_COST": 0}.items():
-        monkeypatch.setattr(tree_size, name, value)
 
 
 @pytest.fixture(scope="module")

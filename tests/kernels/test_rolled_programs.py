@@ -8,22 +8,19 @@ from example_counts import examples
 from hypothesis import given
 from strategies import plans, topology_of
 
+import kinode as kn
 from kinode.algebra.trace import count_operations
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import interpret
-from kinode.kernels import kernel_traces, tree_size
+from kinode.kernels import kernel_traces
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import added_loads
 from kinode.kernels.rolled import rolled_programs
-from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
-
-@pytest.fixture(autouse=True)
-def roll_everything(monkeypatch):
-    monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
+pytestmark = pytest.mark.usefixtures("loops_always")
 
 
 def state_of(topology, seed=0):
@@ -100,7 +97,7 @@ def test_loops_compute_what_the_snapshot_computes(plan):
 
 
 def test_numbers_from_parameters_reach_the_loops():
-    system = System("p", gravity=("0", "0", "-9.81"))
+    system = kn.System("p", gravity=("0", "0", "-9.81"))
     L, m = system.parameter("L", 0.3), system.parameter("m", 2.0)
     system.parameter("g", 9.0)
     body = system.world
@@ -119,7 +116,7 @@ def test_numbers_from_parameters_reach_the_loops():
 
 
 def chain(n, stiffness=0.3):
-    system = System("chain")
+    system = kn.System("chain")
     body = system.world
     for i in range(n):
         mass = 1 + 0.1 * (i % 7)

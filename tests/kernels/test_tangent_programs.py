@@ -10,7 +10,7 @@ import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
-from kinode.kernels import kernel_programs, tree_size
+from kinode.kernels import kernel_programs
 from kinode.kernels.derivatives.tangent_programs import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled import rolled_programs
@@ -18,16 +18,10 @@ from kinode.kernels.tree_size import is_large
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
+pytestmark = pytest.mark.usefixtures("loops_always")
+
 EVERYTHING = (("q", None), ("u", None), ("z", None), ("x", None), ("p", None), ("t", 0))
 DIRECTION = Kernel("direction")
-
-
-@pytest.fixture(autouse=True)
-def roll_everything(monkeypatch):
-    monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
-    monkeypatch.setattr(tree_size, "ROLL_LOOPS_FROM", 1)
-    monkeypatch.setattr(tree_size, "LINK_COST", 0)
-    monkeypatch.setattr(tree_size, "SPEED_COST", 0)
 
 
 def point_of(topology, seed=5):

@@ -7,9 +7,9 @@ from rolled_models import KINDS, chain, random_tree
 import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.jit import compiler, kernel_call
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import interpret
-from kinode.kernels import kernel_programs, tree_size
+from kinode.kernels import kernel_programs
 from kinode.kernels.derivatives.recursion_scope import is_known_tree
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled import derivative_loop, rolled_programs
@@ -17,14 +17,11 @@ from kinode.kernels.rolled.derivative_builder import DerivativeBuilder, find_run
 from kinode.kernels.rolled.derivative_sweeps import FIELDS, N_FIELDS, order_freedoms
 from kinode.structure.topology import find_topology
 
+pytestmark = pytest.mark.usefixtures("loops_always")
+
 ALL = (("q", None), ("u", None), ("x", None))
 OF_MOTION = Kernel("derivatives", DerivativeOptions(("u_dot",), ALL))
 OF_EFFORT = Kernel("derivatives_of_motion", DerivativeOptions(("effort",), ALL))
-
-
-@pytest.fixture(autouse=True)
-def roll_everything(monkeypatch):
-    monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
 
 
 def arguments(program, topology, seed=5):

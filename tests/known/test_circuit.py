@@ -17,7 +17,6 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.sigma_method import StructureError, choose_states
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import verify
 from kinode.tasks.verify_states import random_state
 from known import circuit as known
 
@@ -88,7 +87,7 @@ def test_manipulator_as_drawn_in_a_file():
     system, drawn = kn.load(example), drawn_manipulator("loaded")
     system.run_defaults = {}
     assert system == drawn
-    assert "all agree" in str(verify(system, 2, compiled=False))
+    assert "all agree" in str(kn.verify(system, 2, compiled=False))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -248,7 +247,7 @@ LOOPS = {
 @pytest.mark.parametrize("name", LOOPS)
 def test_redundant_loops(name):
     """Loops that move although their rows are too many: accelerations, and what of the reactions is unique."""
-    found = verify(LOOPS[name](), 2, compiled=False)
+    found = kn.verify(LOOPS[name](), 2, compiled=False)
     assert found.ok, str(found)
     assert {"accelerations", "reactions"} <= {row.quantity for row in found.rows if "circuit" in (row.one, row.two)}
 

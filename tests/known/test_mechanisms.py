@@ -9,9 +9,9 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.newton_euler import NewtonEuler
+from kinode.structure import loop_closure
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
 
@@ -349,9 +349,19 @@ def test_bricard_moves(options):
 
 
 @pytest.mark.parametrize("rows", [(0, 2, 3, 4), (0, 1, 2, 4)])
-def test_rows_that_become_dependent_are_chosen_anew(rows):
+def test_no_choice_of_rows_matters(rows):
     """Four of the five rows that close the linkage serve, but most choices of four not everywhere on its way."""
-    good, bad = kn.compile(bricard()), Dynamics(bricard(), rows=rows)
+    good, given = kn.compile(bricard()), kn.Dynamics(bricard(), rows=rows)
+    run, again = (kn.simulate(dynamics, 5.0, samples=11) for dynamics in (good, given))
+    assert given.closure.rows == rows and again.dynamics is given
+    assert np.abs(run.q - again.q).max() < 1e-12 and again.events == ()
+
+
+@pytest.mark.parametrize("rows", [(0, 2, 3, 4), (0, 1, 2, 4)])
+def test_rows_that_become_dependent_are_chosen_anew(rows, monkeypatch):
+    """Where they are too many to be combined."""
+    monkeypatch.setattr(loop_closure, "GROUP_ROWS", 0)
+    good, bad = kn.Dynamics(bricard()), kn.Dynamics(bricard(), rows=rows)
     run, again = (kn.simulate(dynamics, 5.0, samples=11) for dynamics in (good, bad))
     assert bad.closure.rows == rows != again.dynamics.closure.rows
     assert np.abs(run.q - again.q).max() < 1e-9 and again.events == ()
@@ -359,7 +369,7 @@ def test_rows_that_become_dependent_are_chosen_anew(rows):
 
 def test_rows_that_were_not_redundant_are_told():
     """With a row too few the linkage falls apart, where the row is missing."""
-    torn = Dynamics(four_bar(), rows=kn.compile(four_bar()).closure.rows[:-1])
+    torn = kn.Dynamics(four_bar(), rows=kn.compile(four_bar()).closure.rows[:-1])
     with pytest.raises(kn.SimulationError, match=r"j3 came apart until t = .* taken for redundant") as caught:
         kn.simulate(torn, 1.0)
     assert caught.value.run.t[-1] == 1.0

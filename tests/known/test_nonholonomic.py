@@ -77,6 +77,112 @@ def test_the_bicycle_is_stable_by_itself_between_two_speeds(speed, before):
     assert before * growth[2] < -1e-8
 
 
+# A thin disc rolls without slip on a level plane.  In axes along its level tangent (1), up its plane (2) and along its
+# axle (3), with inclination theta of the plane of the disc, theta_dot = w1, A = m r^2/4 about a diameter, C = m r^2/2:
+#
+#     (A + m r^2) w1_dot = -(C + m r^2) w2 w3 + A w2^2 cot(theta) - m g r cos(theta) + r P3
+#     A w2_dot = (C w3 - A w2 cot(theta)) w1,    (C + m r^2) w3_dot = m r^2 w1 w2
+#
+# where P3 is the part along the axle of a force on its center (E. J. Routh, Advanced Rigid Dynamics, 1905, art. 244).
+MASS, RADIUS = 1.0, 0.3
+DIAMETER, AXLE, ROLLED = MASS * RADIUS**2 / 4, MASS * RADIUS**2 / 2, MASS * RADIUS**2
+
+
+def disc(theta, w2, w3):
+    """A disc that rolls along x with its inclination and speeds, e2 in the plane of y and z."""
+    e1, e2 = np.array([1.0, 0.0, 0.0]), np.array([0.0, math.cos(theta), math.sin(theta)])
+    e3 = np.cross(e1, e2)
+    system = kn.System("disc")
+    body = system.body("disc", mass=MASS, inertia=(DIAMETER, AXLE, DIAMETER))
+    axes = np.column_stack([e1, e3, np.cross(e1, e3)]).tolist()
+    system.free("path", system.world, body, position=(RADIUS * e2).tolist(), rotation={"matrix": axes},
+                velocity=(-RADIUS * w3 * e1).tolist(), angular_velocity=(w2 * e2 + w3 * e3).tolist())  # fmt: skip
+    system.rolling("contact", body, axis="y", radius=RADIUS)
+    return system
+
+
+def rolling_rate(theta, w2, w3):
+    """Square of the frequency of small motions about a steady one."""
+    cot, sin = 1 / math.tan(theta), math.sin(theta)
+    by_w2, by_w3 = AXLE * w3 / DIAMETER - w2 * cot, ROLLED * w2 / (AXLE + ROLLED)
+    stiffness = (AXLE + ROLLED) * (w3 * by_w2 + w2 * by_w3) - 2 * DIAMETER * w2 * cot * by_w2
+    return (stiffness + DIAMETER * w2**2 / sin**2 - MASS * 9.81 * RADIUS * sin) / (DIAMETER + ROLLED)
+
+
+@pytest.mark.parametrize("speed", [0.0, 3.0, 3.2, 3.4, 6.0, -20.0])
+def test_an_upright_disc_wobbles(speed):
+    """Stable above w^2 = m g r A / (C (C + m r^2)) = g / 3 r: 3.302 rad/s."""
+    linear, square = kn.linearize(disc(math.pi / 2, 0.0, speed)), rolling_rate(math.pi / 2, 0.0, speed)
+    assert linear.stable == (square > 0)
+    wanted = np.sqrt(complex(-square))
+    assert min(abs(linear.eigenvalues - wanted)) < 1e-8 * abs(wanted)
+    assert sum(abs(linear.eigenvalues) > 1e-6) == 2
+    if speed == 6.0:
+        assert abs(wanted) == pytest.approx(7.76144316, rel=1e-9)
+
+
+@pytest.mark.parametrize(("theta", "w2"), [(1.2, 1.0), (1.4, 0.5), (0.8, 3.0), (2.0, 1.5)])
+def test_a_leaning_disc_rolls_on_a_circle(theta, w2):
+    """The place of the circle stays, seen from axes that turn with the precession w2 / sin(theta)."""
+    balance = DIAMETER * w2**2 / math.tan(theta) - MASS * 9.81 * RADIUS * math.cos(theta)
+    w3 = balance / (AXLE + ROLLED) / w2
+    linear = kn.linearize(disc(theta, w2, w3))
+    rates = sorted(x.imag for x in linear.eigenvalues if x.imag > 1e-4)
+    assert rates == pytest.approx(sorted([w2 / math.sin(theta), math.sqrt(rolling_rate(theta, w2, w3))]), rel=1e-8)
+    assert max(linear.eigenvalues.real) < 1e-4
+    assert linear.stability.word == "neutral"  # on another circle, or further on its own, it rolls as steadily
+
+
+@pytest.mark.nightly
+def test_two_hundred_discs_on_circles():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        theta, w2 = rng.uniform(0.4, math.pi - 0.4), rng.uniform(0.3, 6) * rng.choice([-1, 1])
+        balance = DIAMETER * w2**2 / math.tan(theta) - MASS * 9.81 * RADIUS * math.cos(theta)
+        w3 = balance / (AXLE + ROLLED) / w2
+        linear, square = kn.linearize(disc(theta, w2, w3)), rolling_rate(theta, w2, w3)
+        wanted = np.sqrt(complex(-square))
+        assert min(abs(linear.eigenvalues - wanted)) < 1e-6 * abs(wanted)
+        assert linear.stability.word == ("neutral" if square > 0 else "unstable")
+
+
+def test_a_leaning_disc_runs_round_its_circle():
+    """Its center goes round at w2/sin(theta) on a circle of radius r w3 sin(theta)/w2, held there by the ground.
+
+    O. M. O'Reilly, *The dynamics of rolling disks and sliding disks*, Nonlinear Dynamics 10 (1996) 287.
+    """
+    theta, w2 = 1.2, 1.0
+    w3 = (DIAMETER * w2**2 / math.tan(theta) - MASS * 9.81 * RADIUS * math.cos(theta)) / (AXLE + ROLLED) / w2
+    assert w3 == pytest.approx(-7.834602453, rel=1e-9)
+    run = kn.simulate(disc(theta, w2, w3), 6.0, samples=121, **TIGHT)
+    precession = w2 / math.sin(theta)
+    circle = RADIUS * abs(w3) / precession
+    center = run["disc.position"]
+    assert center[:, 2] == pytest.approx(np.full(121, RADIUS * math.sin(theta)), abs=1e-9)
+    outward = np.exp(1j * (precession * run.t - math.pi / 2))
+    around = center[:, 0] + 1j * (center[:, 1] - RADIUS * math.cos(theta) - circle)
+    assert around == pytest.approx(circle * outward, abs=1e-8)
+    force = run["contact.on.disc.force"]
+    assert force[:, 0] + 1j * force[:, 1] == pytest.approx(-MASS * precession**2 * circle * outward, abs=1e-7)
+    assert force[:, 2] == pytest.approx(np.full(121, MASS * 9.81), abs=1e-7)
+
+
+@pytest.mark.parametrize("speed", [2.0, 6.0])
+def test_a_rolling_disc_that_is_drawn_to_a_line(speed):
+    """A force -K y on its center acts on where it has rolled to: y_dot = -r w3 psi - r w1, psi_dot = w2."""
+    K, inertia = 40.0, DIAMETER + ROLLED
+    system = disc(math.pi / 2, 0.0, speed)
+    system.force("line", "disc", (0, f"-{K}*path.q.y", 0))
+    wanted = np.zeros((5, 5))  # y, psi, theta, w1, w2
+    wanted[0, [1, 3]] = -RADIUS * speed, -RADIUS
+    wanted[1, 4] = wanted[2, 3] = 1.0
+    wanted[3, [0, 2, 4]] = RADIUS * K / inertia, MASS * 9.81 * RADIUS / inertia, -(AXLE + ROLLED) * speed / inertia
+    wanted[4, 3] = AXLE * speed / DIAMETER
+    found = kn.linearize(system).eigenvalues
+    for value in np.linalg.eigvals(wanted):
+        assert min(abs(found - value)) < 1e-7 * max(1.0, abs(value))
+
+
 def test_the_sleigh_of_chaplygin():
     """v = V tanh(k t), w = V sqrt(m/J)/cosh(k t), k = m a V/J, J about the blade (Bloch, Nonholonomic Mechanics, 1.7).
 

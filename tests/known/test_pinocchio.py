@@ -1,4 +1,4 @@
-"""Against Pinocchio, on every URDF of example-robot-data that it can read.
+"""Against Pinocchio, on every URDF of example-robot-data that it can read at night, on robots of all shapes by day.
 
 Accelerations, efforts of inverse dynamics, mass matrices, and all that each joint transmits (``data.f``), at a random
 state.  Both sides read the same file.  The differences between them that the comparison takes into account:
@@ -11,6 +11,7 @@ state.  Both sides read the same file.  The differences between them that the co
 """
 
 import re
+from collections import Counter
 from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
@@ -19,10 +20,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from derivative_checks import run_program
+from example_choice import cover
 from example_counts import is_fixed
 
 import kinode as kn
-from kinode.errors import ModelError
 from kinode.importers import urdf
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
@@ -165,10 +166,37 @@ def compare_accelerations(pair, seed=1):
 
 
 READABLE = [path for path in FILES if path.name not in UNREADABLE]
+JOINT = re.compile(r"""<joint\b[^>]*\btype\s*=\s*["'](\w+)["'].*?</joint>""", re.DOTALL)
+PARENT = re.compile(r"""<parent\b[^>]*\blink\s*=\s*["']([^"']+)["']""")
+OF_A_JOINT = re.compile(r"<(?:mimic|dynamics|limit|safety_controller|calibration)\b")
+CHOSEN = 16  # robots in every run
+
+
+@cache
+def shape_of(path):
+    """What tells robots apart: kinds of joints and what these have, branching, size, and whether files need care."""
+    text = re.sub(r"<!--.*?-->", "", path.read_text(), flags=re.DOTALL)
+    moving = [found for found in JOINT.finditer(text) if found[1] != "fixed"]
+    parents = Counter(PARENT.findall("".join(found[0] for found in moving))).values()
+    shape = {found[1] for found in moving} | {tag for found in moving for tag in OF_A_JOINT.findall(found[0])}
+    shape |= {f"{len(moving).bit_length()} bits of joints", f"{max(parents, default=0)} joints at a link"}
+    shape |= {f"{sum(n > 1 for n in parents).bit_length()} bits of branches"}
+    care = {"massless": MASSLESS, "mimics amiss": WITHOUT_MIMIC}
+    return frozenset(shape | {word for word, files in care.items() if path.name in files})
+
+
+def choose_robots(paths):
+    """Robots of every shape, then others of every shape of the rest."""
+    first = cover({path: shape_of(path) for path in paths})
+    second = cover({path: shape_of(path) for path in paths if path not in first})
+    return [*first, *second][: max(CHOSEN, len(first))]
+
+
+ROBOTS = choose_robots(READABLE) if is_fixed() else READABLE
 
 
 @pytest.mark.parametrize("base", ["fixed", "free"])
-@pytest.mark.parametrize("path", READABLE, ids=names(READABLE))
+@pytest.mark.parametrize("path", ROBOTS, ids=names(ROBOTS))
 def test_robot(path, base):
     text, fixed = text_of(path)
     assert bool(fixed) == (path.name in MASSLESS)
@@ -187,7 +215,7 @@ def moving_robots():
 
     In every run one is held and the next one free, at night each is both; ``test_robot`` has both at all times.
     """
-    for number, path in enumerate(READABLE):
+    for number, path in enumerate(ROBOTS):
         joints, cases = len(MOVABLE.findall(path.read_text())), []
         for base, most in MOST_FREEDOMS.items():
             freedoms = joints + 6 * (base == "free")
@@ -232,6 +260,9 @@ def test_derivatives_of_robot(path, base, way):
 
 def test_there_are_robots_and_pinocchio_reads_no_others():
     assert len(READABLE) >= 60
+    shapes = {shape for path in READABLE for shape in shape_of(path)}
+    assert shapes >= {"revolute", "continuous", "prismatic", "<mimic", "0 bits of branches", "3 bits of branches"}
+    assert {shape for path in ROBOTS for shape in shape_of(path)} == shapes
     for path in FILES:
         if path.name in UNREADABLE:
             with pytest.raises(ValueError):
@@ -276,7 +307,7 @@ def test_robot_with_its_mimic_joints(path):
 def test_mimic_of_a_joint_that_is_not_there():
     path = next(path for path in FILES if path.name == "alex_psyonic_hands.urdf")
     with pytest.raises(
-        ModelError, match=r"Left_index_q2.mimic: no joint is called 'index_q1'; did you mean Left_index_q1"
+        kn.ModelError, match=r"Left_index_q2.mimic: no joint is called 'index_q1'; did you mean Left_index_q1"
     ):
         kn.load(path)
     assert kn.load(path, mimic=False).joints["Left_index_q2"].n_u == 1

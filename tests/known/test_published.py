@@ -58,6 +58,51 @@ def test_body_without_torque():
     assert run.audit.relative < 1e-11
 
 
+def test_the_wing_nut_of_dzhanibekov_turns_over():
+    """It spins about its middle axis, and turns over every 2 K(k)/rate seconds: Jacobi's solution near its separatrix.
+
+    A. G. Petrov, S. E. Volodin, *Janibekov's effect and the laws of mechanics*, Doklady Physics 58 (2013) 349, with
+    the integrals of Landau, Lifshitz, section 37; by the arithmetic-geometric mean, half the period is 3.77020715874 s.
+    """
+    J, half = (1.0, 2.0, 3.0), 3.77020715874
+    system = kn.System("nut", gravity=(0, 0, 0))
+    system.free("flight", system.world, system.body("nut", mass=0.1, inertia=J), angular_velocity=(0, 5, 0.05))
+    run = kn.simulate(system, 4 * half, samples=16001, **TIGHT)
+    w = run["flight.u"][:, 3:]
+    k = np.flatnonzero(w[:-1, 1] * w[1:, 1] < 0)
+    passed = run.t[k] - w[k, 1] * np.diff(run.t)[k] / (w[k + 1, 1] - w[k, 1])
+    assert passed == pytest.approx(half * np.array([0.5, 1.5, 2.5, 3.5]), abs=1e-7)
+    # between, the nut stands upright on its angular momentum, head up and head down by turns
+    momentum = np.hypot(2 * 5, 3 * 0.05)
+    assert 2 * w[[4000 * n for n in range(5)], 1] / momentum == pytest.approx(
+        10 / momentum * (-1.0) ** np.arange(5), abs=1e-9
+    )
+
+
+def test_the_pendulum_of_wilberforce():
+    """Travel and turn of a bob on a helical spring exchange their energy: two normal modes beat.
+
+    m z'' = -k z - e q/2, I q'' = -d q - e z/2 (R. E. Berg, T. S. Marshall, *Wilberforce pendulum oscillations and
+    normal modes*, Am. J. Phys. 59 (1991) 32): 2 w^2 = k/m + d/I +- sqrt((k/m - d/I)^2 + e^2/(m I)).
+    """
+    m, inertia, k, d, e, drop = 0.5164, 1.45e-4, 2.80, 7.86e-4, 9.28e-3, 0.1
+    slow, fast = 2.210249683211, 2.440827597869  # one beat takes 27.2497 s
+    depth = m * 9.81 / (k - e**2 / (4 * d))  # it hangs where k z + e q/2 = -m g and d q + e z/2 = 0
+    rest = np.array([-depth, e / (2 * d) * depth])
+    system = kn.System("wilberforce", gravity=(0, 0, -9.81))
+    bob = system.body("bob", mass=m, inertia=(1e-4, 1e-4, inertia))
+    pull, twist = f"-{k}*coil.q.travel - {e / 2}*coil.q.angle", f"-{d}*coil.q.angle - {e / 2}*coil.q.travel"
+    system.cylindrical("coil", system.world, bob, axis="z", q=tuple(rest - [drop, 0]), effort=(pull, twist))
+    linear = kn.linearize(system, {"coil.q": tuple(rest)})
+    assert sorted(abs(linear.eigenvalues.imag)) == pytest.approx([slow, slow, fast, fast], rel=1e-11)
+    run = kn.simulate(system, 60.0, samples=601, **TIGHT)
+    # each mode keeps its share: z = sum of a_i cos(w_i t), q = sum of (2 m w_i^2 - 2 k) a_i / e cos(w_i t)
+    turns = 2 * (m * np.array([slow, fast]) ** 2 - k) / e
+    shares = -drop * np.array([turns[1], -turns[0]]) / (turns[1] - turns[0])
+    waves = shares * np.cos(np.outer(run.t, [slow, fast]))
+    assert run["coil.q"] - rest == pytest.approx(np.column_stack([waves.sum(axis=1), waves @ turns]), abs=1e-8)
+
+
 def test_iftomm_a01():
     """Simple pendulum of the IFToMM library of multibody benchmarks, problem A01: L = 1 m, g = 9.81, from (-1, 0).
 

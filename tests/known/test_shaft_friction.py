@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ModelError
 
 
 def began(run, component, *words):
@@ -150,7 +149,7 @@ def test_friction_without_an_inertia_is_refused(build, words):
     system = plain()
     build(system)
     system.shaft_friction("bearing", "shaft", coulomb=1)
-    with pytest.raises(ModelError, match=words) as caught:
+    with pytest.raises(kn.ModelError, match=words) as caught:
         kn.simulate(system, 1.0)
     assert caught.value.component == "bearing"
 
@@ -158,7 +157,7 @@ def test_friction_without_an_inertia_is_refused(build, words):
 def test_two_that_stick_on_one_shaft_are_refused():
     system = oscillator()
     system.shaft_friction("second", "shaft", coulomb=1)
-    with pytest.raises(ModelError, match="bearing and second stick on one shaft"):
+    with pytest.raises(kn.ModelError, match="bearing and second stick on one shaft"):
         kn.simulate(system, 1.0)
 
 
@@ -166,7 +165,7 @@ def test_a_joint_has_its_own_friction():
     system = plain()
     system.revolute("axis", system.world, system.body("arm", mass=1, inertia=(1, 1, 1)))
     system.shaft_friction("bearing", "axis", coulomb=1)
-    with pytest.raises(ModelError, match="joint axis by friction=") as caught:
+    with pytest.raises(kn.ModelError, match="joint axis by friction=") as caught:
         kn.simulate(system, 1.0)
     assert (caught.value.component, caught.value.field) == ("bearing", "a")
 
@@ -191,8 +190,8 @@ def test_a_load_that_hangs_on_a_gear_that_locks_itself_stays(efficiency):
     assert "locking by itself" in str(system.summary()) and "worm" in str(system.summary())
     run = kn.simulate(system, 3000.0, samples=5)
     assert not run.events
-    np.testing.assert_array_equal(run["motor.speed"], 0.0)
-    np.testing.assert_array_equal(run["motor.angle"], run["motor.angle"][0])
+    np.testing.assert_allclose(run["motor.speed"], 0.0, atol=1e-20)  # rounding of the implicit method's equations
+    np.testing.assert_allclose(run["motor.angle"], 0.0, atol=1e-16)
     assert run["worm.twist"][-1] == pytest.approx(5 / 2000, rel=1e-6)
     assert run["worm.friction"][-1] == pytest.approx(-5 / 20, rel=1e-6)
     assert (run["worm.self_locking"] == 1).all()

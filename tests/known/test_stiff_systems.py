@@ -12,6 +12,7 @@ import pytest
 from mechanisms import ANDREWS_ANGLES, andrews
 
 import kinode as kn
+from kinode.kernels.derivatives import recursion_scope
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.method_table import METHODS
 from kinode.simulation.prepared import prepared_runs
@@ -213,7 +214,7 @@ def test_a_long_chain_with_stiff_joints(how, monkeypatch):
             system.revolute(f"joint_{k}", before, link, stiffness=2e3, damping=20.0)
         before = link.at(0.1, 0, 0)
     if how == "columns":
-        monkeypatch.setattr(prepared_runs, "has_paired_recursion", lambda *given: False)
+        monkeypatch.setattr(recursion_scope, "has_paired_recursion", lambda *given: False)
     if how == "differences":
         monkeypatch.setattr(prepared_runs, "_find_jacobian", lambda *given: None)
     dynamics = kn.compile(system)

@@ -1,10 +1,8 @@
-"""Files that version 0.1 wrote, and models in its words, are still read.
+"""Models in the words of version 0.1 are still read.
 
-``version_0_1/runs`` holds short runs of examples as version 0.1.0 saved them, ``values.json`` what it read from them,
-and ``version_0_1/models`` the examples of that version as they were.
+``version_0_1/models`` holds the examples of that version as they were; test_stored_files.py reads its runs.
 """
 
-import json
 import warnings
 from pathlib import Path
 from unittest.mock import patch
@@ -17,19 +15,6 @@ import kinode as kn
 from kinode.model.base.element import ELEMENTS
 
 HERE = Path(__file__).parent / "version_0_1"
-VALUES = json.loads((HERE / "values.json").read_text())
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_runs_are_read(name):
-    run, known = kn.Trajectory.load(HERE / "runs" / f"{name}.nc"), VALUES[name]
-    assert run.status == known["status"]
-    assert len(run.events) == known["events"]
-    assert run.t[-1] == known["t"][-1]
-    assert run.y[-1].tolist() == known["y_end"]
-    for quantity in known.keys() - {"t", "y_end", "status", "events"}:
-        # computed anew from the stored states by compiled code, which may round in another order
-        assert np.ravel(run[quantity][-1]) == pytest.approx(known[quantity], rel=1e-9, abs=1e-9)
 
 
 @pytest.fixture

@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.errors import ModelError
 from kinode.formats.yaml_files import dumps, loads
 from kinode.model.base.frames import Frame
 from kinode.model.quantity_names import find_quantity
-from kinode.model.system import System
 
 
-def leg() -> System:
-    leg = System("leg", gravity=(0, 0, -9.81))
+def leg() -> kn.System:
+    leg = kn.System("leg", gravity=(0, 0, -9.81))
     length = leg.parameter("length", "0.4 m", bounds=(0.1, 1))
     leg.parameter("half", length / 2)
     leg.input("drive", "0 N*m")
@@ -52,7 +50,7 @@ def seen_velocity(name: str) -> str:
     return f"{straight} - ({turning[0]}*{z} - {turning[1]}*{y})"
 
 
-def by_hand(system: System, name: str, x: float) -> None:
+def by_hand(system: kn.System, name: str, x: float) -> None:
     """The same leg written into a system, its world being a frame on the trunk."""
     length = system.parameter(f"{name}.length", "0.5 m" if name == "left" else "0.4 m", bounds=(0.1, 1))
     system.parameter(f"{name}.half", length / 2)
@@ -83,8 +81,8 @@ def by_hand(system: System, name: str, x: float) -> None:
     system.constraint(f"{name}.tie", "gear", input=f"{name}.knee", output=f"{name}.hip", ratio=2)
 
 
-def trunk() -> System:
-    system = System("walker")
+def trunk() -> kn.System:
+    system = kn.System("walker")
     system.body("trunk", mass=30, inertia=(1, 1, 1))
     system.free("flight", "world", "trunk")
     return system
@@ -105,7 +103,7 @@ def test_two_legs_on_a_trunk_are_what_one_would_write_by_hand() -> None:
 
 
 @given(systems(name="part"), rotations(), st.tuples(*[st.floats(-2, 2)] * 3))
-def test_frames_on_the_world_of_a_subsystem_are_moved_with_it(part: System, rotation: dict, place: tuple) -> None:
+def test_frames_on_the_world_of_a_subsystem_are_moved_with_it(part: kn.System, rotation: dict, place: tuple) -> None:
     target = trunk()
     on = target["trunk"].at(*place, **rotation)
     target.add("part", part, on=on)
@@ -126,13 +124,13 @@ def test_frames_on_the_world_of_a_subsystem_are_moved_with_it(part: System, rota
 @pytest.mark.parametrize("law", ["force", "moment"])
 def test_loads_in_world_axes_turn_with_the_world_of_a_subsystem(law: str) -> None:
     """And with a body that the subsystem stands on, nested too."""
-    part = System("part", gravity=(0, 0, 0))
+    part = kn.System("part", gravity=(0, 0, 0))
     stone = part.body("stone", mass=2, inertia=(2, 2, 2))
     part.free("flight", part.world, stone)
     part.element("push", law, on=stone, **{law: (1, 0, 0)})
-    middle = System("middle", gravity=(0, 0, 0))
+    middle = kn.System("middle", gravity=(0, 0, 0))
     middle.add("part", part, on=middle.world.at(1, 2, 3, rpy=(0, 0, np.pi / 4)))
-    whole = System("whole", gravity=(0, 0, 0))
+    whole = kn.System("whole", gravity=(0, 0, 0))
     table = whole.body("table", mass=1, inertia=(1, 1, 1))
     whole.revolute("turn", whole.world, table, axis="z", motion=np.pi / 4)
     whole.add("middle", middle, on=table)
@@ -146,9 +144,9 @@ def test_loads_in_world_axes_turn_with_the_world_of_a_subsystem(law: str) -> Non
 QUATERNION = ("qw", "qx", "qy", "qz")
 
 
-def ball() -> System:
+def ball() -> kn.System:
     """A ball whose law speaks of where it is and how it moves in its world."""
-    part = System("part", gravity=(0, 0, 0))
+    part = kn.System("part", gravity=(0, 0, 0))
     stone = part.body("stone", mass=2, inertia=(2, 3, 4))
     part.free("flight", part.world, stone)
     part.signal("seen", "stone.position.x + 2*stone.position.y@world + 3*stone.position.z@stone")
@@ -189,7 +187,7 @@ def test_what_is_not_known_relative_to_a_moving_world_is_refused() -> None:
     part = ball()
     part.signal("jerky", "stone.acceleration.x")
     system = trunk()
-    with pytest.raises(ModelError, match=r"left\.jerky.*stone\.acceleration\.x: the world of part moves") as caught:
+    with pytest.raises(kn.ModelError, match=r"left\.jerky.*stone\.acceleration\.x: the world of part moves") as caught:
         system.add("left", part, on="trunk")
     assert caught.value.component == "left.jerky"
     assert "left.stone" not in system.components
@@ -214,23 +212,23 @@ def test_the_reference_of_slides_is_no_obstacle() -> None:
 def test_level_axes_turn_with_the_world_of_a_subsystem() -> None:
     part = ball()
     part.frame("level", "fixed_plane", on="stone", upright="z")
-    whole = System("whole", gravity=(0, 0, 0))
+    whole = kn.System("whole", gravity=(0, 0, 0))
     whole.add("part", part, on=whole.world.at(1, 0, 0, rpy=(np.pi / 2, 0, 0)))
     assert whole["part.level"].upright == "-y"
     assert loads(dumps(whole)) == whole
-    with pytest.raises(ModelError, match=r"left\.level\.upright: .* stands on trunk"):
+    with pytest.raises(kn.ModelError, match=r"left\.level\.upright: .* stands on trunk"):
         trunk().add("left", part, on="trunk")
 
 
-def windy(wind: tuple = ("3 + t", "0.001*altitude", 0)) -> System:
-    part = System("part", gravity=(0, 0, -9.81))
+def windy(wind: tuple = ("3 + t", "0.001*altitude", 0)) -> kn.System:
+    part = kn.System("part", gravity=(0, 0, -9.81))
     part.free("flight", part.world, part.body("stone", mass=2, inertia=(2, 2, 2)))
     part.element("air", "ballistic", on="stone", area=1, length=1, drag=1, wind=wind)
     return part
 
 
 def test_the_wind_turns_with_the_world_of_a_subsystem() -> None:
-    whole = System("whole", gravity=(0, 0, -9.81))
+    whole = kn.System("whole", gravity=(0, 0, -9.81))
     whole.add("part", windy(), on=whole.world.at(0, 0, 500, rpy=(0, 0, np.pi / 6)))
     assert loads(dumps(whole)) == whole
     dynamics = kn.compile(whole)
@@ -238,7 +236,7 @@ def test_the_wind_turns_with_the_world_of_a_subsystem() -> None:
     s, c = 0.5, np.sqrt(0.75)
     assert found["part.air.wind"] == pytest.approx([4 * c - 0.5 * s, 4 * s + 0.5 * c, 0], rel=1e-14)
     system = trunk()
-    with pytest.raises(ModelError, match=r"left\.air\.wind: .* world of its subsystem stands on trunk"):
+    with pytest.raises(kn.ModelError, match=r"left\.air\.wind: .* world of its subsystem stands on trunk"):
         system.add("left", windy(), on="trunk")
     system.add("left", windy((0, 0, 0)), on="trunk")
 
@@ -246,28 +244,28 @@ def test_the_wind_turns_with_the_world_of_a_subsystem() -> None:
 def test_north_and_up_turn_with_the_world_of_a_subsystem() -> None:
     part = windy((0, 0, 0))
     part.earth_rotation("earth", "30 deg", north="x", up="z", rate=2.0)
-    whole = System("whole", gravity=(0, 0, -9.81))
+    whole = kn.System("whole", gravity=(0, 0, -9.81))
     whole.add("part", part, on=whole.world.at(1, 2, 3, rpy=(np.pi / 2, 0, np.pi / 2)))
     dynamics = kn.compile(whole)
     found = dynamics.evaluate(["part.earth.angular_velocity"], 0.0, dynamics.initial.q, dynamics.initial.u)
     assert found["part.earth.angular_velocity"] == pytest.approx([1, np.sqrt(3), 0], abs=1e-15)
-    with pytest.raises(ModelError, match=r"more\.earth\.north: is no axis of the system"):
-        System("other").add("more", part, on=Frame("world", rotation=("rpy", (0.0, 0.0, 0.3))))
-    with pytest.raises(ModelError, match=r"left\.earth\.\w+: .*trunk"):
+    with pytest.raises(kn.ModelError, match=r"more\.earth\.north: is no axis of the system"):
+        kn.System("other").add("more", part, on=Frame("world", rotation=("rpy", (0.0, 0.0, 0.3))))
+    with pytest.raises(kn.ModelError, match=r"left\.earth\.\w+: .*trunk"):
         trunk().add("left", part, on="trunk")
 
 
 def test_subsystems_nest() -> None:
-    inner = System("finger")
+    inner = kn.System("finger")
     inner.parameter("k", 2.0)
     inner.body("tip", mass="k")
     inner.free("joint", "world", "tip")
-    hand = System("hand")
+    hand = kn.System("hand")
     hand.parameter("size", 3.0)
     hand.body("palm", mass=1)
     hand.free("wrist", "world", "palm")
     hand.add("index", inner, on="palm", bind={"k": "size/2"})
-    body = System("body")
+    body = kn.System("body")
     body.add("left", hand)
     assert body.nominal(body["left.index.tip"].mass) == 1.5
     assert body["left.index.joint"].a == Frame("left.palm")
@@ -276,7 +274,7 @@ def test_subsystems_nest() -> None:
 
 def test_gravity_of_a_subsystem_is_noted_where_it_differs() -> None:
     system = trunk()
-    part = System("part", gravity=(0, -9.81, 0))
+    part = kn.System("part", gravity=(0, -9.81, 0))
     part.body("a", mass=1)
     part.free("j", "world", "a")
     system.add("p", part)
@@ -294,9 +292,9 @@ def test_change_keeps_the_rest_and_the_order() -> None:
     assert list(system.components) == order
     system.change("length", value=0.3)
     assert system.parameters["length"].dimension is not None
-    with pytest.raises(ModelError, match="outside its bounds"):
+    with pytest.raises(kn.ModelError, match="outside its bounds"):
         system.change("length", value="5 m")
-    with pytest.raises(ModelError, match="m is needed"):
+    with pytest.raises(kn.ModelError, match="m is needed"):
         system.change("length", value="0.3 s")
     system.change("knee", kind="cylindrical", effort=None, q=None, damping=None)
     assert system["knee"].kind == "cylindrical"
@@ -341,7 +339,7 @@ def test_the_summary_fits_a_terminal_and_says_what_matters() -> None:
         "left.drive  0 N*m", "2 values over 0 to 1; linear", "tension 100*(length - left.half) + rate N", "until  3",
     ):  # fmt: skip
         assert part in " ".join(text.split()) or part in text, part
-    assert "gravity  (0, 0, 0) m/s^2  (none)" in System("empty", gravity=(0, 0, 0)).summary()
+    assert "gravity  (0, 0, 0) m/s^2  (none)" in kn.System("empty", gravity=(0, 0, 0)).summary()
 
 
 def test_a_name_means_what_the_system_has_now():

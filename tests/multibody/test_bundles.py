@@ -7,8 +7,7 @@ import pytest
 from mechanisms import four_bars, net
 
 import kinode as kn
-from kinode.algebra.scalars import Dual, cos, where
-from kinode.algebra.spatial import Pose
+from kinode.algebra.scalars import Dual
 from kinode.algebra.trace import Tape, count_operations, needed, replay
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_programs import trace
@@ -26,14 +25,16 @@ def one_by_one(monkeypatch):
 def closed(a, X, pair):
     """Something of each type of argument, with a zero in one part that is none in the others."""
     b, c = pair
-    return Pose(X.R @ X.R, X.p * a), (cos(a) * b[0] - b[1] / c, where(a, b[2], 1.0 - c)), None
+    return kn.Pose(X.R @ X.R, X.p * a), (kn.cos(a) * b[0] - b[1] / c, kn.where(a, b[2], 1.0 - c)), None
 
 
 def make_calls(tape):
     q = tape.inputs("q", 12)
     calls = []
     for k in range(4):
-        X = Pose(np.array([[q[3 * k], 0.0, 1.0], [0.0, float(k), 2.0], [1.0, 0.0, -q[0]]], dtype=object), np.eye(3)[0])
+        X = kn.Pose(
+            np.array([[q[3 * k], 0.0, 1.0], [0.0, float(k), 2.0], [1.0, 0.0, -q[0]]], dtype=object), np.eye(3)[0]
+        )
         calls.append((q[3 * k + 1], X, (np.array([q[3 * k + 2], float(k), 3.0], dtype=object), q[k])))
     return calls
 

@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 from networks import AMBIENT, add_thermal
 
 import kinode as kn
-from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ModelError
-from kinode.kernels.state import State
 from kinode.multibody import power
 
 ROUNDING = 1e-10
@@ -105,8 +102,8 @@ def circuits(draw):
 def refused_by_name(system):
     """Its dynamics; None where it is refused in words that name one of its parts."""
     try:
-        return Dynamics(system)
-    except ModelError as error:
+        return kn.Dynamics(system)
+    except kn.ModelError as error:
         assert error.component in system.components, str(error)
         return None
 
@@ -119,7 +116,7 @@ def drawn_snapshot(dynamics, seed):
     z = rng.normal(size=dynamics.n_z)
     warm = [c.index for c in dynamics.coordinates if c.role == "z" and c.name.endswith(".temperature")]
     z[warm] += AMBIENT
-    return dynamics.snapshot(State(0.7, q, rng.normal(size=dynamics.n_u), z))
+    return dynamics.snapshot(kn.State(0.7, q, rng.normal(size=dynamics.n_u), z))
 
 
 def check_laws(snapshot):
@@ -156,11 +153,11 @@ def check_laws(snapshot):
 def check_energy_rate(dynamics, snapshot):
     """The rate of the whole energy along the motion is the sum of the powers of all causes."""
     step = 1e-6
-    state = State(snapshot.t, snapshot.q, snapshot.u, snapshot.z)
+    state = kn.State(snapshot.t, snapshot.q, snapshot.u, snapshot.z)
 
     def energy(sign):
         h = sign * step
-        moved = State(state.t + h, state.q + h * snapshot.q_dot, state.u + h * snapshot.u_dot,
+        moved = kn.State(state.t + h, state.q + h * snapshot.q_dot, state.u + h * snapshot.u_dot,
                       state.z + h * snapshot.z_dot)  # fmt: skip
         return float(sum(dynamics.snapshot(moved).energies.values()))
 
@@ -200,7 +197,7 @@ def test_every_kind_of_part_at_once(seed):
         ("air", "heat_conductance", {"a": "x"}),
     ):
         system.element(name, kind, **ends, **FIELDS[kind])
-    dynamics = Dynamics(system)
+    dynamics = kn.Dynamics(system)
     snapshot = drawn_snapshot(dynamics, seed)
     check_laws(snapshot)
     check_energy_rate(dynamics, snapshot)

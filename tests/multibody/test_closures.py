@@ -7,7 +7,6 @@ from joint_contract import needed_fields
 import kinode as kn
 from kinode.algebra.sparse_ldl import solve_saddle
 from kinode.model.joints.joint import JOINTS
-from kinode.model.system import System
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -18,7 +17,7 @@ CLOSING = sorted(kind for kind, cls in JOINTS.items() if cls.__module__.startswi
 
 def four_bar(kind, drive=None):
     """A spatial four-bar whose third joint is of the given kind; the joint about y keeps it from being planar."""
-    system = System("four_bar", gravity=(0, -9.81, 0))
+    system = kn.System("four_bar", gravity=(0, -9.81, 0))
     a = system.body("a", mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
     b = system.body("b", mass=2, com=(0.3, 0, 0), inertia=(0.01, 0.05, 0.05))
     c = system.body("c", mass=1.5, com=(0.2, 0, 0), inertia=(0.01, 0.03, 0.03))
@@ -100,7 +99,7 @@ def test_sparse_elimination_gives_what_a_dense_solver_gives(seed):
 
 def test_what_carries_a_whole_loop_has_no_column():
     """A loop on a carriage: moving the carriage cannot open it, and costs no operations."""
-    system = System("carried", gravity=(0, -9.81, 0))
+    system = kn.System("carried", gravity=(0, -9.81, 0))
     base = system.body("base", mass=1, inertia=(1, 1, 1))
     a, b = (system.body(name, mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02)) for name in "ab")
     system.prismatic("slide", system.world, base, axis="x")

@@ -3,23 +3,19 @@
 import numpy as np
 import pytest
 
-from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.state import State
-from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.tasks.verify import verify
 
 G = 9.81
 
 
 def follow(system, until, rtol=1e-10, atol=1e-12):
     """A compiled system and its motion."""
-    dynamics = Dynamics(system)
+    dynamics = kn.Dynamics(system)
     rate, projection = dynamics.kernels.machine(Kernel("rate")), dynamics.kernels.machine(Kernel("projection"))
     work = max(rate.sizes["work"], projection.sizes["work"])
     spec = KernelSpec(rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, 1, work, projection.address)
@@ -57,16 +53,16 @@ def assert_held(dynamics, run):
 
 def test_a_point_at_a_distance_is_a_pendulum():
     length, angle = 0.8, 0.9
-    bob = System("bob", gravity=(0, -G, 0))
+    bob = kn.System("bob", gravity=(0, -G, 0))
     body = bob.body("body", mass=2, inertia=(0.01, 0.01, 0.01))
     bob.planar("flat", bob.world, body, guess=(length * np.sin(angle), -length * np.cos(angle), 0))
     bob.constraint("rod", "distance", a=bob.world, b=body, distance=length)
     dynamics, run = follow(bob, 3.0)
     assert_held(dynamics, run)
-    pendulum = System("pendulum", gravity=(0, -G, 0))
+    pendulum = kn.System("pendulum", gravity=(0, -G, 0))
     arm = pendulum.body("arm", mass=2, com=(0, -length, 0), inertia=(0, 0, 0))
     pendulum.revolute("pivot", pendulum.world, arm, q=angle)
-    tree = Dynamics(pendulum)
+    tree = kn.Dynamics(pendulum)
     state = tree.initial
     for _ in range(3000):
         state = tree.step(state, 1e-3)
@@ -83,7 +79,7 @@ def test_a_point_at_a_distance_is_a_pendulum():
 
 def rod_model(with_rod):
     """Two pendulums tied by a rod: a distance, or a body that is nearly massless between spherical joints."""
-    system = System("tied", gravity=(0.5, -G, 1.0))
+    system = kn.System("tied", gravity=(0.5, -G, 1.0))
     one = system.body("one", mass=1, com=(0, -0.3, 0), inertia=(0.02, 0.01, 0.02))
     two = system.body("two", mass=2, com=(0, -0.4, 0), inertia=(0.03, 0.01, 0.03))
     system.universal("p1", system.world, one, axes=("x", "z"), q=(0.2, 0.1), u=(0, 0))
@@ -99,9 +95,9 @@ def rod_model(with_rod):
 
 
 def test_a_distance_is_a_massless_rod():
-    tied, rod = Dynamics(rod_model(False)), Dynamics(rod_model(True))
+    tied, rod = kn.Dynamics(rod_model(False)), kn.Dynamics(rod_model(True))
     assert tied.initial.q[:2] == pytest.approx(rod.initial.q[:2])
-    begin = State(0.0, np.concatenate([tied.initial.q, rod.initial.q[4:]]), np.zeros(rod.n_u), np.empty(0))
+    begin = kn.State(0.0, np.concatenate([tied.initial.q, rod.initial.q[4:]]), np.zeros(rod.n_u), np.empty(0))
     q = rod.loops.close(rod.point(begin), np.arange(rod.n_u) < 4)
     one = tied.acceleration(0.0, tied.initial.q, tied.initial.u)
     two = rod.acceleration(0.0, q, np.zeros(rod.n_u))
@@ -116,7 +112,7 @@ def test_the_same_by_motion_keeps_energy_and_length():
 
 def test_a_bead_on_a_line_slides_like_in_a_slot_and_turns_freely():
     direction = np.array([1.0, 2.0, -2.0]) / 3
-    system = System("bead", gravity=(0, 0, -G))
+    system = kn.System("bead", gravity=(0, 0, -G))
     bead = system.body("bead", mass=2, inertia=(0.1, 0.1, 0.1))
     system.free("f", system.world, bead, angular_velocity=(0.3, -0.2, 0.5))
     system.constraint("wire", "point_on_line", point=bead, line=system.world, axis=(1, 2, -2))
@@ -130,7 +126,7 @@ def test_a_bead_on_a_line_slides_like_in_a_slot_and_turns_freely():
 
 def ladder(by_joint):
     """A rod whose ends slide on wall and floor; on the wall by a constraint, or by a light block in a slot."""
-    system = System("ladder", gravity=(0, -G, 0))
+    system = kn.System("ladder", gravity=(0, -G, 0))
     rod = system.body("rod", mass=1, com=(0.5, 0, 0), inertia=(0.01, 1 / 12, 1 / 12))
     if by_joint:
         block = system.body("block", mass=1e-12, inertia=(1e-12, 1e-12, 1e-12))
@@ -145,7 +141,7 @@ def ladder(by_joint):
 
 @pytest.mark.parametrize("by_joint", [False, True])
 def test_a_ladder_slides_down_on_a_line_or_in_a_slot(by_joint):
-    dynamics = Dynamics(ladder(by_joint))
+    dynamics = kn.Dynamics(ladder(by_joint))
     assert dynamics.closure.freedoms == 1  # in the plane one row of the line asks for nothing
     y, angle = dynamics.initial.q[-2:]
     assert y + np.sin(angle) == pytest.approx(0, abs=1e-12)
@@ -156,17 +152,17 @@ def test_a_ladder_slides_down_on_a_line_or_in_a_slot(by_joint):
 
 def test_an_angle_between_axes_is_a_universal_joint():
     def top(by_joint):
-        system = System("top", gravity=(0, 0, -G))
+        system = kn.System("top", gravity=(0, 0, -G))
         body = system.body("body", mass=1, com=(0.1, 0.2, 0.3), inertia=(0.05, 0.06, 0.07))
         if by_joint:
             system.universal("pivot", system.world, body, axes=("z", "x"), q=(0.3, 0.4), u=(1, 2))
         else:
-            rotation = np.asarray(Dynamics(top(True)).pose("body", 0.0, [0.3, 0.4])[0], dtype=float)
+            rotation = np.asarray(kn.Dynamics(top(True)).pose("body", 0.0, [0.3, 0.4])[0], dtype=float)
             system.spherical("pivot", system.world, body, q=quaternion(rotation), u=rates)
             system.constraint("upright", "angle", a=system.world, b=body, axes=("z", "x"), angle="90 deg")
         return system
 
-    joint = Dynamics(top(True))
+    joint = kn.Dynamics(top(True))
     w = np.asarray(
         joint.evaluate(["body.angular_velocity@body"], 0.0, [0.3, 0.4], [1, 2])["body.angular_velocity@body"]
     )
@@ -199,7 +195,7 @@ def test_chaplygins_sleigh_has_its_closed_form():
     s = a sqrt(E) t / k^2 + s0 (Bloch, Nonholonomic Mechanics and Control, section 1.7).
     """
     m, a, J, speed, turn = 2.0, 0.3, 0.15, 0.2, 1.5
-    system = System("sleigh")
+    system = kn.System("sleigh")
     body = system.body("body", mass=m, com=(a, 0, 0), inertia=(0.1, 0.1, J))
     system.planar("ice", system.world, body, u=(speed, 0, turn))
     system.constraint("blade", "knife_edge", blade=body)
@@ -217,7 +213,7 @@ def test_chaplygins_sleigh_has_its_closed_form():
 @pytest.mark.parametrize(("shape", "share"), [("disc", 2 / 3), ("ball", 5 / 7)])
 def test_what_rolls_down_an_incline(shape, share):
     slope, r, m = 0.3, 0.1, 2.0
-    system = System("incline")
+    system = kn.System("incline")
     J = (0.25 * m * r**2, 0.5 * m * r**2, 0.25 * m * r**2) if shape == "disc" else (0.4 * m * r**2,) * 3
     wheel = system.body("wheel", mass=m, inertia=J)
     ramp = system.world.at(0, 0, 0, rpy=(0, slope, 0), name="ramp")
@@ -254,7 +250,7 @@ def test_a_tilted_disc_turns_steadily():
     W2 = (np.cross(arm, m * G * k) @ t) / (rate @ t + m * R * (np.cross(arm, e) @ t))
     assert W2 > 0
     W = np.sqrt(W2)
-    system = System("coin")
+    system = kn.System("coin")
     coin = system.body("coin", mass=m, inertia=(A, A, C))
     columns = np.column_stack([np.cross(t, axle), t, axle])
     system.free(
@@ -272,7 +268,7 @@ def test_a_tilted_disc_turns_steadily():
 
 
 def pinion_model(**drive):
-    system = System("pinion", gravity=(0, -G, 0))
+    system = kn.System("pinion", gravity=(0, -G, 0))
     wheel = system.body("wheel", mass=1, inertia=(0.01, 0.01, 0.02))
     bar = system.body("bar", mass=3)
     system.revolute("turn", system.world, wheel, **drive.get("turn", {}))
@@ -282,7 +278,7 @@ def pinion_model(**drive):
 
 
 def test_a_rack_is_a_coupling_between_tree_joints():
-    dynamics = Dynamics(pinion_model())
+    dynamics = kn.Dynamics(pinion_model())
     assert not dynamics.topology.constrained and dynamics.n_u == 1
     J = 0.02 + 3 * 0.2**2
     assert dynamics.acceleration(0.0, [0.3], [1.0]) == pytest.approx([-3 * G * 0.2 / J])
@@ -290,11 +286,11 @@ def test_a_rack_is_a_coupling_between_tree_joints():
 
 
 def test_a_driven_rack_leads_its_pinion():
-    dynamics = Dynamics(pinion_model(rise={"motion": "0.1*t^2"}))
+    dynamics = kn.Dynamics(pinion_model(rise={"motion": "0.1*t^2"}))
     found = dynamics.evaluate(["turn.q", "turn.u", "turn.u_dot"], 2.0, [], [])
     assert [float(x) for x in found.values()] == pytest.approx([(0.4 - 0.05) / 0.2, 0.4 / 0.2, 0.2 / 0.2])
-    with pytest.raises(ModelError, match="both joints have a prescribed motion"):
-        Dynamics(pinion_model(rise={"motion": "t"}, turn={"motion": "t"}))
+    with pytest.raises(kn.ModelError, match="both joints have a prescribed motion"):
+        kn.Dynamics(pinion_model(rise={"motion": "t"}, turn={"motion": "t"}))
 
 
 def linkage(geared):
@@ -302,7 +298,7 @@ def linkage(geared):
 
     In the parallelogram the coupler does not turn, so that the closing joint turns as the crank does.
     """
-    system = System("linkage", gravity=(0, -G, 0))
+    system = kn.System("linkage", gravity=(0, -G, 0))
     a = system.body("a", mass=1, com=(0, 0.25, 0), inertia=(0.02, 0.01, 0.02))
     b = system.body("b", mass=1, com=(0.5, 0, 0), inertia=(0.01, 0.08, 0.08))
     c = system.body("c", mass=1, com=(0, 0.25, 0), inertia=(0.02, 0.01, 0.02))
@@ -332,5 +328,24 @@ def test_a_gear_at_a_joint_that_closes_a_loop_turns_as_one_in_the_tree():
 
 @pytest.mark.parametrize("geared", ["closing", "crank"])
 def test_gears_are_rows_of_bodies_too(geared):
-    found = verify(linkage(geared), 2, compiled=False)
+    found = kn.verify(linkage(geared), 2, compiled=False)
     assert found.ok, str(found)
+
+
+@pytest.mark.parametrize("gears", [
+    [("a", "b", 0.5), ("a", "c", -4.0)], [("b", "a", 2.0), ("a", "c", -4.0)],
+    [("a", "b", 0.5), ("c", "d", 3.0), ("a", "c", -4.0)],
+])  # fmt: skip
+def test_gears_may_be_declared_from_either_side(gears):
+    """Wheels a = b/2, a = -4 c, c = 3 d as seen from a: (J_a + 4 J_b + J_c/16 + J_d/144) a'' = torque."""
+    system, J = kn.System("wheels"), {"a": 0.2, "b": 0.3, "c": 4.0, "d": 5.0}
+    for x, name in enumerate(J):
+        wheel = system.body(f"wheel_{name}", mass=1.0, inertia={"zz": J[name]})
+        system.revolute(name, system.world.at(x, 0, 0), wheel, effort=1.5 if name == "a" else 0.0)
+    for k, (follower, leader, ratio) in enumerate(gears):
+        system.gear(f"gear{k}", follower, leader, ratio=ratio)
+    dynamics = kn.Dynamics(system)
+    names = [f"{name}.u_dot" for name in "abc"]
+    a, b, c = (float(x) for x in dynamics.evaluate(names, 0.0, *([0.0] * dynamics.n_u,) * 2).values())
+    total = J["a"] + 4 * J["b"] + J["c"] / 16 + (J["d"] / 144 if len(gears) == 3 else 0.0)
+    assert (a, b, c) == pytest.approx((1.5 / total, 3.0 / total, -0.375 / total), rel=1e-12)

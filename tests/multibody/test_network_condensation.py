@@ -5,7 +5,6 @@ import pytest
 from networks import add_parts, circuit, pole, turning, two_links
 
 import kinode as kn
-from kinode.kernels.state import State
 
 MOTOR = {"resistance": 0.5, "constant": 0.05}
 
@@ -258,7 +257,7 @@ def test_batches_and_lanes_agree_with_single_calls():
     whole = dynamics.acceleration(0.1, q, u, z=z)
     single = np.array([dynamics.acceleration(0.1, a, b, z=c) for a, b, c in zip(q, u, z, strict=True)])
     assert np.allclose(whole, single, rtol=1e-12, atol=1e-12)
-    plain = dynamics.snapshot(State(0.1, q[0], u[0], z[0]))
+    plain = dynamics.snapshot(kn.State(0.1, q[0], u[0], z[0]))
     assert np.allclose(plain.u_dot, single[0], rtol=1e-12)
 
 

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from networks import Nodal, add_parts, circuit, pole, turning
 
 import kinode as kn
-from kinode.errors import ModelError
-from kinode.kernels.state import State
 
 KINDS = {
     "resistor": "resistance",
@@ -43,7 +41,7 @@ def compiled(system, say):
     """Its dynamics; None where it is refused, in words that name a part of it."""
     try:
         return kn.compile(system)
-    except ModelError as error:
+    except kn.ModelError as error:
         assert error.component in system.elements, str(error)
         assert say(str(error))
         return None
@@ -52,7 +50,7 @@ def compiled(system, say):
 def drawn_snapshot(dynamics, seed=3):
     rng = np.random.default_rng(seed)
     n = dynamics
-    return dynamics.snapshot(State(0.7, rng.normal(size=n.n_q), rng.normal(size=n.n_u), rng.normal(size=n.n_z)))
+    return dynamics.snapshot(kn.State(0.7, rng.normal(size=n.n_q), rng.normal(size=n.n_u), rng.normal(size=n.n_z)))
 
 
 def check_balance(snapshot):
@@ -105,7 +103,7 @@ def test_what_is_refused_is_singular(parts):
     """The pencil s E + K of a network that is refused is singular for every s."""
     try:
         kn.compile(circuit(parts))
-    except ModelError as error:
+    except kn.ModelError as error:
         if "is left open" not in str(error):
             nodal = Nodal(parts)
             sizes = np.linalg.svd(0.7 * nodal.E + nodal.K, compute_uv=False)

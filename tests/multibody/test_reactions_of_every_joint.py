@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_contract import needed_fields
 
+import kinode as kn
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
-from kinode.model.system import System, joint_frame
+from kinode.model.system import joint_frame
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
@@ -32,7 +33,7 @@ def loop(kind, tested, reverse, seat=((0, 0, 0), (0, 0, 0)), fields=None):
 
     The body that comes first hangs in the tree by what it meets first; what meets from the other side is cut.
     """
-    system = System("loop", gravity=(1.0, -2.0, -9.0))
+    system = kn.System("loop", gravity=(1.0, -2.0, -9.0))
     bodies = {"a": (1.0, 0.1), "b": (0.8, 0.15), "c": (1.5, 0.2)}
     a, b, c = (
         system.body(name, mass=m, com=(x, 0.02, 0.03), inertia=(0.02, 0.03, 0.04)) for name, (m, x) in bodies.items()

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
@@ -52,7 +51,7 @@ def train(ratio=-2.3, flips=(False, False), teeth=TEETH, bolted=0, friction=None
 
 
 def snapshot(system, t=0.2):
-    dynamics = Dynamics(system)
+    dynamics = kn.Dynamics(system)
     start = dynamics.initial
     return Snapshot(dynamics.topology, EvaluationPoint(t, start.q, start.u + 0.3, start.z, dynamics.point(start).p))
 
@@ -158,7 +157,7 @@ def test_bearing_friction_of_a_pinion_by_hand(ahead):
     system.revolute("small", system.world, bodies[0], effort=5.0, friction=friction)
     system.revolute("large", system.world.at(0.3, 0, 0), bodies[1], speed=-1.0 if ahead else 1.0)
     system.constraint("mesh", "gear", input="small", output="large", ratio=-2, pressure_angle="20 deg")
-    now = Snapshot(Dynamics(system).topology, EvaluationPoint(0.0, np.empty(0), np.empty(0), np.zeros(1)))
+    now = Snapshot(kn.Dynamics(system).topology, EvaluationPoint(0.0, np.empty(0), np.empty(0), np.zeros(1)))
     rub = 0.2 * 0.03 / np.cos(np.radians(20)) * (1 if ahead else -1)
     assert plain(now.quantity("mesh.reaction")) == pytest.approx(-5.0 * 0.1 / (0.1 + rub))
 
@@ -189,7 +188,7 @@ def test_teeth_in_loops(geared):
 def test_teeth_at_a_joint_that_closes_a_loop():
     """Every joint of the loop has a mesh, and one of them is cut: its gear is a constraint row."""
     system = loop(["j1", "j2", "j3", "j4"], "revolute")
-    topology = Dynamics(system).topology
+    topology = kn.Dynamics(system).topology
     assert len(topology.constraints) == 1
     assert topology.meshes[topology.constraints[0].name].leader.joint in topology.cut_names
     verification = kn.verify(system, 1, compiled=False)
@@ -198,7 +197,7 @@ def test_teeth_at_a_joint_that_closes_a_loop():
 
 def test_redundant_loops_share_what_teeth_put_into_them():
     """A planar four-bar in space: the rule of sharing is applied to reactions with tooth forces."""
-    dynamics = Dynamics(loop(["j1"], "revolute"))
+    dynamics = kn.Dynamics(loop(["j1"], "revolute"))
     start = dynamics.initial
     shared = dynamics.reactions(start.t, start.q, start.u)
     bodies = NewtonEuler(Snapshot(dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z)))

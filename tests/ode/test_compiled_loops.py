@@ -30,7 +30,7 @@ def test_loops_need_no_library_but_llvm(tmp_path):
         "print([name for name in ('numba', 'scipy', 'sksundae', 'sympy') if name in sys.modules])"
     )
     environment = os.environ | {"PYTHONPATH": str(source), "KINODE_CACHE_DIR": str(tmp_path)}
-    for kept in (0, 5):
+    for kept in (0, 7):  # five loops, and the digests of the sources of loops and of kernels
         assert len(list(tmp_path.glob("*/*"))) == kept
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
@@ -59,7 +59,7 @@ def test_without_a_cache_the_loop_is_compiled(monkeypatch):
     monkeypatch.setattr(code_cache, "save", lambda name, code: saved.append(code))
     loop = compiled_loops.load_loops("source", ("run_groups",), compiled_loops.find_source)["run_groups"]
     assert callable(loop)
-    assert len(saved) == 1 and len(saved[0]) > 1000
+    assert len([entry for entry in saved if len(entry) > 1000]) == 1  # the other is of the digest of the sources
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,16 @@ def test_a_root_that_is_positive_at_both_ends_of_a_step_is_seen_in_its_middle(op
     assert run.events[0].time == run["latch.time"][-1]
 
 
+@pytest.mark.parametrize("options", [{"method": "rk4", "step": 1.0}, {"max_step": 1.0}, {"method": "stiff"}])
+@pytest.mark.parametrize("middle", [2.03, 2.11, 2.32, 2.69, 2.97])
+def test_a_dip_of_a_fiftieth_of_a_step_is_seen(middle, options):
+    """Positive at both ends of a step of 1 s and in its middle: a parabola that is negative for 20 ms."""
+    system = ball(u=0.0)
+    system.element("latch", kind="latch", of=f"(t - {middle})^2 - 1e-4")
+    run = kn.simulate(system, 4.0, **options)
+    assert [event.time for event in run.events] == pytest.approx([middle - 0.01], abs=1e-12)
+
+
 def test_short_flights_within_one_step_are_all_seen():
     """The step is kept across events, longer than many flights are."""
     system = ball(q=1e-6)

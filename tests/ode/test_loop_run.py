@@ -60,14 +60,15 @@ def slider(law):
 
 
 @pytest.mark.parametrize(
-    ("law", "kind"),
-    [("1 - 1000*sign(j.u)", EndKind.STEP_TOO_SMALL), ("where(j.q > 0, -1000, 1000) + 1", EndKind.STALLED)],
+    ("law", "words"),
+    [("1 - 1000*sign(j.u)", r"j\.u is driven back to zero"), ("where(j.q > 0, -1000, 1000) + 1", r"of j \(j\.u\)")],
 )
-def test_a_run_that_stalls_at_its_start_is_named(law, kind):
-    """Each side of the jump drives back across it: no step is short enough, or steps without end."""
-    with pytest.raises(kn.SimulationError, match=r"of j \(j\.u\)") as failure:
+@pytest.mark.filterwarnings("ignore::kinode.errors.LongRunWarning")
+def test_a_run_that_stalls_at_its_start_is_named(law, words):
+    """Each side of the jump drives back across it, in steps without end."""
+    with pytest.raises(kn.SimulationError, match=words) as failure:
         kn.simulate(slider(law), 10.0)
     run = failure.value.run
-    assert run.ending.kind is kind
-    assert len(run) < 300_000
+    assert run.ending.kind is EndKind.STALLED
+    assert len(run) < 500_000
     assert np.diff(run.t).min(initial=math.inf) >= 10.0 * 2.0**-60

@@ -147,3 +147,57 @@ def test_euler_angles_in_other_axes_and_where_they_are_singular():
     assert seen[:, 1] == pytest.approx(np.pi / 2)
     assert np.angle(np.exp(1j * (seen[:, 2] - angle - np.pi))) == pytest.approx(0.0, abs=1e-9)
     assert run["disc.euler_rates@world.flat"] == pytest.approx(np.tile([0, 0, 1.5], (3, 1)), abs=1e-9)
+
+
+def wheel(speed=1.0, lift="0", side=1.0):
+    """A wheel of 1 kg and 0.3 m that rolls along x; ``lift`` is a force that pulls it up."""
+    system = kn.System("wheel", gravity=(0, 0, -G))
+    body = system.body("wheel", mass=1, inertia=(0.0225, 0.045, 0.0225))
+    turns = {"velocity": (speed, 0, 0), "angular_velocity": (0, side * speed / 0.3, 0)}
+    system.free("path", system.world, body, position=(0, 0, side * 0.3), **turns)
+    system.rolling("ground", body, axis="y", radius=0.3, normal=(0, 0, side))
+    system.force("crane", body, force=(0, 0, lift), expressed_in="world")
+    return system
+
+
+def test_a_wheel_that_is_pulled_up_says_when():
+    """20 N/s take its 9.81 N away at 0.4905 s; at the end the ground would have to pull with 10.19 N."""
+    with pytest.warns(kn.RunWarning, match="normal reaction of ground changes its sign, down to -10.19 N at t = 1 s"):
+        run = kn.simulate(wheel(lift="20*t"), 1.0)
+    (event,) = run.events
+    assert (event.kind, event.components) == ("pull", ("ground",))
+    assert event.time == pytest.approx(G / 20, abs=1e-9) and "would let the wheel lift off" in event.message
+    with pytest.warns(kn.RunWarning, match="changes its sign, 2 times in all, down to"):
+        kn.simulate(wheel(lift="15*sin(8*t)"), 1.0, samples=201)
+
+
+def test_what_hangs_from_the_ground_is_pulled_from_the_start():
+    with pytest.warns(kn.RunWarning, match=r"at t = 0 s the normal reaction of ground pulls, down to -9.81 N"):
+        kn.simulate(wheel(side=-1.0), 0.1)
+
+
+def test_a_support_that_is_pulled_up_says_when():
+    """A beam on two supports, 1 m apart, and a weight that goes from the middle beyond the right one at 1 m/s.
+
+    The left support carries m g (1/2 - x), which changes its sign at 0.5 s; at the end it would pull with 5 m g / 10.
+    """
+    system = kn.System("beam", gravity=(0, 0, -G))
+    beam = system.body("beam", mass=1e-3, inertia=(1e-3, 1e-3, 1e-3))
+    weight = system.body("weight", mass=60, inertia=(1, 1, 1))
+    system.planar("plane", system.world, beam, axis="y")
+    system.prismatic("rail", beam, weight, axis="x", motion="t")
+    system.constraint("left", "point_on_plane", point=beam.at(-0.5, 0, 0), plane=system.world)
+    system.constraint("right", "point_on_plane", point=beam.at(0.5, 0, 0), plane=system.world)
+    with pytest.warns(kn.RunWarning, match="normal reaction of left changes its sign"):
+        run = kn.simulate(system, 1.0, samples=101)
+    assert [(event.kind, event.components) for event in run.events] == [("pull", ("left",))]
+    assert run.events[0].time == pytest.approx(0.5, abs=1e-3)
+    assert run["left.reaction"][-1] == pytest.approx(-0.5 * 60 * G, rel=1e-3)
+
+
+def test_a_wheel_that_presses_is_not_remarked(recwarn):
+    assert kn.simulate(wheel(lift="9.7*sin(8*t)"), 1.0).events == ()
+    weightless = wheel()
+    weightless.gravity = (0, 0, 0)
+    assert kn.simulate(weightless, 0.5).events == ()  # what is left is rounding
+    assert not [each for each in recwarn if each.category is kn.RunWarning]

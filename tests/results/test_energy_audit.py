@@ -75,6 +75,31 @@ def test_coupled_joints():
         assert audit.relative < 1e-6, audit
 
 
+def test_a_constraint_that_moves_with_time_does_the_work():
+    """A mass at the distance 0.5 m + 0.1 m sin(3 t) has m v^2/2 with v = 0.3 m/s cos(3 t), however it is damped."""
+    system = kn.System("pushed", gravity=(0, 0, 0))
+    mass = system.body("mass", mass=2.0)
+    system.prismatic("slide", system.world, mass, axis="x", q=0.5, damping=4.0)
+    system.constraint("rod", "distance", a=system.world, b=mass, distance="0.5 + 0.1*sin(3*t)")
+    run = kn.simulate(system, 1.7)
+    v, lost = 0.3 * np.cos(3 * 1.7), 4.0 * 0.09 * (1.7 / 2 + np.sin(6 * 1.7) / 12)
+    assert run.audit.work["slide.damping"] == pytest.approx(-lost, rel=1e-9)
+    assert run.audit.work["rod"] == pytest.approx(v**2 - 0.09 + lost, rel=1e-9)
+    assert run.audit.relative < 1e-12
+
+
+def test_a_pendulum_that_is_pulled_in_and_let_out():
+    system = kn.System("swing", gravity=(0, -9.81, 0))
+    bob = system.body("bob", mass=2.0)
+    carriage = system.body("carriage", mass=0.5)
+    system.prismatic("x", system.world, carriage, axis="x", q=0.3)
+    system.prismatic("y", carriage, bob, axis="y", guess=-0.4)
+    system.constraint("rope", "distance", a=system.world, b=bob, distance="0.5 + 0.1*sin(3*t)")
+    audit = kn.simulate(system, 3.0).audit
+    assert set(audit.work) == {"rope"} and abs(audit.work["rope"]) > 0.1
+    assert audit.relative < 1e-6
+
+
 def test_stiff():
     """A stiff damper: the exact motion between stored states needs many small steps, or another way."""
     system = pendulum(q=2.0, damping=3000.0)

@@ -6,7 +6,7 @@ import pytest
 from raw_requests import ask, ask_socket, frame, open_socket
 from served_arm import PAGE, ROUTES
 
-from kinode.errors import ArgumentError
+import kinode as kn
 from kinode.studio.live_pages.gate import MOST_TOKENS, Gate
 
 # -- who has a cookie is let in --------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_wrong_openings(server, cookie, changes, status):
 
 @pytest.mark.parametrize("name", ["", "a b", "http://lab7", "lab7/x", "lab7:port"])
 def test_names_are_checked(name):
-    with pytest.raises(ArgumentError, match="host:port"):
+    with pytest.raises(kn.ArgumentError, match="host:port"):
         Gate("127.0.0.1", 1, [name])
 
 

@@ -131,10 +131,11 @@ def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
 def test_the_command_serves_a_model_and_tells_what_is_wrong(model_file, monkeypatch):
     monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
     opened, said = [], []
-    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("webbrowser.open", opened.append)  # which finds none
     monkeypatch.setattr(LiveView, "wait", lambda self, seconds=None: True)
     serve_model(model_file, until="500 ms", say=said.append)
     assert opened[0].startswith("http://127.0.0.1:") and "double_pendulum.yaml" in said[0]
+    assert "no browser was found on this machine: open http://127.0.0.1:" in said[0]
     with pytest.raises(kn.ModelError, match="no such file"):
         serve_model(model_file.parent / "nothing.yaml", say=said.append)
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from page_wire import SECONDS, Slow, play
 
-from kinode.errors import ArgumentError, AssemblyError, Gap, LawError, ModelError, SimulationError
+import kinode as kn
+from kinode.errors import Gap
 from kinode.studio.live_pages.message import describe_error
 from kinode.studio.live_pages.session import Session
 
@@ -104,7 +105,7 @@ def test_seq_must_grow():
 
 @pytest.mark.parametrize("kind", ["", "stop", "overtaken", "stopped"])
 def test_words_of_the_session_are_no_kinds(kind):
-    with pytest.raises(ArgumentError, match="word of the session"):
+    with pytest.raises(kn.ArgumentError, match="word of the session"):
         Session().handle(kind, lambda job: {})
 
 
@@ -129,23 +130,23 @@ class Ended:
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (ArgumentError("no such value"), {"message": "no such value", "type": "ArgumentError"}),
+        (kn.ArgumentError("no such value"), {"message": "no such value", "type": "ArgumentError"}),
         (
-            ModelError("must be positive", component="arm", field="mass", file="arm.yaml", line=7),
+            kn.ModelError("must be positive", component="arm", field="mass", file="arm.yaml", line=7),
             {"message": "must be positive", "type": "ModelError", "component": "arm", "field": "mass",
              "file": "arm.yaml", "line": 7},
         ),
         (
-            LawError("an operator is missing", text="2 x", position=2, component="drive"),
+            kn.LawError("an operator is missing", text="2 x", position=2, component="drive"),
             {"message": "an operator is missing", "type": "LawError", "component": "drive", "text": "2 x",
              "position": 2},
         ),
         (
-            AssemblyError("does not close", {"pin": Gap(0.1, 0.0)}),
+            kn.AssemblyError("does not close", {"pin": Gap(0.1, 0.0)}),
             {"message": "does not close", "type": "AssemblyError", "residuals": {"pin": {"length": 0.1, "angle": 0.0}}},
         ),
-        (SimulationError("too stiff", Ended()), {"message": "too stiff", "type": "SimulationError", "t": 0.25}),
-        (SimulationError("too stiff"), {"message": "too stiff", "type": "SimulationError"}),
+        (kn.SimulationError("too stiff", Ended()), {"message": "too stiff", "type": "SimulationError", "t": 0.25}),
+        (kn.SimulationError("too stiff"), {"message": "too stiff", "type": "SimulationError"}),
     ],
 )  # fmt: skip
 def test_errors_become_data(error, expected):
@@ -300,7 +301,7 @@ def test_a_stop_that_raises_is_a_stop():
         begun.set()
         while job.goes_on(0.5):
             time.sleep(0.002)
-        raise ModelError("given up")
+        raise kn.ModelError("given up")
 
     session, begun = Session(), threading.Event()
     session.handle("set", fail)

@@ -18,7 +18,7 @@ STUDIO = "src/kinode/studio/static/studio.js"
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     if not (ROOT / PLAYER).exists():
-        pytest.skip("the player is not built: make player")
+        pytest.skip("the player is not built: python tools/build_player.py")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)

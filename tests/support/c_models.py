@@ -13,10 +13,13 @@ import kinode as kn
 
 
 class LoadedModel:
-    """The library of a model; its functions are called by their names without prefix."""
+    """The library of a model; its functions are called by their names without prefix.
+
+    Without a system it is the one that the folder holds.
+    """
 
     def __init__(self, system, folder: Path, **options) -> None:
-        self.folder = kn.export(system, "c", folder, **options)
+        self.folder = folder if system is None else kn.export(system, "c", folder, **options)
         self.source = next(file for file in folder.glob("*.c") if file.name != "main.c")
         self.name, self.object = self.source.stem, folder / "model.so"
         flags = [*find_compiler(), *FLAGS, "-O0", "-fPIC", "-I", str(folder)]

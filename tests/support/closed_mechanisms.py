@@ -13,7 +13,6 @@ import numpy as np
 from joint_contract import needed_fields
 
 import kinode as kn
-from kinode.algebra.spatial import Pose
 
 PLANAR = ("revolute", "revolute", "revolute", "prismatic")
 SPATIAL = ("revolute", "spherical", "universal", "cylindrical", "prismatic", "planar", "screw", "spherical", "fixed")
@@ -28,8 +27,8 @@ class Edge:
     kind: str
     a: int
     b: int
-    F: Pose
-    M: Pose
+    F: kn.Pose
+    M: kn.Pose
     q: np.ndarray
 
 
@@ -57,9 +56,9 @@ class Mechanism:
             getattr(system, edge.kind)(edge.name, *frames, **given, **more)
         return system
 
-    def poses(self) -> dict[int, Pose]:
+    def poses(self) -> dict[int, kn.Pose]:
         """The pose of each body in the closed position, along the tree."""
-        poses = {-1: Pose(np.eye(3), np.zeros(3))}
+        poses = {-1: kn.Pose(np.eye(3), np.zeros(3))}
         left = [e for e in self.edges if e.name in self.tree]
         while left:
             edge = next(e for e in left if e.a in poses or e.b in poses)
@@ -97,15 +96,15 @@ def mechanics(kind: str):
 
 
 @cache
-def given_axes(kind: str) -> Pose:
+def given_axes(kind: str) -> kn.Pose:
     """The joint's axes as declared, in the canonical ones in which its pose is written."""
     joint, _ = mechanics(kind)
     C = np.asarray(joint.axis_rotation(float, float), dtype=float)
-    return Pose(C.T, np.zeros(3))
+    return kn.Pose(C.T, np.zeros(3))
 
 
-def plain(X: Pose) -> Pose:
-    return Pose(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
+def plain(X: kn.Pose) -> kn.Pose:
+    return kn.Pose(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
 
 
 def random_rotation(rng: np.random.Generator, planar: bool) -> np.ndarray:
@@ -122,7 +121,7 @@ def random_mechanism(seed: int, loops: int, planar: bool) -> Mechanism:
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1 + loops // 2, 3 + 2 * loops))
     place = np.array([1.0, 1.0, 0.0 if planar else 1.0])
-    poses = [Pose(random_rotation(rng, planar), place * rng.uniform(-1, 1, 3)) for _ in range(count)]
+    poses = [kn.Pose(random_rotation(rng, planar), place * rng.uniform(-1, 1, 3)) for _ in range(count)]
     pairs = [(int(rng.integers(-1, k)), k) for k in range(count)]
     ends = set(pairs)
     for _ in range(loops):
@@ -133,11 +132,11 @@ def random_mechanism(seed: int, loops: int, planar: bool) -> Mechanism:
     for k, (a, b) in enumerate(pairs):
         kind = str(rng.choice(PLANAR if planar else SPATIAL))
         joint, form = mechanics(kind)
-        at = Pose(random_rotation(rng, planar), place * rng.uniform(-1, 1, 3))
+        at = kn.Pose(random_rotation(rng, planar), place * rng.uniform(-1, 1, 3))
         if planar and kind == "prismatic":  # along an axis in the plane
-            at = Pose(at.R @ np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), at.p)
+            at = kn.Pose(at.R @ np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), at.p)
         q = joint.advance(joint.neutral_q(), rng.uniform(-2.5, 2.5, joint.n_u)) if joint.n_u else np.empty(0)
-        X_a, X_b = (Pose(np.eye(3), np.zeros(3)) if i < 0 else poses[i] for i in (a, b))
+        X_a, X_b = (kn.Pose(np.eye(3), np.zeros(3)) if i < 0 else poses[i] for i in (a, b))
         frames = (at, at @ plain(joint.transform(q, form)))
         F, M = (plain(X.inverse() @ frame @ given_axes(kind)) for X, frame in zip((X_a, X_b), frames, strict=True))
         edges.append(Edge(f"j{k}", kind, a, b, F, M, q))
@@ -180,7 +179,7 @@ def only_one_angle_closes(mechanism: Mechanism, edge: Edge) -> bool:
     return bool(least > 0.02)
 
 
-def openness(edge: Edge, poses: dict[int, Pose]) -> float:
+def openness(edge: Edge, poses: dict[int, kn.Pose]) -> float:
     """How far a joint's frames are from a pose that the joint allows."""
     joint, form = mechanics(edge.kind)
     C = given_axes(edge.kind).inverse()

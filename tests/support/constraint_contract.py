@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from derivative_checks import check_derivatives, random_point
 
+import kinode as kn
 from kinode.formats.yaml_files import dumps, loads
 from kinode.model.constraints.constraint import CONSTRAINTS, POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.system import System
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import verify
 
 MOTION = "0.3 + 0.7*t + 0.2*t^2"
 
@@ -36,9 +35,9 @@ class ConstraintExample(NamedTuple):
         return issubclass(CONSTRAINTS[self.kind], CoordinateCoupling)
 
 
-def two_arms(example: ConstraintExample, on_world: bool = False, drive: str | None = None) -> System:
+def two_arms(example: ConstraintExample, on_world: bool = False, drive: str | None = None) -> kn.System:
     """Two arms whose six joints are about skew axes, tied by the constraint; a gear's joint closes a loop."""
-    system = System("arms", gravity=(1, -2, -9))
+    system = kn.System("arms", gravity=(1, -2, -9))
     a = system.body("a", mass=1, com=(0.1, 0.2, 0), inertia=(0.02, 0.03, 0.04))
     b = system.body("b", mass=2, com=(0.3, 0, 0.1), inertia=(0.04, 0.05, 0.06))
     c = system.body("c", mass=1.5, com=(0.2, 0.1, 0.1), inertia=(0.03, 0.03, 0.05))
@@ -152,7 +151,7 @@ def bodies_with_rows_of_their_own_say_the_same(example: ConstraintExample) -> No
     """Accelerations, reactions and multipliers by the recursion and by Newton and Euler."""
     if example.couples:
         return
-    verification = verify(two_arms(example), 2, compiled=False)
+    verification = kn.verify(two_arms(example), 2, compiled=False)
     assert verification.ok, str(verification)
     assert {row.quantity for row in verification.rows} >= {"accelerations", "reactions"}
     assert "newton_euler" not in dict(verification.skipped)

@@ -13,7 +13,7 @@ import numpy as np
 from kinode.algebra.trace import Tape, replay
 from kinode.jit.program import Program, interpret
 from kinode.kernels.derivatives.derived_values import find_values
-from kinode.kernels.derivatives.directions import count_columns
+from kinode.kernels.derivatives.request_sizes import count_columns
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_programs import make_program
 from kinode.multibody.snapshot import Snapshot

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import kinode as kn
-from kinode.algebra.scalars import less, where
+from kinode.algebra.scalars import less
 from kinode.algebra.spatial import ZERO3
-from kinode.model.base.element import ELEMENTS, Element, Load
-from kinode.model.base.events import Root, Sampler, exact_seconds
-from kinode.model.base.fields import Value, frame, law, number, record, special
+from kinode.model.base.element import ELEMENTS
+from kinode.model.base.fields import Value, frame, record, special
 
 METHODS = {
     "dopri5": {"rtol": 1e-10, "atol": 1e-12}, "dop853": {"rtol": 1e-10, "atol": 1e-12},
@@ -31,7 +30,7 @@ def ball(name="slide", system=None, **joint):
     return system
 
 
-class Quiet(Element):
+class Quiet(kn.Element):
     """An element without loads."""
 
     def wrenches(self, scene: Any) -> Any:
@@ -44,17 +43,17 @@ class Floor(Quiet):
 
     kind: ClassVar[str] = "floor"
     joint: str = special("text", "who bounces", "slide")
-    restitution: Value = number(None, "speed after, of the speed before", 0.8)
+    restitution: Value = kn.number(None, "speed after, of the speed before", 0.8)
 
     @property
-    def event_functions(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[kn.Root, ...]:
         def g(scene: Any) -> Any:
             return scene.joint_state(self.joint)[0][0]
 
         def rate(scene: Any) -> Any:
             return scene.joint_state(self.joint)[1][0]
 
-        return (Root(None, 0.0, 0.0, g, rate, ("flies", "bounces")),)
+        return (kn.Root(None, 0.0, 0.0, g, rate, ("flies", "bounces")),)
 
     def reset(self, scene: Any, fired: Any) -> Any:
         u = scene.joint_state(self.joint)[1][0]
@@ -76,8 +75,8 @@ class Table(Floor):
     """The same, but what comes slower than the least speed stays: the table then carries the weight."""
 
     kind: ClassVar[str] = "table"
-    least: Value = number("velocity", "speed that is not thrown back", 1e-6)
-    weight: Value = number("force", "of what bounces", 9.81)
+    least: Value = kn.number("velocity", "speed that is not thrown back", 1e-6)
+    weight: Value = kn.number("force", "of what bounces", 9.81)
     on: Any = frame("who bounces")
 
     @property
@@ -85,19 +84,19 @@ class Table(Floor):
         return (("mode", "dimensionless"),)
 
     @property
-    def event_functions(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[kn.Root, ...]:
         (flight,) = super().event_functions
-        pushes = Root("mode", 1.0, 0.0, lambda scene: scene.law(self.weight), words=("lies", "flies"))
-        return (Root("mode", 0.0, 1.0, flight.g, flight.rate, ("flies", "lies")), pushes)
+        pushes = kn.Root("mode", 1.0, 0.0, lambda scene: scene.law(self.weight), words=("lies", "flies"))
+        return (kn.Root("mode", 0.0, 1.0, flight.g, flight.rate, ("flies", "lies")), pushes)
 
     def reset(self, scene: Any, fired: Any) -> Any:
         u, least = scene.joint_state(self.joint)[1][0], scene.law(self.least)
         rests = less(-least, u)
-        return {f"{self.joint}.u": where(rests, 0.0, -scene.law(self.restitution) * u), "mode": rests}
+        return {f"{self.joint}.u": kn.where(rests, 0.0, -scene.law(self.restitution) * u), "mode": rests}
 
     def wrenches(self, scene: Any) -> Any:
         push = scene.discrete_states(self.name)["mode"] * scene.law(self.weight)
-        return (Load(self.on, np.array([0.0, 0.0, push], dtype=object), ZERO3),)
+        return (kn.Load(self.on, np.array([0.0, 0.0, push], dtype=object), ZERO3),)
 
 
 @record
@@ -110,10 +109,10 @@ class Thermostat(Quiet):
     kind: ClassVar[str] = "thermostat"
     quantities: ClassVar[dict[str, str]] = {"T": "dimensionless"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
-    power: Value = number(None, "temperature that the heater leads to", 3.0)
-    tau: Value = number("time", "time constant", 0.5)
-    cold: Value = number(None, "heats below", 1.0)
-    warm: Value = number(None, "stops above", 2.0)
+    power: Value = kn.number(None, "temperature that the heater leads to", 3.0)
+    tau: Value = kn.number("time", "time constant", 0.5)
+    cold: Value = kn.number(None, "heats below", 1.0)
+    warm: Value = kn.number(None, "stops above", 2.0)
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -134,7 +133,7 @@ class Thermostat(Quiet):
         return np.array([(mode * scene.law(self.power) - T) / scene.law(self.tau)], dtype=object)
 
     @property
-    def event_functions(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[kn.Root, ...]:
         def until_warm(scene: Any) -> Any:
             return scene.law(self.warm) - scene.other_states(self.name)[0]
 
@@ -142,8 +141,8 @@ class Thermostat(Quiet):
             return scene.other_states(self.name)[0] - scene.law(self.cold)
 
         return (
-            Root("mode", 1.0, 0.0, until_warm, words=("heats", "rests")),
-            Root("mode", 0.0, 1.0, until_cold, words=("rests", "heats")),
+            kn.Root("mode", 1.0, 0.0, until_warm, words=("heats", "rests")),
+            kn.Root("mode", 0.0, 1.0, until_cold, words=("rests", "heats")),
         )
 
 
@@ -152,15 +151,15 @@ class Latch(Quiet):
     """Notes the first time that a law becomes negative: its mode goes from 0 to 1 and stays."""
 
     kind: ClassVar[str] = "latch"
-    of: Value = law(None, "the law", ...)
+    of: Value = kn.law(None, "the law", ...)
 
     @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"), ("time", "time"))
 
     @property
-    def event_functions(self) -> tuple[Root, ...]:
-        return (Root("mode", 0.0, 1.0, lambda scene: scene.law(self.of), words=("waits", "latches")),)
+    def event_functions(self) -> tuple[kn.Root, ...]:
+        return (kn.Root("mode", 0.0, 1.0, lambda scene: scene.law(self.of), words=("waits", "latches")),)
 
     def reset(self, scene: Any, fired: Any) -> Any:
         return {"time": scene.t}
@@ -171,17 +170,17 @@ class Clock(Quiet):
     """Holds a law as it was at the last tick, and counts the ticks."""
 
     kind: ClassVar[str] = "clock"
-    of: Value = law(None, "the law", 0.0)
-    period: Value = number("time", "from tick to tick", 0.1)
-    phase: Value = number("time", "of the first tick", 0.0)
+    of: Value = kn.law(None, "the law", 0.0)
+    period: Value = kn.number("time", "from tick to tick", 0.1)
+    phase: Value = kn.number("time", "of the first tick", 0.0)
 
     @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("value", "dimensionless"), ("count", "dimensionless"))
 
     @property
-    def clocks(self) -> tuple[Sampler, ...]:
-        return (Sampler(exact_seconds(float(self.period)), exact_seconds(float(self.phase))),)
+    def clocks(self) -> tuple[kn.Sampler, ...]:
+        return (kn.Sampler(kn.exact_seconds(float(self.period)), kn.exact_seconds(float(self.phase))),)
 
     def sample(self, scene: Any, ticked: Any) -> Any:
         return {"value": scene.law(self.of), "count": scene.discrete_states(self.name)["count"] + 1.0}
@@ -192,7 +191,7 @@ class Called(Quiet):
     """A clock whose value is given by a function in Python."""
 
     kind: ClassVar[str] = "called"
-    period: Value = number("time", "from tick to tick", 0.1)
+    period: Value = kn.number("time", "from tick to tick", 0.1)
     reads: str = special("text", "what the function is given", "t")
     function: ClassVar[Any] = staticmethod(lambda t, values: 0.0)
 
@@ -201,11 +200,11 @@ class Called(Quiet):
         return (("value", "dimensionless"),)
 
     @property
-    def clocks(self) -> tuple[Sampler, ...]:
+    def clocks(self) -> tuple[kn.Sampler, ...]:
         def call(t: float, values: Any) -> Any:
             return {"value": type(self).function(t, values)}
 
-        return (Sampler(exact_seconds(float(self.period)), Fraction(0), (self.reads,), call),)
+        return (kn.Sampler(kn.exact_seconds(float(self.period)), Fraction(0), (self.reads,), call),)
 
 
 @record
@@ -219,11 +218,11 @@ class Flutter(Quiet):
         return (("mode", "dimensionless"),)
 
     @property
-    def event_functions(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[kn.Root, ...]:
         def g(scene: Any) -> Any:
             return 0.3 - scene.t
 
-        return (Root("mode", 0.0, 1.0, g), Root("mode", 1.0, 0.0, g))
+        return (kn.Root("mode", 0.0, 1.0, g), kn.Root("mode", 1.0, 0.0, g))
 
 
 KINDS = (Floor, Wall, Table, Thermostat, Latch, Clock, Called, Flutter)

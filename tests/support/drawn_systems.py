@@ -7,10 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 from joint_contract import needed_fields
 
-from kinode.model.base.shapes import box, cylinder, rod, sphere
+import kinode as kn
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.joint import JOINTS
-from kinode.model.system import System
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False)
 SMALL = st.floats(-3, 3, allow_nan=False)
@@ -19,7 +18,7 @@ VISIBLE = st.characters(exclude_categories=("C", "Zl", "Zp"))
 TEXT = st.text(VISIBLE | st.sampled_from("\n\t"), max_size=20)
 
 
-def constants(system: System) -> st.SearchStrategy[Any]:
+def constants(system: kn.System) -> st.SearchStrategy[Any]:
     """Numbers and arithmetic with parameters of no known dimension."""
     names = [name for name, parameter in system.parameters.items() if parameter.dimension is None]
     if not names:
@@ -50,13 +49,13 @@ def masses(draw: st.DrawFn) -> dict[str, Any]:
     mass = draw(POSITIVE)
     choice = draw(st.integers(0, 5))
     if choice == 0:
-        return {"shape": box(draw(POSITIVE), 1.0, 2.0, mass=mass)}
+        return {"shape": kn.box(draw(POSITIVE), 1.0, 2.0, mass=mass)}
     if choice == 1:
-        return {"shape": cylinder(draw(POSITIVE), 1.0, axis="x", density=mass, at=(0, 1, 0))}
+        return {"shape": kn.cylinder(draw(POSITIVE), 1.0, axis="x", density=mass, at=(0, 1, 0))}
     if choice == 2:
-        return {"shape": rod(draw(POSITIVE), mass=mass)}
+        return {"shape": kn.rod(draw(POSITIVE), mass=mass)}
     if choice == 3:
-        return {"mass": mass, "shape": sphere(draw(POSITIVE))}
+        return {"mass": mass, "shape": kn.sphere(draw(POSITIVE))}
     if choice == 4:
         return {"mass": mass, "com": draw(st.tuples(SMALL, SMALL, SMALL)), "inertia": (3.0, 3.0, 4.0, 0.1, -0.2, 0.3)}
     looks = (
@@ -70,7 +69,7 @@ def is_name(text: str) -> bool:
     return bool(text.strip()) and text.isprintable()
 
 
-def _fields(draw: st.DrawFn, system: System, kind: str, name: str) -> dict[str, Any]:
+def _fields(draw: st.DrawFn, system: kn.System, kind: str, name: str) -> dict[str, Any]:
     cls = JOINTS[kind]
     n = len(cls.coordinates)
     fields: dict[str, Any] = needed_fields(kind, 0.01)
@@ -93,7 +92,7 @@ def _fields(draw: st.DrawFn, system: System, kind: str, name: str) -> dict[str, 
     return fields
 
 
-def _add_network(draw: st.DrawFn, system: System) -> None:
+def _add_network(draw: st.DrawFn, system: kn.System) -> None:
     """A motor at whatever turns, a spring at whatever slides, on nodes of any name; a kind of its own beside them."""
     bus, rotor = draw(
         st.lists(st.sampled_from(["bus", "no", "on", "y", "N1", "e5"]), min_size=2, max_size=2, unique=True)
@@ -117,10 +116,10 @@ def _add_network(draw: st.DrawFn, system: System) -> None:
 
 
 @st.composite
-def systems(draw: st.DrawFn, name: str | None = None) -> System:
+def systems(draw: st.DrawFn, name: str | None = None) -> kn.System:
     """A tree with parameters, laws, tables, named frames and elements."""
     gravity = draw(st.tuples(SMALL, SMALL, SMALL))
-    system = System(name or draw(st.text(VISIBLE, min_size=1, max_size=20).filter(is_name)), gravity=gravity)
+    system = kn.System(name or draw(st.text(VISIBLE, min_size=1, max_size=20).filter(is_name)), gravity=gravity)
     for i in range(draw(st.integers(0, 3))):
         value = draw(st.sampled_from(["30 deg", "2.5 m", "3 N*m*s", "7", 0.25, "2 1/s", "1e-3 kg"]))
         bounds = draw(st.sampled_from([None, (-1e9, 1e9)]))

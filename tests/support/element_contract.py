@@ -13,14 +13,22 @@ import numpy as np
 from derivative_checks import check_derivatives, random_point
 from number_kinds import KINDS
 
+import kinode as kn
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import cross
 from kinode.formulations.lagrange import LAGRANGE
-from kinode.model.base.element import Element, Load
-from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
+
+AERODYNAMIC = {
+    "force_coefficients": ("-2 - mach", "-3*beta + incidence*roll_ratio", "-4*alpha*density"),
+    "moment_coefficients": ("-roll_ratio", "airspeed - pitch_ratio", "beta - yaw_ratio + dynamic_pressure"),
+}
+BALLISTIC = {
+    "drag": "3 + incidence^2", "lift": "2.7*mach", "magnus_force": -0.6, "roll_damping": -0.3, "overturning": 3.5,
+    "pitch_damping": -8, "magnus_moment": 0.7,
+}  # fmt: skip
 
 EXACT = 1e-11  # rounding of some hundred operations on loads of the order of 10
 ONE = {"body": "one", "at": (0.2, -0.3, 0.1), "rpy": (0.3, 0.2, -0.4)}
@@ -35,9 +43,9 @@ class ElementExample(NamedTuple):
     between: bool
 
 
-def make_element(example: ElementExample) -> tuple[Topology, Element]:
+def make_element(example: ElementExample) -> tuple[Topology, kn.Element]:
     """Two free bodies and the element."""
-    system = System("two", gravity=(0.0, 0.0, 0.0 if example.kind == "central_gravity" else -9.81))
+    system = kn.System("two", gravity=(0.0, 0.0, 0.0 if example.kind == "central_gravity" else -9.81))
     for name in ("one", "two"):
         body = system.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
         system.free(f"fly_{name}", system.world, body)
@@ -53,7 +61,7 @@ def random_state(topology: Topology, seed: int = 0) -> tuple[np.ndarray, np.ndar
     return q, u
 
 
-def total(loads: Sequence[Load], scene: Snapshot) -> np.ndarray:
+def total(loads: Sequence[kn.Load], scene: Snapshot) -> np.ndarray:
     """Force and moment about the world's origin, of all loads together."""
     force, moment = np.zeros(3), np.zeros(3)
     for load in loads:
@@ -103,7 +111,7 @@ def loads_are_the_slope_of_the_potential(example: ElementExample) -> None:
             v = v if load.at is None else v + cross(w, load.at - moving.pose(load.on).p)
             power += load.force @ v + load.moment @ w
         powers.append(power)
-    if type(element).potential is not Element.potential and getattr(element, "tension", None) is None:
+    if type(element).potential is not kn.Element.potential and getattr(element, "tension", None) is None:
         assert abs(np.array(powers, dtype=float) + np.array(slopes, dtype=float)).max() < EXACT
     else:
         assert not np.any(slopes)

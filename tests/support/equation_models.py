@@ -79,7 +79,7 @@ LOOPS = (four_bar, distant)
 
 
 def unique(wrench) -> np.ndarray:
-    return np.array(wrench.components or [wrench.unique] * 6)
+    return np.array(wrench.components or [not wrench.shared] * 6)
 
 
 def robot() -> kn.System:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,10 @@ MadeFmu = tuple[Path, Any]
 """The folder of an unpacked FMU, and its description."""
 
 
-def make_pair(dynamics: Any, folder: Path, options: dict[str, Any] | None = None) -> dict[str, MadeFmu]:
-    """The FMUs of a system by version, unpacked; FMPy validates their descriptions.
+def make_pair(
+    dynamics: Any, folder: Path, options: dict[str, Any] | None = None, versions: Collection[str] = tuple(FACES)
+) -> dict[str, MadeFmu]:
+    """The FMUs of a system by version, of both unless some are named, unpacked; FMPy validates their descriptions.
 
     The model is compiled once, without optimization.  In an FMU as it is exported the face includes the model's
     source; here it includes the header.
@@ -33,6 +36,8 @@ def make_pair(dynamics: Any, folder: Path, options: dict[str, Any] | None = None
     flags = [*compiler, *(x for x in OPTIONS if x != "-O2"), "-O0", "-fPIC", "-I", "."]
     made = {}
     for version, face in FACES.items():
+        if version not in versions:
+            continue
         parts, name = make_parts(model, version), model.model.name
         place = folder / version
         place.mkdir(parents=True)
@@ -51,9 +56,9 @@ def make_pair(dynamics: Any, folder: Path, options: dict[str, Any] | None = None
 
 
 @cache
-def example_pair(name: str, folder: Path) -> dict[str, MadeFmu]:
+def example_pair(name: str, folder: Path, versions: tuple[str, ...] = tuple(FACES)) -> dict[str, MadeFmu]:
     """The FMUs of an example, made once in a process."""
-    return make_pair(compiled_example(name), folder / name)
+    return make_pair(compiled_example(name), folder / name, versions=versions)
 
 
 def start_instance(made_fmu: MadeFmu, kind: str, tolerance: float | None = None) -> Any:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.errors import Error
 
 HARMLESS = "plain words"
 HOSTILE = (
@@ -57,7 +56,7 @@ def model(words: str = HARMLESS, notes: str = HARMLESS) -> kn.System:
 def accepted(words: str) -> str:
     """The words as a name that is not refused: what cannot be seen has no place in one."""
     if not words.isprintable() or not words.strip():
-        with pytest.raises(Error, match=r"no place|needs a name"):
+        with pytest.raises(kn.Error, match=r"no place|needs a name"):
             kn.System(words)
     return "".join(x for x in words if x.isprintable()).strip() or "x"
 

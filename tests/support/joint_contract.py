@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 from number_kinds import KINDS
 
+import kinode as kn
 from kinode.algebra.scalars import rate, value_and_rate
-from kinode.algebra.spatial import Pose, rotation_from_quaternion, skew
-from kinode.errors import AssemblyError
-from kinode.model.joints.joint import JOINTS, Joint
-from kinode.model.system import System
+from kinode.algebra.spatial import rotation_from_quaternion, skew
+from kinode.model.joints.joint import JOINTS
 from kinode.structure.reversed_joint import Reversed
-from kinode.tasks.assemble import assemble
 
 EXACT = 1e-12  # a few dozen operations on numbers of the order of 1
 SEEDS = range(3)
@@ -33,9 +31,9 @@ def needed_fields(kind: str, number: float = 0.3) -> dict[str, Any]:
     return {name: number for name in needed if name not in ("a", "b")}
 
 
-def make_joint(kind: str, **fields: Any) -> tuple[System, Joint]:
+def make_joint(kind: str, **fields: Any) -> tuple[kn.System, kn.Joint]:
     """A joint of a kind, with a skew axis."""
-    system = System("one")
+    system = kn.System("one")
     body = system.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
     specs = JOINTS[kind].specs()
     fields = needed_fields(kind) | fields
@@ -62,12 +60,12 @@ def random_q(joint: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return q, rng.uniform(-2.0, 2.0, joint.n_u)
 
 
-def flat(X: Pose) -> np.ndarray:
+def flat(X: kn.Pose) -> np.ndarray:
     return np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
 
 
-def plain(X: Pose) -> Pose:
-    return Pose(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
+def plain(X: kn.Pose) -> kn.Pose:
+    return kn.Pose(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
 
 
 def velocity_of_pose(joint: Any, form: np.ndarray, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -78,9 +76,9 @@ def velocity_of_pose(joint: Any, form: np.ndarray, q: np.ndarray, u: np.ndarray)
     return np.concatenate([[turn[2, 1], turn[0, 2], turn[1, 0]], R.T @ change[9:]])
 
 
-def pose_near(X: Pose, e: np.ndarray) -> Pose:
+def pose_near(X: kn.Pose, e: np.ndarray) -> kn.Pose:
     """The pose moved by a small twist [w; v] in its own axes."""
-    return Pose(X.R @ (np.eye(3) + skew(e[:3])), X.p + X.R @ e[3:])
+    return kn.Pose(X.R @ (np.eye(3) + skew(e[:3])), X.p + X.R @ e[3:])
 
 
 # -- the contract --------------------------------------------------------------------------------------------
@@ -173,7 +171,7 @@ def closure_in_every_kind_of_number(kind: str) -> None:
     c[:4] /= np.linalg.norm(c[:4])
 
     def residuals(c: np.ndarray) -> np.ndarray:
-        return joint.closure(Pose(rotation_from_quaternion(c[:4]), c[4:]), form)
+        return joint.closure(kn.Pose(rotation_from_quaternion(c[:4]), c[4:]), form)
 
     for number, compute in KINDS.items():
         assert abs(compute(residuals, (c,)) - KINDS["floats"](residuals, (c,))).max(initial=0.0) < EXACT, number
@@ -199,20 +197,20 @@ def a_loop_closes_in_poses_of_the_joint_alone(kind: str) -> None:
         X = plain(joint.transform(q, form))
         if axis is not None:
             axis = axis / np.linalg.norm(axis)
-            X = Pose(X.R @ (2 * np.outer(axis, axis) - np.eye(3)), X.p)
+            X = kn.Pose(X.R @ (2 * np.outer(axis, axis) - np.eye(3)), X.p)
         again = plain(joint.transform(np.asarray(joint.solve_coordinates(X, form), dtype=float), form))
         allowed = max(abs(again.R - X.R).max(), abs(again.p - X.p).max()) < 1e-9
         system, record = make_joint(kind)
-        C = Pose(np.asarray(record.axis_rotation(system.nominal, system.nominal), dtype=float), np.zeros(3))
+        C = kn.Pose(np.asarray(record.axis_rotation(system.nominal, system.nominal), dtype=float), np.zeros(3))
         placed = plain(C @ X @ C.inverse())
         pose = {"position": placed.p.tolist(), "matrix": placed.R.tolist()}
         system.free("beside", system.world, system["body"], **pose)
         if allowed:
-            closed = assemble(system)
+            closed = kn.assemble(system)
             assert max(gap.angle + gap.length for gap in closed.residual.values()) < 1e-9
         else:
-            with pytest.raises(AssemblyError):
-                assemble(system)
+            with pytest.raises(kn.AssemblyError):
+                kn.assemble(system)
 
 
 def efforts_do_the_work_that_speeds_ask_for(kind: str) -> None:

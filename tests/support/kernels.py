@@ -6,8 +6,7 @@ import ctypes
 
 import numpy as np
 
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import ARGUMENTS, Machine
 from kinode.jit.program import Block, Program
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from kinode.model.system import System
+import kinode as kn
 
 BAR = {"mass": 1.0, "com": (0.1, 0.02, 0.03), "inertia": (0.02, 0.03, 0.04)}
 
 
 def four_bar(second="revolute", third="revolute", offset=0.0, order=("j1", "j2", "j4", "j3"), drives=None):
     """A planar four-bar in space; ``offset`` moves the mass of the coupler out of the plane."""
-    system = System("four_bar", gravity=(0, -9.81, 0))
+    system = kn.System("four_bar", gravity=(0, -9.81, 0))
     a = system.body("a", mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
     b = system.body("b", mass=2, com=(0.3, 0, offset), inertia=(0.01, 0.05, 0.05))
     c = system.body("c", mass=1.5, com=(0.2, 0, 0), inertia=(0.01, 0.03, 0.03))
@@ -29,7 +29,7 @@ def four_bar(second="revolute", third="revolute", offset=0.0, order=("j1", "j2",
 
 def four_bars(count, angle=0.0, speed=0.0):
     """IFToMM A02: uprights of length 1 side by side, each with the next a parallelogram."""
-    system = System("four_bars", gravity=(0, -9.81, 0))
+    system = kn.System("four_bars", gravity=(0, -9.81, 0))
     J = 1 / 12
     rods = []
     for i in range(count + 1):
@@ -45,7 +45,7 @@ def four_bars(count, angle=0.0, speed=0.0):
 
 def parallelogram(extra):
     """Two uprights and a coupler; ``extra`` adds a third upright to the middle of the coupler."""
-    system = System("parallelogram", gravity=(0, -9.81, 0))
+    system = kn.System("parallelogram", gravity=(0, -9.81, 0))
     up = {"mass": 1, "com": (0, 0.5, 0), "inertia": (0.08, 0.01, 0.08)}
     left, right = system.body("left", **up), system.body("right", **up)
     bar = system.body("bar", mass=2, com=(1, 0, 0), inertia=(0.01, 0.5, 0.5))
@@ -65,7 +65,7 @@ def beam(left, right=None):
 
     Without a joint on the right it lies on a shoe there, which holds its height alone.
     """
-    system = System("beam", gravity=(0, -10, 0))
+    system = kn.System("beam", gravity=(0, -10, 0))
     cart = system.body("cart", mass=5, inertia=(0.1, 0.1, 0.1))
     bar = system.body("bar", mass=2, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
     system.prismatic("slide", system.world, cart, axis="x")
@@ -81,7 +81,7 @@ def beam(left, right=None):
 
 def chain(lengths, twists, angles):
     """Hinges in a ring by Denavit and Hartenberg: turn, then ``length`` along x, then ``twist`` about x."""
-    system = System("ring", gravity=(0, -9.81, 1.0))
+    system = kn.System("ring", gravity=(0, -9.81, 1.0))
     last = system.world
     for k, (a, twist, angle) in enumerate(zip(lengths, twists, angles, strict=True)):
         start = {"q": angle} if k == 0 else {"guess": angle}
@@ -113,7 +113,7 @@ def bricard():
 
 def arm():
     """A tree: driven shoulder, ball, slide."""
-    system = System("arm", gravity=(0, 0, -9.81))
+    system = kn.System("arm", gravity=(0, 0, -9.81))
     one, two, three = (system.body(name, **BAR) for name in ("one", "two", "three"))
     system.revolute("shoulder", system.world, one, axis="y", motion="0.3*t")
     system.spherical("ball", one.at(0.4, 0, 0), two)

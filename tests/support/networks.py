@@ -51,9 +51,8 @@ def random_snapshot(system, seed=0):
     dynamics = kn.compile(system)
     rng = np.random.default_rng(seed)
     n = dynamics
-    from kinode.kernels.state import State
 
-    return dynamics.snapshot(State(0.3, rng.normal(size=n.n_q), rng.normal(size=n.n_u), rng.normal(size=n.n_z)))
+    return dynamics.snapshot(kn.State(0.3, rng.normal(size=n.n_q), rng.normal(size=n.n_u), rng.normal(size=n.n_z)))
 
 
 # -- modified nodal analysis, dense, written for itself ------------------------------------------------

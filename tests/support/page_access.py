@@ -1,17 +1,19 @@
 """Accessibility of a page as axe-core finds it."""
 
-from page_patience import settle, shows
+from page_patience import settle
 from player_pages import ROOT
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-FAULTS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+AT_REST = "() => document.getAnimations().every((each) => each.playState !== 'running')"
+FAULTS = """async (part) => (await axe.run(part ?? document, { resultTypes: ["violations"] })).violations
   .filter(({ impact }) => impact === "serious" || impact === "critical")
   .map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(" ")])"""
 
 
-def check_access(page, name):
-    """No serious fault of accessibility in what is seen now, or in a moment: what fades is hard to read meanwhile."""
+def check_access(page, name, part=None):
+    """No serious fault of accessibility in a part of what is seen, as soon as nothing fades: that is hard to read."""
     if AXE.exists():
         page.evaluate(AXE.read_text())
         settle(page)
-        shows(page, FAULTS, [], name=name)
+        page.wait_for_function(AT_REST)
+        assert page.evaluate(FAULTS, part) == [], name

@@ -1,12 +1,12 @@
 """How tests read a page: never once and at once, for what a page shows comes with a later picture or answer.
 
 ``look`` reads when all drawing that was asked for is done: what a page does by itself.  ``shows``, ``says`` and
-``soon`` read until what is expected is there: what comes after a pause of the page or with an answer of its server.
+``expect`` let Playwright wait until what is expected is there: what comes after a pause or with an answer of a server.
 """
 
 from __future__ import annotations
 
-import time
+import re
 
 from player_pages import PATIENCE
 
@@ -14,7 +14,10 @@ from player_pages import PATIENCE
 DRAWN = """await (globalThis.kinodePlayer?.drawn()
   ?? new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));"""
 LOOK = "async (asked) => {{ {drawn} return ({script})(asked); }}"
-PAUSE = 20  # ms between two looks
+SAME = """([asked, expected]) => {{
+  const sort = (_, each) => each?.constructor === Object ? Object.fromEntries(Object.entries(each).sort()) : each;
+  return JSON.stringify(({script})(asked) ?? null, sort) === JSON.stringify(expected, sort);
+}}"""
 
 
 def settle(page):
@@ -27,36 +30,28 @@ def look(page, script, asked=None):
     return page.evaluate(LOOK.format(drawn=DRAWN, script=script), asked)
 
 
-def soon(page, check, *given):
-    """What a check gives as soon as it finds no fault; its last fault where patience ends."""
-    end = time.monotonic() + PATIENCE / 1000
-    while True:
-        try:
-            return check(*given)
-        except AssertionError:
-            if time.monotonic() > end:
-                raise
-        page.wait_for_timeout(PAUSE)
+def expect(place):
+    """What Playwright expects of a locator, with the patience of these tests."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=PATIENCE)
+    return expect(place)
 
 
 def shows(page, script, expected, asked=None, name=""):
     """Wait until a function of the page gives what is expected."""
+    from playwright.sync_api import TimeoutError
 
-    def check():
+    try:
+        page.wait_for_function(SAME.format(script=script), arg=[asked, expected])
+    except TimeoutError:
         seen = page.evaluate(script, asked)
-        assert seen == expected, f"{name or script} gives {seen!r}, not {expected!r}"
-
-    soon(page, check)
+        raise AssertionError(f"{name or script} gives {seen!r}, not {expected!r}") from None
 
 
 def says(place, *words):
     """Wait until a place of the page, a locator, is seen and has all these words; all of its text."""
-
-    def check():
-        seen = place.inner_text()
-        lacking = [each for each in words if each not in seen]
-        assert not lacking, f"{place} says {seen!r}, without {lacking}"
-        return seen
-
-    place.wait_for()
-    return soon(place.page, check)
+    expect(place).to_be_visible()
+    pattern = re.compile("".join(f"(?=.*{re.escape(each)})" for each in words), re.DOTALL)
+    expect(place).to_contain_text(pattern, use_inner_text=True)
+    return place.inner_text()

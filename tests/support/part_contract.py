@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.expressions.equation_parser import find_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import ELEMENTS
 from kinode.model.network.friction_parts import FrictionPart
-from kinode.model.network.part import DOMAINS, Part
-from kinode.model.system import System
+from kinode.model.network.part import DOMAINS
 
 EXACT = 1e-10  # rounding of some ten operations on powers of the order of 1 to 100
 SEEDS = range(5)
@@ -32,15 +31,15 @@ class PartExample(NamedTuple):
     keeps_force: bool = False  # whether a mass, a body or a pivot in it takes up force or moment
 
 
-def make_part(example: PartExample, **changes: Any) -> Part:
-    return System("one").element("part", example.kind, **{**example.fields, **changes})
+def make_part(example: PartExample, **changes: Any) -> kn.Part:
+    return kn.System("one").element("part", example.kind, **{**example.fields, **changes})
 
 
 def value(formula: Any, state: Mapping[str, float]) -> Any:
     return formula.evaluate(state.__getitem__) if isinstance(formula, Expression) else formula
 
 
-def find_state(part: Part, formulas: Iterable[Any], seed: int) -> dict[str, float]:
+def find_state(part: kn.Part, formulas: Iterable[Any], seed: int) -> dict[str, float]:
     """A state with random values; what rubs slides the way that its mode says, which no row says."""
     if not isinstance(part, FrictionPart):
         return find_state_in(part, formulas, seed, 1.0)
@@ -49,7 +48,7 @@ def find_state(part: Part, formulas: Iterable[Any], seed: int) -> dict[str, floa
     return next(state for state in states if state["part.mode"] * value(speed, state) > 0.0)
 
 
-def find_state_in(part: Part, formulas: Iterable[Any], seed: int, mode: float) -> dict[str, float]:
+def find_state_in(part: kn.Part, formulas: Iterable[Any], seed: int, mode: float) -> dict[str, float]:
     """Random values for all names, moved by the shortest way onto the rows and their rates."""
     rows = [e.equation.residual for e in part.equations()]
     rows += [find_rate(row) for row in rows]
@@ -74,7 +73,7 @@ def find_state_in(part: Part, formulas: Iterable[Any], seed: int, mode: float) -
 def the_kind_is_declared_in_full(example: PartExample) -> None:
     """Square, names that exist, units that fit; each field, port and unknown is described."""
     cls = ELEMENTS[example.kind]
-    assert issubclass(cls, Part)
+    assert issubclass(cls, kn.Part)
     cls.check_kind()
     assert cls.__doc__
     assert all(spec.doc for _, spec in cls.specs().values())
@@ -123,9 +122,9 @@ def every_quantity_has_a_formula(example: PartExample) -> None:
 
 def a_number_of_the_wrong_sign_is_refused(example: PartExample) -> None:
     cls = ELEMENTS[example.kind]
-    assert issubclass(cls, Part)
+    assert issubclass(cls, kn.Part)
     for field in sorted({*cls.positive, *cls.unsigned}):
-        system = System("one")
+        system = kn.System("one")
         system.parameter("minus_one", -1.0)
         error = refusal(lambda field=field, system=system: _put(system, example, field, -1.0))
         assert (error.component, error.field) == ("part", field) and "must" in str(error)
@@ -134,15 +133,15 @@ def a_number_of_the_wrong_sign_is_refused(example: PartExample) -> None:
         assert (error.component, error.field) == ("part", field) and "must" in str(error)
 
 
-def _put(system: System, example: PartExample, field: str, value: Any) -> Any:
+def _put(system: kn.System, example: PartExample, field: str, value: Any) -> Any:
     return system.element("part", example.kind, **{**example.fields, field: value})
 
 
-def refusal(action: Callable[[], Any]) -> ModelError:
+def refusal(action: Callable[[], Any]) -> kn.ModelError:
     """The error by which something is refused."""
     try:
         action()
-    except ModelError as error:
+    except kn.ModelError as error:
         return error
     raise AssertionError("is not refused")
 

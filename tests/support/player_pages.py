@@ -58,7 +58,7 @@ def what_is_missing():
         find_chromium()
     except (ImportError, kn.Error) as error:
         return str(error)
-    return "" if PLAYER.exists() else "the player is not built: make player"
+    return "" if PLAYER.exists() else "the player is not built: python tools/build_player.py"
 
 
 def must_run():

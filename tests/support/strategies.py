@@ -12,9 +12,9 @@ import numpy as np
 from hypothesis import strategies as st
 from joint_contract import needed_fields
 
+import kinode as kn
 from kinode.algebra.spatial import rotation_from_quaternion
 from kinode.model.joints.joint import JOINTS
-from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 
 KINDS = tuple(JOINTS)
@@ -92,7 +92,7 @@ def some_inertia(rng: np.random.Generator) -> np.ndarray:
 
 def build(
     plan: Plan, *, order: list[int] | None = None, world: np.ndarray | None = None, flip: frozenset[int] = frozenset()
-) -> System:
+) -> kn.System:
     """The system of a plan.
 
     ``order`` is the order of declaration, ``world`` a rotation of the whole model, ``flip`` the joints whose a and b
@@ -100,7 +100,7 @@ def build(
     """
     R_0 = np.eye(3) if world is None else world
     gravity = R_0 @ np.array([1.0, -2.0, -9.0]) if plan.gravity else np.zeros(3)
-    system = System("random", gravity=tuple(gravity))
+    system = kn.System("random", gravity=tuple(gravity))
     order = list(range(len(plan.links))) if order is None else order
     for i in order:
         rng = np.random.default_rng((plan.links[i].seed, i, 1))
@@ -123,14 +123,14 @@ def build(
     return system
 
 
-def _frame(system: System, body: int, rng: np.random.Generator, R_0: np.ndarray, spread: float = 0.4):
+def _frame(system: kn.System, body: int, rng: np.random.Generator, R_0: np.ndarray, spread: float = 0.4):
     p, R = rng.uniform(-spread, spread, 3), turn(rng)
     if body < 0:
         return system.world.at(*(R_0 @ p), matrix=(R_0 @ R).tolist())
     return system[f"body{body}"].at(*p, matrix=R.tolist())
 
 
-def _declare_joint(system: System, plan: Plan, i: int, R_0: np.ndarray, flip: bool) -> None:
+def _declare_joint(system: kn.System, plan: Plan, i: int, R_0: np.ndarray, flip: bool) -> None:
     link = plan.links[i]
     rng = np.random.default_rng((link.seed, i, 3))
     near, far = _frame(system, link.parent, rng, R_0), _frame(system, i, rng, R_0)
@@ -160,7 +160,7 @@ def _part(cls: type, k: int) -> str:
     return f".{cls.coordinates[k][0]}" if len(cls.coordinates) > 1 else ""
 
 
-def _declare_force(system: System, plan: Plan, k: int, i: int, R_0: np.ndarray) -> None:
+def _declare_force(system: kn.System, plan: Plan, k: int, i: int, R_0: np.ndarray) -> None:
     rng = np.random.default_rng((plan.seed, k, 4))
     at = _frame(system, i, rng, R_0)
     size = rng.uniform(-5.0, 5.0, 3)

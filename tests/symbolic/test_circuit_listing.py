@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from strategies import build, plans
 
 import kinode as kn
-from kinode.kernels.state import State
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify_states import random_state
 from known import circuit as known
@@ -98,7 +97,7 @@ def test_every_equation_holds_along_a_run(name, basis):
     system = kn.load(f"examples/{name}.yaml")
     run = kn.simulate(system, 0.2, samples=21)
     k = 13
-    state = State(float(run.t[k]), run.q[k], run.u[k], run.z[k])
+    state = kn.State(float(run.t[k]), run.q[k], run.u[k], run.z[k])
     now = kn.circuit(system, basis).evaluate(state)
     assert now.worst[0] < HOLDS, now.worst
     assert abs(now.tellegen) <= 1e-12 * sum(abs(x) for x in now.power.values())
@@ -121,7 +120,7 @@ def test_equations_hold_on_random_systems(plan):
     """All kinds of joints, drives, springs, forces and gears, at random states."""
     system = build(plan)
     topology = find_topology(system)
-    state = State(*random_state(topology, np.random.default_rng(plan.seed)))
+    state = kn.State(*random_state(topology, np.random.default_rng(plan.seed)))
     now = kn.circuit(system).evaluate(state)
     assert now.worst[0] < HOLDS, now.worst
     assert abs(now.tellegen) <= 1e-11 * (1.0 + sum(abs(x) for x in now.power.values()))
@@ -130,7 +129,7 @@ def test_equations_hold_on_random_systems(plan):
 @pytest.mark.parametrize("name", ELEMENT_EXAMPLES)
 def test_equations_hold_with_every_kind_of_element(name):
     topology, _ = make_element(ELEMENT_EXAMPLES[name])
-    now = kn.circuit(topology.system).evaluate(State(0.3, *random_element_state(topology), np.zeros(topology.n_z)))
+    now = kn.circuit(topology.system).evaluate(kn.State(0.3, *random_element_state(topology), np.zeros(topology.n_z)))
     assert now.worst[0] < HOLDS, now.worst
 
 

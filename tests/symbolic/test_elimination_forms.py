@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from strategies import plans, topology_of
 
 import kinode as kn
+from kinode.algebra.normal_form import TooLongError
 from kinode.algebra.trace import Tape
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.model.base.frames import Frame
@@ -252,3 +253,19 @@ def test_what_has_no_elimination_says_why():
     with pytest.raises(kn.Error, match="has no inertia about some axis"):
         _ = light.B1
     assert light.at().weights.any()
+
+
+def test_a_body_that_flies_has_nothing_to_eliminate():
+    flying = kn.equations(kn.load("examples/asymmetric_shell.yaml"), "newton_euler").elimination
+    assert flying.text().startswith("asymmetric_shell: 6 velocities, 0 constraint forces") and flying.B1.shape == (0, 0)
+
+
+def test_what_is_too_long_for_an_inverse_is_printed_without_it(monkeypatch):
+    def too_long(block):
+        raise TooLongError
+
+    sheet = kn.equations(kn.load("examples/elastic_system.yaml"), "newton_euler").elimination.reduced
+    monkeypatch.setattr("kinode.symbolic.elimination_forms.elimination_matrices.inverse", too_long)
+    with pytest.raises(kn.Error, match="written out"):
+        _ = sheet.B1
+    assert "M, 6 x 6" in sheet.text() and "B1 = " not in sheet.text()

@@ -13,7 +13,6 @@ from hostile_words import HARMLESS, HOSTILE, TEXTS, accepted, equations, explana
 from hypothesis import example, given, settings
 
 import kinode as kn
-from kinode.errors import Error
 from kinode.symbolic.escaped_text import LATEX, comment, docstring, latex_text
 from kinode.symbolic.notation import RESERVED_WORDS
 
@@ -110,7 +109,7 @@ def test_code_with_any_name_of_a_parameter(tmp_path):
         try:
             system.parameter(word, 1.0 + 0.01 * len(names))
             names.append(word)
-        except Error as error:  # a word of laws or of Python
+        except kn.Error as error:  # a word of laws or of Python
             assert re.search("reserved|meaning in Python", str(error))
     assert len(names) > 60
     system.table("curve", axes=[-1.0, 0.0, 1.0], values=[1.0, 2.0, 4.0], outside="hold")

@@ -11,7 +11,6 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.symbolic import notation
-from kinode.symbolic.explain import explain
 from kinode.tasks.verify_states import random_state
 
 EXAMPLES = "examples"
@@ -67,7 +66,7 @@ def check(system, state=None, source=compiled):
     dynamics = kn.compile(system)
     state = dynamics.initial if state is None else state
     evaluate, wrench = source(dynamics, state)
-    explanation = explain(system, at=state)
+    explanation = kn.explain(system, at=state)
     numbers = computed(explanation, dynamics, state)
     size = max(1.0, max(map(abs, numbers.values())))
 
@@ -145,13 +144,13 @@ def test_rotors_of_parts():
     system.revolute("pin", system.world, system.body("arm", mass=3, com=(0.35, 0, 0), inertia={"zz": 0.15}))
     system.shaft_inertia("rotor", "shaft", inertia=6e-5)
     system.gearbox("gear", "shaft", "pin", ratio=60)
-    explanation = explain(system)
+    explanation = kn.explain(system)
     assert explanation.values["eps_arm_z"] == pytest.approx(-3 * 9.81 * 0.35 / (0.15 + 3 * 0.35**2 + 3600 * 6e-5))
     assert explanation.values["rest_pin"] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_latex_and_html():
-    explanation = explain(geared())
+    explanation = kn.explain(geared())
     latex = explanation.latex(document=True)
     assert latex.count(r"\begin{align*}") == latex.count(r"\end{align*}") > 5
     assert r"\omega_{\mathrm{arm,z}} &= \dot{q}_{\mathrm{joint\_1}}" in latex
@@ -163,21 +162,21 @@ def test_latex_and_html():
 
 
 def test_the_state_is_chosen_by_name():
-    explanation = explain(geared(), at={"joint_1.q": 0.0, "joint_1.u": 3.0})
+    explanation = kn.explain(geared(), at={"joint_1.q": 0.0, "joint_1.u": 3.0})
     assert explanation.values["w_arm_z"] == 3.0
     assert explanation.values["rC_arm_x"] == pytest.approx(0.25)
 
 
 def test_what_is_refused():
     with pytest.raises(kn.ArgumentError, match="a System is expected"):
-        explain("pendulum.yaml")
+        kn.explain("pendulum.yaml")
     with pytest.raises(KeyError, match="Guess"):
-        explain(geared())["Guess"]
+        kn.explain(geared())["Guess"]
 
 
 def test_nothing_is_left_out_as_long():
     """The ship with its gimbal: every formula is written, those longer than a line with names for their parts."""
-    explanation = explain(kn.load(f"{EXAMPLES}/ship_gimbal.yaml"))
+    explanation = kn.explain(kn.load(f"{EXAMPLES}/ship_gimbal.yaml"))
     assert "long)" not in explanation.text() + explanation.html()
     names, formulas = explanation.formulas.keys(), explanation.formulas
     assert max(formula.count_ops() for formula in formulas.values()) <= 60
@@ -190,7 +189,7 @@ def test_mass_centers_move_as_they_do():
     system = kn.load(f"{EXAMPLES}/ship_gimbal.yaml")
     dynamics = kn.compile(system)
     state = state_of(dynamics, 4)
-    values = explain(system, at=state).values
+    values = kn.explain(system, at=state).values
     names = ["camera.com.position", "camera.com.velocity@camera", "camera.com.acceleration@camera"]
     expected = dynamics.evaluate(names, state.t, state.q, state.u, z=state.z)
     for name, stem in zip(names, ("rC", "vC", "WC"), strict=True):

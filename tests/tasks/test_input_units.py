@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
+import xarray
 
 import kinode as kn
 
@@ -26,3 +28,27 @@ def test_an_input_takes_values_in_its_unit():
     ):
         with pytest.raises(kn.Error, match=r"push.*3 mm is in m; N is needed"):
             use({"push": "3 mm"})
+
+
+def test_names_and_facts_of_a_course_tell_its_units():
+    """The same course as two arrays in SI, and as pandas and xarray give it in other units."""
+    system = kn.System("cart")
+    push = system.input("push", "5 N")
+    system.prismatic("rail", system.world, system.body("cart", mass=2), axis="x", effort=push)
+    dynamics, t = kn.compile(system), np.linspace(0.0, 1.0, 11)
+    force = 3.0 + np.sin(5 * t)
+    times = pandas.Index(1e3 * t, name="t [ms]")
+    courses = {
+        "heading": pandas.Series(1e-3 * force, index=times, name="push [kN]"),
+        "durations": pandas.Series(force, index=pandas.to_timedelta(t, unit="s")),
+        "facts": xarray.DataArray(
+            1e3 * force, dims="t", coords={"t": ("t", 1e3 * t, {"units": "ms"})}, attrs={"units": "mN"}
+        ),
+    }
+    expected = kn.simulate(dynamics, 1.0, inputs={"push": (t, force)})["rail.q"][-1]
+    for kind, course in courses.items():
+        assert kn.simulate(dynamics, 1.0, inputs={"push": course})["rail.q"][-1] == pytest.approx(expected), kind
+    with pytest.warns(UserWarning, match="taken in N; if they are in kN, write 'push_kN kN'"):
+        kn.simulate(dynamics, 1.0, inputs={"push": courses["durations"].rename("push_kN")})
+    with pytest.raises(kn.Error, match=r"push.*3 mm is in m|'mm' is no unit of what is measured in N"):
+        kn.simulate(dynamics, 1.0, inputs={"push": courses["durations"].rename("push [mm]")})

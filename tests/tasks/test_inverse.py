@@ -113,6 +113,7 @@ def test_speeds_may_be_given():
     np.testing.assert_allclose(turned["joint.effort"], np.tile(np.cross(w, J @ w), (11, 1)), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("error::kinode.errors.RunWarning")  # what guides a point is no support that could let go
 def test_the_path_of_a_point():
     """Two links by the law of cosines; the elbow stays on the side where the model has it."""
     t = np.linspace(0, 2, 9)

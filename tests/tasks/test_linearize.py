@@ -223,7 +223,7 @@ def test_who_holds_a_loop_holds_all_of_it(joint):
     start = kn.assemble(system)
     for name in ("left", "right", "pin", "top"):
         system.change(name, q=None, guess=start[f"{name}.q"])
-    system.change(joint, guess=None, motion=repr(float(start[f"{joint}.q"])))
+    system.change(joint, guess=None, motion=float(start[f"{joint}.q"]))
     driven = kn.simulate(system, 0.001)[f"{joint}.effort.drive"][0]
     assert held.holding[f"{joint}.effort"] == pytest.approx(driven, rel=1e-9)
 

@@ -5,7 +5,6 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.tasks.mobility import near_singular
 
 # count in space, in the plane, true freedoms, redundant constraints
@@ -64,7 +63,7 @@ def test_loops_apart_are_told_apart():
 
 
 def test_drives_against_each_other_carry_stress():
-    free = Dynamics(models.four_bar("spherical", "cylindrical"))
+    free = kn.Dynamics(models.four_bar("spherical", "cylindrical"))
     there = float(free.initial.q[free.topology.q_of["j4"]][0])
     found = kn.mobility(models.four_bar("spherical", "cylindrical", drives={"j1": 0.9, "j4": there}))
     assert (found.driven, found.spatial, found.freedoms, found.redundant) == (2, -1, 0, 1)
@@ -91,7 +90,7 @@ def test_drives_are_counted():
 
 
 def test_a_compiled_system_will_do():
-    assert kn.mobility(Dynamics(models.four_bar())) == kn.mobility(models.four_bar())
+    assert kn.mobility(kn.Dynamics(models.four_bar())) == kn.mobility(models.four_bar())
 
 
 @pytest.mark.parametrize("samples", [151, 2001])

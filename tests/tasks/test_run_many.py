@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.kernels.kernel_options import Kernel
 from kinode.ode import compiled_loops
 from kinode.ode.integrate import integrate
 from kinode.simulation.solver import Options, Solver
@@ -277,12 +280,32 @@ def test_a_run_with_other_independent_constraints_is_made_and_noted():
     assert rows[0].results[of] > 0.1
 
 
+def find_other_rows(dynamics):
+    """Independent constraint rows that serve as well as those in use."""
+    own = dynamics.closure.rows
+    G = dynamics.loops.evaluate(dynamics.point(dynamics.initial))[1]
+    choices = itertools.combinations(range(len(G)), len(own))
+    return next(choice for choice in choices if choice != own and rows_serve(G, choice, len(own)))
+
+
+def test_code_of_a_run_stays_in_memory_when_another_run_takes_other_rows():
+    """Loops in machine code hold addresses only: code that was freed under them ended the process."""
+    dynamics = kn.compile(table())
+    own = dynamics.closure.rows
+    dynamics.start.use_rows(find_other_rows(dynamics))
+    run = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options())
+    kernels, code = weakref.ref(dynamics.kernels), weakref.ref(dynamics.kernels.machine(Kernel("rate")).engine[0])
+    dynamics.start.use_rows(own)
+    Solver(dynamics, dynamics.parameters, dynamics.inputs, Options())  # keeps its kernels in the place of the others
+    gc.collect()
+    assert code() is not None
+    assert dynamics.kernels is not kernels() and kernels().kernel_at(run.kernel.address) == Kernel("rate")
+
+
 def test_rows_that_one_run_chooses_are_kept_from_the_others(monkeypatch):
     """A start that chooses other independent rows gets a compiled system of its own; the common one keeps its rows."""
     dynamics, of = kn.compile(table()), "board.velocity|peak"
-    own = dynamics.closure.rows
-    G = dynamics.loops.evaluate(dynamics.point(dynamics.initial))[1]
-    other = next(c for c in itertools.combinations(range(len(G)), len(own)) if c != own and rows_serve(G, c))
+    own, other = dynamics.closure.rows, find_other_rows(dynamics)
     plain = run_many(dynamics, [{}, {}], 0.2, of=of).wait()
     find_begin, chosen = run_rows.find_begin, []
 

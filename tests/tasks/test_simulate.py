@@ -228,6 +228,11 @@ def test_a_law_without_value():
     assert caught.value.run.t[-1] == pytest.approx(1.0, abs=1e-9)
 
 
+def test_zero_divided_by_zero_is_no_zero():
+    with pytest.raises(kn.SimulationError, match=r"the effort of pin, 0/\(t - t\), is nan"):
+        kn.simulate(pendulum(effort="0/(t-t)"), 1.0)
+
+
 def test_a_motion_that_runs_away():
     with pytest.raises(
         kn.SimulationError, match=r"the speed of pin \(pin.u\), then \S+ rad/s, changes fastest"
@@ -258,7 +263,7 @@ def test_a_motion_that_runs_away():
     (1.0, {"atol": [1e-6] * 3}, "atol: expected one number or 2"),
     (1.0, {"method": "rk5"}, "method: there is no 'rk5'; did you mean dopri5. The methods are dopri5, auto"),
     (1.0, {"method": "rk4"}, 'step: method "rk4" needs'),
-    (1.0, {"step": 0.1}, "step: .dopri5. chooses its steps itself"),
+    (1.0, {"step": 0.1}, "step: .auto. chooses its steps itself"),
     (1.0, {"max_step": 0}, "max_step: a positive number"),
     (1.0, {"start": {"pin.x": 1.0}}, "no coordinate 'pin.x'"),
     (1.0, {"start": 3}, "start: values by name, a State"),
@@ -308,13 +313,13 @@ def interrupt(after=time.process_time() + 0.3):
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
-run = kn.simulate(dynamics, 1e6, **{options})
-print(run.status, len(run) > 10, 0 < run.end.t < 1e6, run.message.startswith("interrupted at t ="))
+run = kn.simulate(dynamics, 3e5, **{options})
+print(run.status, len(run) > 10, 0 < run.end.t < 3e5, run.message.startswith("interrupted at t ="))
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="signals as on POSIX")
-@pytest.mark.parametrize("options", [{}, {"method": "stiff"}, {"stop_when": "t > 9e5"}])
+@pytest.mark.parametrize("options", [{}, {"method": "stiff"}, {"stop_when": "t > 2.9e5"}])
 def test_control_c_returns_the_run(options):
     code = INTERRUPTED.format(folder=os.path.dirname(__file__), options=options)
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)

@@ -26,7 +26,7 @@ def imported(warm):
 
 
 def test_a_run_after_it_imports_nothing():
-    assert "kinode.dynamics.initialization.assembler" in imported("")
+    assert "kinode.dynamics.named_quantities" in imported("")
     assert imported("warm_up()") == []
 
 

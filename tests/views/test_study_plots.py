@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.views.plots.study_plots import find_shares
 
 FORCE, SPEED = "elbow.reaction.force|peak", "elbow.u|rms"
@@ -80,7 +79,7 @@ def test_report_is_one_file_with_tables_and_pictures(samples, tmp_path):
     (((), {"x": "elbow"}), "did you mean 'elbow.q'"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(grid, arguments, words):
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(kn.ArgumentError, match=words):
         grid.plot(*arguments[0], **arguments[1], shown=False)
 
 

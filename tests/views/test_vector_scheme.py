@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_choice import examples_for
 from PIL import Image
 
 import kinode as kn
@@ -12,8 +13,6 @@ from kinode.views.mechanism.clear_space import crossing
 from kinode.views.mechanism.scheme_tiers import SchemeTiers, drive_table, tier_table
 from kinode.views.mechanism.vector_scheme import Scheme, draw_scheme
 from kinode.views.style import style
-
-MODELS = sorted(path.stem for path in Path("examples").glob("*.yaml"))
 
 
 def gimbal():
@@ -124,7 +123,7 @@ def test_tables_say_what_stands_at_each_number():
     assert drives[1] == own
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [path.stem for path in examples_for(fields=False)])
 def test_examples(name):
     system = kn.load(f"examples/{name}.yaml")
     words = check(system)

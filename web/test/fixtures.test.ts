@@ -45,7 +45,7 @@ describe("loads of a rotor as kinode gives them", () => {
   }
 });
 
-const known = import.meta.glob<string>("../../tests/known/player_*/pendulum.txt", { query: "?raw", import: "default", eager: true });
+const known = import.meta.glob<string>(["../../tests/known/player_*/pendulum.txt", "../../tests/known/stored/pages/pendulum.txt"], { query: "?raw", import: "default", eager: true });
 
 it("knows data of version 1", () => expect(Object.keys(known).some((path) => path.includes("player_1/"))).toBe(true));
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.records import dataclass
 
 MAX_BREAKS = 10_000_000  # of one expression in one run
 

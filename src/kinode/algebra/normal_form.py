@@ -23,7 +23,7 @@ with a canonical form of trigonometric polynomials over the rationals would make
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -41,6 +41,7 @@ LONGEST = 500  # terms of an expression
 DIGITS = 30  # of a long coefficient
 LONG_BITS = 128  # of a denominator, from which on a coefficient is rounded
 CANCELLED_BITS = 43  # by which a sum is smaller than its terms, if the rest is rounding of the model's 15 digits
+TELL = 1000  # operations after which the count is told
 TEXT_LENGTH = 32  # characters of an atom that count as one operation
 PLAIN: Wave = ("", ())
 ONE: Key = ((), PLAIN)
@@ -50,24 +51,46 @@ class TooLongError(Exception):
     """An expression has more than ``LONGEST`` terms, or takes more operations than its budget: too long to read."""
 
 
-class _Budget:
-    """Operations that are left."""
+class Budget:
+    """Operations that are left, of a part of the work and of the whole that it is part of."""
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "operations", "outer", "told", "watch")
 
-    def __init__(self, operations: int) -> None:
-        self.left = operations
+    def __init__(self, operations: int, outer: Budget | None, watch: Callable[[int], object] | None) -> None:
+        self.operations, self.left, self.outer = operations, operations, outer
+        self.watch, self.told = watch, 0
+
+    @property
+    def spent(self) -> int:
+        """The operations so far."""
+        return self.operations - self.left
+
+    def take(self, operations: int) -> None:
+        """Take operations from the part, and from the whole; where they do not last, nothing is left."""
+        if operations > self.left:
+            self.left = 0
+            raise TooLongError
+        self.left -= operations
+        if self.outer is not None:
+            self.outer.take(operations)
+        if self.watch is not None and self.spent >= self.told + TELL:
+            self.told = self.spent
+            self.watch(self.spent)
 
 
-_BUDGET: ContextVar[_Budget | None] = ContextVar("budget", default=None)
+_BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def budget(operations: int) -> Iterator[None]:
-    """Raise ``TooLongError`` within, after so many products and sums of terms; the count is the same on any machine."""
-    token = _BUDGET.set(_Budget(operations))
+def budget(operations: int, watch: Callable[[int], object] | None = None) -> Iterator[Budget]:
+    """Raise ``TooLongError`` within, after so many products and sums of terms; the count is the same on any machine.
+
+    A budget within another one is part of it.  ``watch`` is told from time to time how many there were.
+    """
+    limit = Budget(operations, _BUDGET.get(), watch)
+    token = _BUDGET.set(limit)
     try:
-        yield
+        yield limit
     finally:
         _BUDGET.reset(token)
 
@@ -76,9 +99,7 @@ def spend(operations: int) -> None:
     """Take operations from the budget, if there is one."""
     limit = _BUDGET.get()
     if limit is not None:
-        limit.left -= operations
-        if limit.left < 0:
-            raise TooLongError
+        limit.take(operations)
 
 
 class Atom:

@@ -10,17 +10,36 @@ keeps the zeros.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, asin, atan2, cos, less, maximum, minimum, sin, sqrt, tidy, where
-from kinode.records import dataclass
+from kinode.algebra.scalars import (
+    Array,
+    Scalar,
+    asin,
+    atan2,
+    cos,
+    is_number,
+    less,
+    maximum,
+    minimum,
+    sin,
+    sqrt,
+    tidy,
+    where,
+)
 
 ZERO3 = np.zeros(3)
 IDENTITY3 = np.eye(3)
+# What angles of 0, 30, 45, 60 and 90 degrees put into rotations; numbers this near to one of them are meant to be it.
+COMMON_ENTRIES = np.array([0.0, 0.5, math.sqrt(0.5), math.sqrt(0.75), 1.0])
+BETWEEN = (COMMON_ENTRIES[:-1] + COMMON_ENTRIES[1:]) / 2.0
+ENTRY_ROUNDING = 1e-15
 
 
 def vector(x: Scalar, y: Scalar, z: Scalar) -> Array:
@@ -51,6 +70,26 @@ def skew(a: Array) -> Array:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]], dtype=object)
 
 
+def exact_entries(entries: Sequence[Any] | Array) -> Array:
+    """Entries of rotations, with exact 0, 1/2, sqrt(1/2), sqrt(3)/2 and 1 of either sign in place of rounded ones.
+
+    cos 90 deg is 6e-17 in floating point, and would be printed and compiled.  What is no plain number stays as it is.
+    """
+    values = entries if isinstance(entries, np.ndarray) and entries.dtype == float else tidy(entries)
+    if values.dtype == object:
+        return np.array([_exact_entry(x) for x in values.flat], dtype=object).reshape(values.shape)
+    size = abs(values)
+    nearest = COMMON_ENTRIES[np.searchsorted(BETWEEN, size)]
+    return np.where(abs(size - nearest) <= ENTRY_ROUNDING, np.copysign(nearest, values), values) + 0.0  # no -0.0
+
+
+def _exact_entry(x: Scalar) -> Scalar:
+    if not is_number(x):
+        return x
+    near = (float(entry) for entry in COMMON_ENTRIES if abs(abs(x) - entry) <= ENTRY_ROUNDING)
+    return next((math.copysign(entry, x) for entry in near), float(x)) + 0.0
+
+
 def rotation_about(axis: Array, angle: Scalar) -> Array:
     """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis (T-1.1)."""
     S = skew(axis)
@@ -74,7 +113,7 @@ def rotation_from_quaternion(quaternion: Array) -> Array:
 def rotation_from_rpy(rpy: Sequence[Scalar]) -> Array:
     """R = Rz(yaw) Ry(pitch) Rx(roll)."""
     roll, pitch, yaw = rpy
-    cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
+    cr, sr, cp, sp, cy, sy = exact_entries([cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)])
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -156,7 +195,7 @@ def rotation_to_axis(axis: Sequence[Scalar], nominal: Sequence[float]) -> Array:
     y = cross(z, helper)
     y = y / norm(y)
     x = cross(y, z)
-    return tidy(np.column_stack([x, y, z]))
+    return exact_entries(np.column_stack([x, y, z]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,9 +88,9 @@ for command in (
     export,
     examples,
     schema,
-    bench,
 ):
     app.command()(command)
+app.command(hidden=True, context_settings={"ignore_unknown_options": True})(bench)
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +25,8 @@ from kinode.cli.options import (
 if TYPE_CHECKING:
     from kinode.model.system import System
     from kinode.symbolic.explanation import Explanation
+
+MOST_PARTS = 100  # of an elimination, each with a budget of its own
 
 
 @reporting_errors
@@ -48,7 +52,7 @@ def equations(
     python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
     values: Annotated[
-        bool, typer.Option("--values", help="Of vectors or an elimination: values at the start.")
+        bool, typer.Option("--values", help="Of vectors, an elimination or balances: values at the start.")
     ] = False,
     base: Base = "fixed",
     trust: Trust = False,
@@ -77,20 +81,35 @@ def equations(
     names = [name.strip() for name in reactions.split(",") if name.strip()]
     system = load_model(model, base, trust, argument, package)
     if frame is not None:
-        _print_balances(system, frame, formulation, shape, names, latex, {"python": python, "c": c})
+        _print_balances(system, frame, formulation, shape, names, latex, {"python": python, "c": c}, values)
         return
-    derived = derive(system, formulation or ("newton_euler" if elimination else None), shape, names)
-    printed: Any = find_elimination(derived) if elimination else derived
-    files = {latex: lambda: printed.latex(document=True), python: printed.python, c: printed.c}
-    for path, write in files.items():
-        if path is not None:
-            write_text(path, write())
-            typer.echo(f"wrote {path}")
     width = max(console().width, 40)
-    if not any(files):
-        typer.echo(printed.text(width))
+    with counting_operations():
+        derived = derive(system, formulation or ("newton_euler" if elimination else None), shape, names)
+        printed: Any = find_elimination(derived) if elimination else derived
+        files = {latex: lambda: printed.latex(document=True), python: printed.python, c: printed.c}
+        texts = {path: write() for path, write in files.items() if path is not None}
+        text = "" if texts else printed.text(width)
+    for path, content in texts.items():
+        write_text(path, content)
+        typer.echo(f"wrote {path}")
+    if not texts:
+        typer.echo(text)
     if values:
         print_values(printed, width)
+
+
+@contextmanager
+def counting_operations() -> Iterator[None]:
+    """A line on a terminal that counts the operations of what is written out, where it takes longer than a second."""
+    from kinode.algebra.normal_form import budget
+    from kinode.simulation.progress_bar import Progress
+    from kinode.symbolic.printed_equations import LARGEST_BUDGET
+
+    most = MOST_PARTS * LARGEST_BUDGET
+    words = f"writing out: {{:,.0f}} operations, at most {LARGEST_BUDGET:,} a part".format
+    with Progress(0.0, LARGEST_BUDGET, None, words) as bar, budget(most, bar):
+        yield
 
 
 def print_values(derived: object, width: int) -> None:
@@ -102,7 +121,7 @@ def print_values(derived: object, width: int) -> None:
         typer.echo(f"\nValues at the start, {derived.at().text(width)}")
         return
     if not isinstance(derived, VectorEquations):
-        raise typer.BadParameter("is for --shape vectors and --elimination", param_hint="--values")
+        raise typer.BadParameter("is for --shape vectors, --elimination and --frame", param_hint="--values")
     start = derived.dynamics.initial
     at_start = derived.values(start.t, start.q, start.u, z=start.z)
     typer.echo(f"\nValues at the start, in the null base\n{at_start.text(width)}")
@@ -110,23 +129,28 @@ def print_values(derived: object, width: int) -> None:
 
 def _print_balances(
     system: System, frame: str, formulation: str | None, shape: str, names: list[str], latex: Path | None,
-    code: dict[str, Path | None],
+    code: dict[str, Path | None], values: bool,
 ) -> None:  # fmt: skip
-    """Balances about a frame: as text, or as a LaTeX document."""
+    """Balances about a frame: as text, or as a LaTeX document; and the values of their symbols at the start."""
     from kinode.cli.terminal_tables import console
     from kinode.symbolic.balances.frame_equations import frame_equations
+    from kinode.symbolic.printed_equations import writing_out
 
     for option, path in code.items():
         if path is not None:
             raise typer.BadParameter(
                 "balances about a frame are printed, or written with --latex", param_hint=f"--{option}"
             )
-    sheet = frame_equations(system, frame, formulation, shape, names)
+    with writing_out(system):
+        sheet = frame_equations(system, frame, formulation, shape, names)
+    width = max(console().width, 40)
     if latex is None:
-        typer.echo(sheet.text(max(console().width, 40)))
+        typer.echo(sheet.text(width))
     else:
         write_text(latex, sheet.latex(document=True))
         typer.echo(f"wrote {latex}")
+    if values:
+        typer.echo(f"\nValues at the start\n{sheet.values().text(width)}")
 
 
 @reporting_errors

@@ -13,6 +13,7 @@ from kinode.cli.options import (
     Method,
     Model,
     Step,
+    TimeColumn,
     Trust,
     XacroArguments,
     XacroPackages,
@@ -35,6 +36,7 @@ def identify(
     input_: Annotated[
         list[str] | None, typer.Option("--input", metavar="NAME=COLUMN", help="An input's column; or a value.")
     ] = None,
+    time: TimeColumn = None,
     free_start: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A start value that is found for each record.")
     ] = None,
@@ -44,6 +46,9 @@ def identify(
         list[str] | None, typer.Option(metavar="QUANTITY=VALUE", help="Noise of a channel; else it is found.")
     ] = None,
     loss: Annotated[str, typer.Option(help="linear, soft_l1, huber, cauchy or arctan.")] = "linear",
+    starts: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="From how many places the search begins; else as needed.")
+    ] = None,
     check: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="A record that is not fitted.")] = None,
     method: Method = None,
     step: Step = None,
@@ -64,7 +69,7 @@ def identify(
 
     \b
     kinode identify arm.yaml log.csv --measure 'elbow.q=angle_deg deg' --free J
-    kinode identify axis.yaml a.csv b.csv --measure motor.current=i \\
+    kinode identify axis.yaml a.csv b.csv --time 'Zeit_ms ms' --measure motor.current=i \\
         --input 'voltage=u_V V' --free k --free 'c=0..2' --check c.csv
     """
     from kinode.tasks.fits.identify import identify as fit_model
@@ -74,7 +79,8 @@ def identify(
         system, [str(path) for path in data], measure=pairs("--measure", measure),
         free=dict(_read_free(text) for text in free), inputs=pairs("--input", input_), free_start=free_start or (),
         start=pairs("--start", start) or None, parameters=pairs("--set", set_), noise=pairs("--noise", noise),
-        loss=loss, check=[str(path) for path in check] if check else None, **find_options(system, method, step),
+        loss=loss, time=time, starts=starts, check=[str(path) for path in check] if check else None,
+        **find_options(system, method, step),
     )  # fmt: skip
     typer.echo(str(fit))
     files: list[Path] = []

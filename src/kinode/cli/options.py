@@ -8,8 +8,12 @@ from __future__ import annotations
 import functools
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,15 +67,21 @@ XacroArguments = Annotated[
 XacroPackages = Annotated[
     list[str] | None, typer.Option("--package", metavar="NAME=FOLDER", help="Where a package of a xacro file is.")
 ]
+NoEquations = Annotated[bool, typer.Option("--no-equations", help="Leave the equations of motion out of the page.")]
+TimeColumn = Annotated[
+    str | None, typer.Option("--time", metavar="COLUMN", help="Times in these files, with their unit: 'Zeit_ms ms'.")
+]
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors as messages on stderr with an exit code, not as stack traces."""
+    """Errors and warnings as messages on stderr, not as stack traces and lines of source; errors have an exit code."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, **given: Any) -> None:
         try:
-            command(*args, **given)
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+                command(*args, **given)
         except KeyboardInterrupt:
             say("stopped")
             raise typer.Exit(130) from None
@@ -97,6 +107,42 @@ def _words(error: Exception) -> str:
 def say(text: str) -> None:
     """A message for the user, beside the results."""
     typer.echo(f"kinode: {text}", err=True)
+
+
+@contextmanager
+def keeping_results() -> Iterator[None]:
+    """Ctrl-C once stops what runs; what was reached is then kept, even if it is pressed again out of impatience."""
+    presses = 0
+
+    def press(number: int, frame: object) -> None:
+        nonlocal presses
+        presses += 1
+        if presses == 2:
+            say("stopping: what was reached is being kept; Ctrl-C again gives it up")
+            return
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def say_stopped(run: Trajectory) -> None:
+    """Say at once where Ctrl-C stopped a run."""
+    if run.status == "stopped":
+        say(f"stopped at t = {float(run.t[-1]) if len(run) else 0.0:g} s; what follows is the run up to there")
+
+
+def exit_if_stopped(run: Trajectory) -> None:
+    """Exit code 130 for a run that was stopped by Ctrl-C."""
+    if run.status == "stopped":
+        raise typer.Exit(130)
 
 
 def print_result(trajectory: Trajectory, names: list[str], quiet: bool) -> None:
@@ -187,7 +233,7 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
     return values
 
 
-def input_pairs(texts: list[str] | None) -> dict[str, Any]:
+def input_pairs(system: System, texts: list[str] | None, time: str | None = None) -> dict[str, Any]:
     """The inputs of --input: a value, or a column of a file over time, ``u=log.csv:u_V V``."""
     values: dict[str, Any] = dict(pairs("--input", texts))
     for name, text in values.items():
@@ -195,7 +241,7 @@ def input_pairs(texts: list[str] | None) -> dict[str, Any]:
         if course is not None:
             from kinode.tasks.fits.measured_records import read_course_of, read_record
 
-            values[name] = read_course_of(read_record(course[1]), course[2])
+            values[name] = read_course_of(system, name, read_record(course[1], time=time), course[2])
     return values
 
 
@@ -208,17 +254,18 @@ def read_time(system: System, option: str, text: str) -> float:
 
 
 def write_files(
-    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None, tables: dict[str, Path | None]
-) -> list[Path]:
+    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None,
+    tables: dict[str, Path | None], equations: bool = True,
+) -> list[Path]:  # fmt: skip
     """Write the files that the options name; a run that failed on the way is written up to its failure.
 
-    ``tables`` are files by the method of a run that writes them.
+    ``tables`` are files by the method of a run that writes them; ``equations`` says whether the report has them.
     """
     files = []
     if report is not None:
         from kinode.views.report.html_report import report as write_report
 
-        files.append(write_report(trajectory, report))
+        files.append(write_report(trajectory, report, equations=equations))
     if save is not None:
         trajectory.save(save)
         files.append(save)

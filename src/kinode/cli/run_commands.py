@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,23 +13,28 @@ from kinode.cli.options import (
     Debug,
     Method,
     Model,
+    NoEquations,
     ReactionPart,
     Step,
+    TimeColumn,
     Trust,
     XacroArguments,
     XacroPackages,
+    exit_if_stopped,
     find_end,
     find_options,
     input_pairs,
+    keeping_results,
     load_model,
     pairs,
     print_result,
     reporting_errors,
     say,
     say_notes,
+    say_stopped,
     write_files,
 )
-from kinode.errors import SimulationError
+from kinode.errors import GuessWarning, RunWarning, SimulationError
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -52,8 +58,10 @@ def run(
     input_: Annotated[
         list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input; or FILE.csv:COLUMN.")
     ] = None,
+    time: TimeColumn = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report into this folder.")] = None,
+    no_equations: NoEquations = False,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run as NetCDF.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what --show names, or the states.")] = None,
     excel: Annotated[Path | None, typer.Option(metavar="FILE", help="The same as .xlsx, a sheet a component.")] = None,
@@ -91,16 +99,33 @@ def run(
         if find_expression(system, name) is None:
             find_quantity(system, name)
     options = find_options(system, method, step, rtol, atol, samples, every)
-    changes = {"parameters": pairs("--set", set_), "inputs": input_pairs(input_), "start": pairs("--start", start)}
+    changes = {
+        "parameters": pairs("--set", set_),
+        "inputs": input_pairs(system, input_, time),
+        "start": pairs("--start", start),
+    }
     options |= {key: value for key, value in changes.items() if value}
-    trajectory, failure = _simulate(system, find_end(system, until), options, debug, formulation)
-    files = write_files(trajectory, names, report, save, {"to_csv": csv, "to_excel": excel, "to_mat": mat})
-    if len(trajectory):
-        print_result(trajectory, names, quiet)
-    for path in files:
-        if not quiet:
-            typer.echo(f"wrote {path}")
-    _exit_unless_complete(trajectory, failure)
+    end = find_end(system, until)
+    with keeping_results():
+        with warnings.catch_warnings():
+            if not quiet:  # these are events of the run too, and printed with it
+                warnings.simplefilter("ignore", GuessWarning)
+                warnings.simplefilter("ignore", RunWarning)
+            trajectory, failure = _simulate(system, end, options, debug, formulation)
+        say_stopped(trajectory)
+        tables = {"to_csv": csv, "to_excel": excel, "to_mat": mat}
+        files = write_files(trajectory, names, report, save, tables, not no_equations)
+    try:
+        if len(trajectory):
+            print_result(trajectory, names, quiet)
+    finally:  # tables of a long run may be left out by Ctrl-C
+        for path in files:
+            if not quiet:
+                typer.echo(f"wrote {path}")
+    if failure is not None:
+        say(str(failure))
+        raise typer.Exit(1)
+    exit_if_stopped(trajectory)
 
 
 def _simulate(
@@ -116,16 +141,6 @@ def _simulate(
         if error.run is None or debug:
             raise
         return error.run, error
-
-
-def _exit_unless_complete(trajectory: Trajectory, failure: SimulationError | None) -> None:
-    """Exit code 1 for a run that failed, 130 for one that was stopped by Ctrl-C."""
-    if failure is not None:
-        say(str(failure))
-        raise typer.Exit(1)
-    if trajectory.status == "stopped":
-        say(f"stopped at t = {float(trajectory.t[-1]) if len(trajectory) else 0.0:g} s")
-        raise typer.Exit(130)
 
 
 @reporting_errors
@@ -212,12 +227,14 @@ def reactions(
     if frequency is not None:
         read_frequency(frequency)
     trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
+    say_stopped(trajectory)
     if joint is None:
         print_all(trajectory, hold or None)
-        return
-    print_joint(trajectory, Question(joint, part.value, hold or None, causes, at, frequency, plot))
-    if plot is not None:
-        typer.echo(f"wrote {plot}")
+    else:
+        print_joint(trajectory, Question(joint, part.value, hold or None, causes, at, frequency, plot))
+        if plot is not None:
+            typer.echo(f"wrote {plot}")
+    exit_if_stopped(trajectory)
 
 
 @reporting_errors
@@ -257,8 +274,10 @@ def balance(
     frame = about or next(iter([*system.frames, *system.bodies]), "world")
     system.find_frame(frame)
     trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
+    say_stopped(trajectory)
     balanced = trajectory.balance(of, frame)
     print_balance(balanced)
     if plot is not None:
         balanced.plot(of="moment" if moment else "force", axis=axis, file=plot)
         typer.echo(f"wrote {plot}")
+    exit_if_stopped(trajectory)

@@ -13,6 +13,7 @@ from kinode.cli.options import (
     Method,
     Model,
     Step,
+    TimeColumn,
     Trust,
     XacroArguments,
     XacroPackages,
@@ -46,6 +47,7 @@ def sweep(
     input_: Annotated[
         list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Of all runs; or FILE.csv:COLUMN.")
     ] = None,
+    time: TimeColumn = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start of all runs.")] = None,
     processes: Annotated[bool, typer.Option("--processes", help="Use processes in the place of threads.")] = False,
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many threads or processes.")] = None,
@@ -86,7 +88,7 @@ def sweep(
     study = make_study(
         system, axes, find_end(system, until), keep=wanted, design=design, n=n, seed=seed,
         start=pairs("--start", start) or None, parameters=pairs("--set", set_),
-        inputs=input_pairs(input_), on=cluster or ("processes" if processes else None),
+        inputs=input_pairs(system, input_, time), on=cluster or ("processes" if processes else None),
         workers=workers, store=store,
         **find_options(system, method, step),
     )  # fmt: skip

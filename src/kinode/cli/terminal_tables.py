@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from kinode.results.load_summary import compute_loads, describe_left_out, describe_sharing
+from kinode.simulation.event_log import REMARKS
 from kinode.views.report.model_section import describe_status
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
-    from kinode.model.system import System
     from kinode.results.frame_balances.run_balance import RunBalance
     from kinode.results.trajectory import Trajectory
     from kinode.tasks.verify import Verification
@@ -80,14 +80,17 @@ def print_run(run: Trajectory) -> None:
 
 
 def _print_events(out: Console, run: Trajectory) -> None:
-    """Events: singular positions in a line, changes in a table."""
+    """Events: singular positions in a line, remarks as they are, changes in a table."""
     singular = [event for event in run.events if event.kind == "singular"]
     if singular:
         times = ", ".join(number(event.time) for event in singular[:MOST_ROWS])
         names = ", ".join(dict.fromkeys(name for event in singular for name in event.components))
         out.print(Text(f"singular positions of {names} at s: {times}"))
         _rest(out, len(singular), "of them; --report shows them all")
-    changes = [event for event in run.events if event.kind != "singular"]
+    for event in run.events:
+        if event.kind in REMARKS:
+            out.print(Text(event.message))
+    changes = [event for event in run.events if event.kind != "singular" and event.kind not in REMARKS]
     if changes:
         rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:MOST_ROWS]]
         out.print()
@@ -174,10 +177,3 @@ def print_list(items: Sequence[tuple[str, str]]) -> None:
     for name, words in items:
         table.add_row(Text(name, style="bold"), Text(words))
     console().print(table)
-
-
-def print_bench(system: System, rows: Sequence[tuple[str, float, str]]) -> None:
-    """What was measured."""
-    shown = [[words, number(value, 3), unit] for words, value, unit in rows]
-    title = f"{system.name}: {len(system.bodies)} bodies, {len(system.joints)} joints"
-    console().print(make_table(title, ["work", "measured", "unit"], shown, left=(0, 2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from kinode.cli.options import (
     Base,
     Debug,
     Method,
+    NoEquations,
     Trust,
     XacroArguments,
     XacroPackages,
@@ -22,6 +24,7 @@ from kinode.cli.options import (
     pairs,
     reporting_errors,
     say,
+    say_stopped,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ def view(
     video: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a .webm or .mp4 film.")] = None,
     live: Annotated[bool, typer.Option("--live", help="Change numbers on the page; the run follows.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Compare independent derivations too.")] = False,
+    no_equations: NoEquations = False,
     base: Base = "fixed",
     trust: Trust = False,
     argument: XacroArguments = None,
@@ -65,7 +69,7 @@ def view(
     """
     if live:
         reading = {"trust": trust, "arguments": pairs("--argument", argument), "packages": pairs("--package", package)}
-        _view_live(files, until, pairs("--set", set_), base, reading)
+        _view_live(files, until, pairs("--set", set_), base, reading, not no_equations)
         return
     read = partial(load_model, base=base, trust=trust, arguments=argument, packages=package)
     runs = [_find_run(file, until, method, set_, start, rate, read, trust, debug) for file in files]
@@ -78,8 +82,16 @@ def view(
         typer.echo(f"wrote {write_video(runs[0], video)}")
         if output is None:
             return
-    path = show(runs[0], output, beside=runs[1:], keep=keep or (), rate=rate, verify=verify, labels=labels)
-    typer.echo(f"wrote {path}" if output is not None else f"opened {path}")
+    path = show(
+        runs[0], output, beside=runs[1:], keep=keep or (), rate=rate, verify=verify, labels=labels, browser=False,
+        equations=not no_equations,
+    )  # fmt: skip
+    if output is None and webbrowser.open(path.resolve().as_uri()):
+        typer.echo(f"opened {path}")
+        return
+    typer.echo(f"wrote {path}")
+    if output is None:
+        say("no browser was found on this machine: open the file in one (--output FILE chooses its place)")
 
 
 def _find_run(
@@ -101,20 +113,21 @@ def _find_run(
     changes = {"parameters": pairs("--set", set_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}
     try:
-        return simulate(system, end, **options)
+        run: Trajectory = simulate(system, end, **options)
     except SimulationError as error:
         if error.run is None or debug:
             raise
         say(str(error))
-        run: Trajectory = error.run
-        return run
+        run = error.run
+    say_stopped(run)
+    return run
 
 
 def _view_live(
-    files: list[Path], until: str | None, values: dict[str, str], base: Base, reading: dict[str, Any]
+    files: list[Path], until: str | None, values: dict[str, str], base: Base, reading: dict[str, Any], equations: bool
 ) -> None:
     if len(files) != 1 or files[0].suffix.lower() in RUN_FILES:
         raise typer.BadParameter("--live takes one model file")
     from kinode.studio.live_pages.live_view import serve_model
 
-    serve_model(files[0], until=until, values=values, base=base, reading=reading)
+    serve_model(files[0], until=until, values=values, base=base, reading=reading, equations=equations)

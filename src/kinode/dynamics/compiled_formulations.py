@@ -31,10 +31,9 @@ def check_applies(formulation: str, topology: Topology) -> None:
     """Raise where a formulation does not apply to a system."""
     if formulation in (RECURSIVE_NAME, "circuit"):
         return
-    # imports all formulations, which few runs need
-    from kinode.formulations.formulation_table import FORMULATIONS, without_events
+    from kinode.formulations.scope import SCOPES, without_events  # few runs need it
 
-    reason = FORMULATIONS[formulation].applies(topology)
+    reason = SCOPES[formulation](topology)
     if formulation == NEWTON_EULER_NAME:
         reason = reason or without_events(topology)
     if reason:

@@ -14,19 +14,19 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.frame_calls.lost_frames import check_seen
 from kinode.dynamics.left_out_loads import find_left_out
-from kinode.dynamics.redundant_reactions import ReactionSharing, is_redundant, share
+from kinode.dynamics.load_uniqueness import is_redundant
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
-from kinode.kernels.derivatives.shared_quantities import ACTED_ON, SHARE_OF
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
-from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, QuantityName
+from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, SHARE_OF, QuantityName
 from kinode.multibody.restraints.effort_origins import EffortOrigins
 from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
+    from kinode.dynamics.redundant_reactions import ReactionSharing
 
 PARTS = ("total", "static", "kinetic")
 
@@ -69,6 +69,8 @@ def joint_wrenches(
 ) -> dict[str, Wrench]:
     """Wrenches of joints by name; ``sharing`` may be given where it is known for the same states and share."""
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
+        from kinode.dynamics.redundant_reactions import share  # which trees do without
+
         sharing = share(dynamics, states, wanted.part, wanted.support)
     in_own_axes = wanted.about is None and wanted.axes is None
     if sharing is not None and in_own_axes and not wanted.whole and wanted.support is None:
@@ -100,7 +102,7 @@ def joint_wrenches(
             on=wanted.on or joint.b.body,
             at=wanted.about or f"{name}.child",
             frame=wanted.axes or f"{name}.parent",
-            unique=all(unique),
+            unique=all(unique) and name not in left_out,
             components=unique if in_own_axes or all(unique) else None,
             shared=shared,
             left_out=left_out.get(name, ()),
@@ -161,20 +163,6 @@ def transform_change(
         moment = moment + np.cross(points["at"] - points["about"], force)
     R_WA = rotations.get("axes", rotations["R"])
     return np.hstack([np.einsum("tji,tj->ti", R_WA, x) for x in (force, moment)])
-
-
-def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
-    """Whether a quantity by name depends on the distribution of redundant reactions."""
-    if not is_redundant(dynamics):
-        return False
-    if name.sort == "constraint":
-        return name.quantity != "residual"
-    if name.sort == "link":
-        return name.quantity.rpartition(".")[2] in ("force", "moment")
-    if name.sort != "joint":
-        return False
-    acted_on = dynamics.system.joints[name.owner].driven or name.owner in dynamics.topology.tied
-    return name.quantity in JOINT_WRENCHES or (acted_on and name.quantity in ACTED_ON)
 
 
 def by_name(

@@ -8,7 +8,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import constraint_change, first_parameters, transform_change
-from kinode.dynamics.redundant_reactions import ReactionSharing
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.model.circuit_links.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
@@ -17,6 +16,7 @@ from kinode.model.quantity_names import QuantityName, find_quantity
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
+    from kinode.dynamics.redundant_reactions import ReactionSharing
 
 
 def link_change(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:

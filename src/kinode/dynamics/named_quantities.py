@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.frame_calls.lost_frames import check_frames
-from kinode.dynamics.joint_reactions import by_name, is_shared
+from kinode.dynamics.joint_reactions import by_name
 from kinode.dynamics.link_reactions import link_change
-from kinode.dynamics.redundant_reactions import ReactionSharing
+from kinode.dynamics.load_uniqueness import is_shared
 from kinode.dynamics.state_batches.state_batch import StateBatch, split_values
 from kinode.model.quantity_names import find_quantity
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
+    from kinode.dynamics.redundant_reactions import ReactionSharing
 
 
 def evaluate_names(

@@ -9,6 +9,7 @@ by a compiled loop for all states, and by singular values where that loop finds 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -26,7 +27,6 @@ from kinode.errors import ModelError
 from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.kernel_options import Kernel, LoadOptions, SharingOptions
 from kinode.multibody.restraints.loop_statics import Support
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -231,12 +231,6 @@ def _find_tables(dynamics: Dynamics, p: Array) -> StressTables:
         constants = JointConstants(dynamics.topology, p, dynamics.arguments.resolver(p))
         known = _TABLES[dynamics.kernels] = (p.tobytes(), StressTables(dynamics.topology, constants))
     return known[1]
-
-
-def is_redundant(dynamics: Dynamics) -> bool:
-    """Whether constraint rows are redundant, so that reactions may not be unique."""
-    closure = dynamics.closure if dynamics.topology.constrained else None
-    return closure is not None and len(closure.rows) < closure.total
 
 
 def share(

@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.load_uniqueness import is_shared
 from kinode.dynamics.redundant_reactions import Analyses, check_teeth
 from kinode.dynamics.state_batches.certified_sharing import REFERENCES, find_options, share_certified
 from kinode.dynamics.state_batches.compiled_stresses import find_stresses
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import ArgumentError, Error
-from kinode.kernels.derivatives.derived_values import WORDS
+from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS
 from kinode.kernels.kernel_options import Kernel, SharedNames, SharingOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
 
@@ -50,7 +50,7 @@ def _proved(dynamics: Dynamics, states: StateBatch, pattern: SharingOptions) -> 
 
 def find_start_pattern(dynamics: Dynamics, names: Iterable[str]) -> SharingOptions | None:
     """The pattern at the start for these quantities, where some are shared; else None."""
-    words = [name for name in names if name not in WORDS]
+    words = [name for name in names if name not in OF_SYSTEMS]
     if not any(is_shared(dynamics, find_quantity(dynamics.system, name)) for name in words):
         return None
     if dynamics.kernels not in _AT_START:

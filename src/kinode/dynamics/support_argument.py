@@ -163,8 +163,8 @@ def _null_space(dynamics: Dynamics, state: State) -> Array:
     _, G, _ = loops.evaluate(dynamics.point(replace(state, u=np.zeros(dynamics.n_u))))
     units = {c.index: c.kind for c in dynamics.coordinates if c.role == "u"}
     scale = np.array([loops.length if units[k] == "length" else 1.0 for k in in_loops])
-    rows = G[list(dynamics.closure.rows)][:, in_loops] * scale
-    V = np.linalg.svd(rows)[2][len(rows) :].T
+    closure = dynamics.closure
+    V = np.linalg.svd(G[closure.used][:, in_loops] * scale)[2][len(closure.rows) :].T
     motions = np.zeros((dynamics.n_u, V.shape[1]))
     motions[in_loops] = scale[:, None] * V
     return motions

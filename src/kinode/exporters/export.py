@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from kinode.formats.yaml_files import dumps
 from kinode.hooks import hook
 from kinode.model.base.fields import short, unknown
 from kinode.model.system import System
-from kinode.records import dataclass
 
 Exported = str | bytes | Mapping[str, str | bytes]
 """What an export gives: the text or the bytes of a file, or the contents of a folder by file name."""
@@ -98,7 +97,7 @@ EXPORTS = {
     ),
     "fmu": ExportKind(
         "FMU for Model Exchange and Co-Simulation", ".fmu", _write_fmu,
-        ("outputs", "inputs", "version", "platforms", "method", "rtol", "atol", "optimization"), is_text=False,
+        ("outputs", "inputs", "version", "platforms", "method", "step", "rtol", "atol", "optimization"), is_text=False,
     ),
 }  # fmt: skip
 
@@ -130,7 +129,7 @@ def export(
         What the kind takes besides.  Of a library in C: ``outputs`` and ``inputs``, lists of names; ``method``,
         ``step``, ``rtol`` and ``atol`` of its integrator; ``jacobian``, whether derivatives are written.  Of an FMU:
         ``outputs`` and ``inputs``; ``version``, "2.0" or "3.0"; ``platforms``, a list of "linux", "linux-arm",
-        "windows", "mac", "mac-arm", or "host"; ``method``, ``rtol`` and ``atol`` of its co-simulation.
+        "windows", "mac", "mac-arm", or "host"; ``method``, ``step``, ``rtol`` and ``atol`` of its co-simulation.
 
     Returns
     -------

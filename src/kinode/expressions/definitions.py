@@ -5,10 +5,11 @@ A signal may use another one, and that a third.  Nothing here is recursive, so t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
-from kinode.algebra.scalars import Scalar, apply, is_number
+from kinode.algebra.scalars import Dual, Scalar, apply, is_number
 from kinode.errors import LawError
 from kinode.expressions.syntax_tree import Calling, Expression
 
@@ -95,7 +96,21 @@ def _compute(
         if call is None:
             raise LawError(f"the law calls the table {args[0]!r}, which is not available")
         return call(args[0], args[1:]) if node.op == "call" else call(args[0], args[2:], args[1])
-    return apply(node.op, *args)
+    value = apply(node.op, *args)
+    return value if node.total else _keep_domain(value, args)
+
+
+def _keep_domain(value: Scalar, args: tuple[Any, ...]) -> Scalar:
+    """A value that is a number whatever its arguments are (x/x is traced as 1): only where the arguments are finite."""
+    plain = value
+    while type(plain) is Dual:
+        plain = plain.value
+    if is_number(plain):
+        for arg in args:
+            if not is_number(arg):
+                finite = apply("less_equal", apply("abs", arg), sys.float_info.max)
+                value = apply("where", finite, value, arg)
+    return value
 
 
 def order_by_need(

@@ -6,10 +6,10 @@ the name says which unit is written with it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from kinode.errors import UnitError
-from kinode.records import dataclass
 
 BASE_UNITS = ("kg", "m", "s", "A", "K")
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import LawError
 from kinode.expressions.law_tokens import tokenize
 from kinode.expressions.parser import LONGEST_TEXT, parse
 from kinode.expressions.syntax_tree import Expression, build, symbol, walk
-from kinode.named_tuples import NamedTuple
 
 DERIVATIVE = "der"
 HIGHEST_ORDER = 8  # of a time derivative

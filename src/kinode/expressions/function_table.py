@@ -9,11 +9,11 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from kinode.algebra.scalars import Scalar, apply, mod
 from kinode.expressions.syntax_tree import divide
 from kinode.expressions.waveforms import WAVEFORMS
-from kinode.named_tuples import NamedTuple
 
 CONSTANTS = {"pi": math.pi, "deg": math.pi / 180, "rpm": math.pi / 30}
 

@@ -6,17 +6,15 @@ A name is ``word{.word}[@word{.word}]``: elbow.q, lower.velocity.y@lower.
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from kinode.errors import LawError
-from kinode.late_patterns import LatePattern
-from kinode.named_tuples import NamedTuple
 
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WORD = r"[^\W\d]\w*"
-_NAME = LatePattern(rf"{_WORD}(?:\.{_WORD})*(?:@{_WORD}(?:\.{_WORD})*)?")
+_NAME = re.compile(rf"{_WORD}(?:\.{_WORD})*(?:@{_WORD}(?:\.{_WORD})*)?")
 _MARK = r"\*\*|<=|>=|==|!=|[-+*/^(),<>=]"
-_TOKEN = LatePattern(f"(?P<number>{_NUMBER})|(?P<name>{_NAME.pattern})|(?P<mark>{_MARK})")
+_TOKEN = re.compile(f"(?P<number>{_NUMBER})|(?P<name>{_NAME.pattern})|(?P<mark>{_MARK})")
 
 
 def is_name(text: str) -> bool:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
@@ -31,7 +31,6 @@ from kinode.algebra.scalars import Scalar, apply, is_number, mod
 from kinode.errors import LawError, ModelError, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
-from kinode.records import dataclass
 
 __all__ = ["METHODS", "OUTSIDE", "Table", "read_table_file"]
 
@@ -63,6 +62,8 @@ class Table:
     exchangeable : bool
         Whether compiled code reads the numbers when it is loaded: another table of the same name and size needs no new
         code.  Only with ``outside="extrapolate"``.
+    columns : tuple of str
+        Of a file, what each axis and the values are called there, and the units that were read.
 
     Examples
     --------
@@ -76,6 +77,7 @@ class Table:
     method: Method = "linear"
     outside: Outside | tuple[Outside, ...] = "error"
     exchangeable: bool = field(default=False, compare=False)
+    columns: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         _choose(self.name, "method", self.method, METHODS)

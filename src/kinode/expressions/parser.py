@@ -35,16 +35,13 @@ from kinode.expressions.function_table import CONSTANTS, FUNCTIONS, OTHER_NAMES,
 from kinode.expressions.law_tokens import Token, fail_at, is_name, locate, tokenize
 from kinode.expressions.printer import COMPARISON, POWER, PRODUCT, SIGN, SUM
 from kinode.expressions.syntax_tree import Expression, build, divide, symbol
-from kinode.late_patterns import LatePattern
+from kinode.expressions.units import describe_joined
 
 __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locate", "parse", "symbol"]
 
 LONGEST_TEXT = 10_000  # characters
 DEEPEST_TEXT = 100  # levels of nesting
-# Prefixes written in place of the point, as on resistors and capacitors: 10k, 4k7
-PREFIXES = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
 RATES = frozenset({"der", "ddt", "diff", "deriv", "derivative"})  # how others write a derivative with respect to time
-PREFIX = LatePattern(r"([kMGunp])(\d*)")
 _OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
     "<": lambda a, b: build("less", (a, b)),
     "<=": lambda a, b: build("less_equal", (a, b)),
@@ -125,19 +122,9 @@ class _Parser:
             unit = f" (or {before.text}, in SI units: a quantity such as '{before.text} {token.text}' stands alone)"
             hint = unit if before.kind == "number" and token.kind == "name" else ""
             if hint and before.position + len(before.text) == token.position:
-                self.refuse_joined(before.text, token.text)
+                self.fail(describe_joined(before.text, token.text))
             self.fail(f"an operator is missing: write {before.text}*{token.text}{'...)' * (token.kind == '(')}{hint}")
         self.fail(f"{token.text!r} is not expected here")
-
-    def refuse_joined(self, number: str, word: str) -> NoReturn:
-        """Report a number with a word directly after it: 10kOhm, 10k, 2x."""
-        letter = PREFIX.fullmatch(word)
-        if letter:
-            decimals = f"{number}{'.' * bool(letter[2])}{letter[2]}{PREFIXES[letter[1]]}"
-            self.fail(f"{letter[1]!r} is no unit: write {decimals}, or the unit with its prefix, '10 kOhm'")
-        self.fail(
-            f"number and unit stand apart: write '{number} {word}' for a quantity; for a product write {number}*{word}"
-        )
 
     def expression(self, least: int = COMPARISON) -> Scalar:
         """Read an expression up to the first operator that binds less tightly than ``least``."""

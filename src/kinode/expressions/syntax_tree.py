@@ -8,8 +8,11 @@ An expression is an operation and its arguments, which are expressions and float
     call_derivative   (table, axes, argument, ...)  its partial derivative along each of the axes in turn
 
 A quotient a/b is a * inv(b).  Operators simplify constants, products with 0 and 1 and sums with 0, nothing more: a law
-prints as it was written.  Common subexpressions are visited once, and no function is recursive, so an expression may be
-deep.  ``parser.py`` makes expressions from text.  The caller defines what a name or a table means.
+prints as it was written.  Nothing is simplified that could hide a value which does not exist: 0*sin(x) is 0, but 0/x
+and 0*log(x) stay, for they have no value where 1/x and log(x) have none.
+
+Common subexpressions are visited once, and no function is recursive, so an expression may be deep.  ``parser.py`` makes
+expressions from text.  The caller defines what a name or a table means.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 100_000  # levels of operations; nothing here is recursive, so that signals may be substituted in long chains
 _OTHER_OPS = frozenset({"name", "call", "call_derivative"})
+_PARTIAL_OPS = frozenset({"sqrt", "log", "asin", "acos", "call", "call_derivative", "external"})
 _NO_TRUTH = (
     "a law is neither true nor false while it is being written down: "
     "use where(condition, a, b) for if, minimum and maximum for min and max"
@@ -48,12 +52,16 @@ def _operator(make: Callable[[Scalar, Scalar], Scalar]) -> Callable[[Expression,
 
 
 class Expression:
-    """An operation and its arguments; == compares structure, < <= > >= give expressions of 0 and 1."""
+    """An operation and its arguments; == compares structure, < <= > >= give expressions of 0 and 1.
 
-    __slots__ = ("_hash", "args", "depth", "op")
+    ``total`` tells that it has a value wherever its names have one.
+    """
+
+    __slots__ = ("_hash", "args", "depth", "op", "total")
     op: str
     args: tuple[Any, ...]
     depth: int
+    total: bool
 
     def __init__(self, op: str, args: tuple[Any, ...]) -> None:
         if op not in FLOAT_FUNCTIONS and op not in _OTHER_OPS:
@@ -62,7 +70,9 @@ class Expression:
         depth = 1 + max((arg.depth for arg in args if type(arg) is Expression), default=0)
         if depth > DEEPEST:
             raise LawError(f"the law is nested more than {DEEPEST} operations deep; split it into signals")
-        for slot, value in (("op", op), ("args", args), ("depth", depth), ("_hash", hash((op, args)))):
+        total = _is_total(op, args) and all(arg.total for arg in args if type(arg) is Expression)
+        slots = (("op", op), ("args", args), ("depth", depth), ("total", total), ("_hash", hash((op, args))))
+        for slot, value in slots:
             object.__setattr__(self, slot, value)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -237,7 +247,7 @@ def build(op: str, args: tuple[Any, ...]) -> Scalar:
             return a.args[0]
         case "inv" if a.op == "inv":
             return a.args[0]
-        case "pow" if is_number(b) and b in (0, 1):
+        case "pow" if is_number(b) and (b == 1 or (b == 0 and a.total)):
             return a if b == 1 else 1.0
         case "where" if is_number(a):
             return args[1] if a != 0 else args[2]
@@ -268,7 +278,7 @@ def _multiply(a: Scalar, b: Scalar) -> Scalar:
     if is_number(a) and is_number(b):
         return a * b
     for constant, other in ((a, b), (b, a)):
-        if is_number(constant) and constant in (0, 1, -1):
+        if is_number(constant) and (constant in (1, -1) or (constant == 0 and other.total)):
             return 0.0 if constant == 0 else (other if constant == 1 else build("neg", (other,)))
     return Expression("mul", (a, b))
 
@@ -283,6 +293,15 @@ def divide(a: Scalar, b: Scalar) -> Scalar:
             return a / b
         return a if b == 1 else Expression("mul", (a, Expression("inv", (b,))))
     return build("mul", (a, build("inv", (b,))))
+
+
+def _is_total(op: str, args: tuple[Any, ...]) -> bool:
+    """Whether an operation has a finite result for all finite arguments, but for numbers too large for a computer."""
+    if op == "inv":
+        return is_number(args[0]) and bool(args[0] != 0)
+    if op == "pow":
+        return is_number(args[1]) and args[1] >= 0 and float(args[1]).is_integer()
+    return op not in _PARTIAL_OPS
 
 
 def _is_constant_inverse(x: Scalar) -> bool:

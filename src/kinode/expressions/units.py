@@ -16,10 +16,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache as remember
 
-from kinode.errors import NonSIUnitError, UnitError, find_close, suggest
+from kinode.errors import LawError, NonSIUnitError, UnitError, find_close, suggest
 from kinode.expressions.dimensions import (
     CURRENT,
     DIMENSIONLESS,
@@ -35,8 +36,6 @@ from kinode.expressions.dimensions import (
     base_dimension,
     describe_dimension,
 )
-from kinode.late_patterns import LatePattern
-from kinode.records import dataclass
 
 __all__ = [
     "DIMENSIONLESS",
@@ -49,6 +48,7 @@ __all__ = [
     "describe",
     "describe_dimension",
     "find_unit_name",
+    "find_unit_word",
     "find_units",
     "parse_quantity",
     "parse_si_unit",
@@ -185,7 +185,7 @@ DIMENSIONS = Dimensions(NAMED_DIMENSIONS)
 
 _SPELLINGS = str.maketrans({"µ": "u", "μ": "u", "·": "*", "⋅": "*"})
 _REPLACED = (("Ω", "Ohm"), ("Ω", "Ohm"), ("°", "deg"), ("²", "^2"), ("³", "^3"), ("⁻¹", "^-1"), ("**", "^"))
-_TOKEN = LatePattern(r"\s*(?:(?P<name>[A-Za-z%]+)|(?P<integer>[+-]?\d+)|(?P<mark>[*/.^()]))")
+_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z%]+)|(?P<integer>[+-]?\d+)|(?P<mark>[*/.^()]))")
 
 
 class _UnitParser:
@@ -270,6 +270,8 @@ class _UnitParser:
             return unit
         if name == "t":
             raise self.fail("t is the time, and no unit; a tonne is 1000 kg")
+        if word := _word_of_laws(name):
+            raise self.fail(f"{name!r} is {word}, and no unit")
         raise self.fail(suggest(f"{name!r} is no known unit", name, _near_units(name)))
 
 
@@ -277,10 +279,21 @@ _UNIT_WORDS = {"degree": "deg", "radian": "rad", "newton": "N", "meter": "m", "m
 _UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "min", "hour": "h", "degc": "K"}
 
 
+def find_unit_word(name: str) -> str | None:
+    """The unit that a word stands for: degrees, seconds."""
+    return _UNIT_WORDS.get(name.lower().removesuffix("s"))
+
+
 def _near_units(name: str) -> list[str]:
-    word = _UNIT_WORDS.get(name.lower().removesuffix("s"))
-    known = find_units()
+    word, known = find_unit_word(name), find_units()
     return [word] if word else [x for x in known if x.lower() == name.lower()] or find_close(name, known)
+
+
+def _word_of_laws(name: str) -> str:
+    """What a name means in a law, if it has a meaning there."""
+    from kinode.expressions.function_table import CONSTANTS, FUNCTIONS  # which imports this module
+
+    return "a function" if name in FUNCTIONS else "a number" if name in CONSTANTS else ""
 
 
 def parse_unit(text: str) -> Unit:
@@ -302,9 +315,12 @@ def parse_si_unit(text: str) -> Dimension:
     return unit.dimension
 
 
-_NUMBER = LatePattern(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_NUMBERLIKE = LatePattern(r"[+-]?(?:nan|inf|infinity|[\d.,_']+(?:[eE][+-]?[\d.,_]*)?)", re.IGNORECASE)
-_UNITLIKE = LatePattern(r"(?:1\s*/|[A-Za-z°µμΩΩ%(])(?:[\w°µμΩΩ%*/.·⋅()²³⁻¹\s]|\^\(?[+-]?|\*\*\(?[+-]?)*")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBERLIKE = re.compile(r"[+-]?(?:nan|inf|infinity|[\d.,_']+(?:[eE][+-]?[\d.,_]*)?)", re.IGNORECASE)
+_JOINED = re.compile(rf"\s*({_NUMBER.pattern})(?![eE][+-]?\d)([A-Za-z°µμΩΩ%][\w°µμΩΩ%*/.·⋅()²³⁻¹^]*)\s*", re.ASCII)
+_PREFIX = re.compile(r"([kMGunp])(\d*)")
+_PREFIX_POWERS = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
+_UNITLIKE = re.compile(r"(?:1\s*/|[A-Za-z°µμΩΩ%(])(?:[\w°µμΩΩ%*/.·⋅()²³⁻¹\s]|\^\(?[+-]?|\*\*\(?[+-]?)*")
 
 
 def parse_quantity(text: str) -> Quantity | None:
@@ -324,12 +340,17 @@ def parse_quantity(text: str) -> Quantity | None:
     ------
     UnitError
         If the text has this form, but the number or the unit cannot be read.
+    LawError
+        If the unit follows the number without a space.
 
     Examples
     --------
     >>> parse_quantity("30 rpm").value_si
     3.141592653589793
     """
+    joined = _JOINED.fullmatch(text)
+    if joined is not None and not _NUMBER.fullmatch(text.strip()):
+        raise LawError(describe_joined(*joined.groups()), text=text, position=joined.start(2))
     parts = text.split(None, 1)
     if len(parts) != 2 or not _UNITLIKE.fullmatch(parts[1].rstrip()) or not _NUMBERLIKE.fullmatch(parts[0]):
         return None
@@ -348,6 +369,31 @@ def parse_quantity(text: str) -> Quantity | None:
         raise
     value, written = _convert(number, unit, text), f"{number} {unit_text}"
     return Quantity(value, unit.dimension, unit_text, unit.cycles, written, unit.angular)
+
+
+def describe_joined(number: str, word: str) -> str:
+    """What is wrong with a number that a word follows without a space: 10kOhm, 10k, 4k7, 2x."""
+    letter = _PREFIX.fullmatch(word)
+    if letter is not None:  # as on resistors and capacitors
+        decimals = f"{number}{'.' * bool(letter[2])}{letter[2]}{_PREFIX_POWERS[letter[1]]}"
+        return f"{letter[1]!r} is no unit: write {decimals}, or the unit with its prefix, '10 kOhm'"
+    product = f"; for a product write {number}*{word}" if word[0].isalpha() else ""
+    try:
+        parse_unit(word)
+    except UnitError as error:
+        name = "".join(re.findall(r"^\w+", word))
+        if name != word and name in find_units():  # 90deg*t
+            return describe_joined(number, name)
+        reason, call = error.message.partition(": ")[2], "(...)" * (_word_of_laws(word) == "a function")
+        return f"{reason}{product}{call}".replace("?; for", "? For")
+    return f"number and unit stand apart: write '{number} {word}' for a quantity{product}"
+
+
+def refuse_bare_angle(text: str) -> None:
+    """Refuse a text that is a number alone for an angle; zero is zero in any unit."""
+    number = text.strip()
+    if _NUMBER.fullmatch(number) and float(number) != 0:
+        raise UnitError(f"{number!r} has no unit: '{number} deg', or '{number} rad'?")
 
 
 def convert_all(numbers: Iterable[str], unit_text: str) -> list[float]:

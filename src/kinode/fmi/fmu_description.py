@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kinode.errors import ArgumentError, ModelError
 from kinode.fmi.fmu_archive import DESCRIPTION
 from kinode.optional_packages import need
-from kinode.records import dataclass
 
 REALS = frozenset({"Real", "Float64", "Float32"})
 WHOLE = frozenset({"Integer", "Enumeration", *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))})

@@ -15,15 +15,14 @@ the next one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinode.algebra.named_data import ExternalFunction, ExternalResult, NamedData
 from kinode.fmi import fmu_calls_ir as ir
 from kinode.fmi.fmu_description import FmuDescription, FmuEntry, FmuVariable
 from kinode.fmi.fmu_file import FmuFile
-from kinode.fmi.fmu_instances import InstancePool
-from kinode.fmi.fmu_slots import Operation, Served
-from kinode.records import dataclass
+from kinode.fmi.fmu_instances import InstancePool, Operation
 
 RATES, START, STEP, INDICATORS, EVENT = range(5)  # numbers of functions; outputs follow
 SHARE = 6e-6  # of a difference: the third root of the rounding error
@@ -224,7 +223,7 @@ class FmuFunctions:
         return self.count_results(number) * (3 if differs else 1)
 
     # -- in Python ---------------------------------------------------------------------------------
-    def serve(self, number: int, given: list[float]) -> Served:
+    def serve(self, number: int, given: list[float]) -> Sequence[float]:
         """The results of a function that takes more than one instance, or a new one."""
         base, by = self.split(number)
         if not by:

@@ -19,7 +19,6 @@ from pathlib import Path
 from kinode.atomic_files import write_text
 from kinode.errors import Error, ModelError
 from kinode.formats.model_loader import VERSION, ModelLoader
-from kinode.formats.yaml_writer import write_system
 from kinode.hooks import hook
 from kinode.importers import ROBOT_FILES
 from kinode.model.system import System
@@ -55,4 +54,6 @@ def save(system: System, path: str | os.PathLike[str]) -> None:
 
 def dumps(system: System) -> str:
     """A system as YAML."""
+    from kinode.formats.yaml_writer import write_system  # models are read more often
+
     return write_system(system, VERSION)

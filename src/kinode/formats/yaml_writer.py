@@ -18,7 +18,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.fmi.fmu_file import FmuFile
 from kinode.formats.yaml_text import CONTROL, reads_as_text
-from kinode.model.base.bodies import Body
+from kinode.model.base.bodies import Body, LoneMoment
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter, find_dimension
@@ -96,6 +96,8 @@ class PlainRecords:
         for name, value in given.items():
             if isinstance(component, Body) and name == "frames":
                 fields[name] = {str(frame.name): self.pose(frame) for frame in value}
+            elif isinstance(value, LoneMoment):
+                fields[name] = {value.entry: self.plain(value.moment)}
             elif isinstance(component, Body) and name == "inertia":
                 fields[name] = self.plain(value[:3] if value[3:] == ZERO else value)
             elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
@@ -177,7 +179,9 @@ class PlainRecords:
         dimension = find_dimension(value, record.value, self.system.parameters)
         fields: dict[str, Any] = {"value": value}
         if record.dimension is not None and dimension is None:  # the value does not tell it by itself
-            unit = "rad" if record.dimension == DIMENSIONLESS else record.dimension.unit
+            unit = record.dimension.unit
+            if record.dimension == DIMENSIONLESS:
+                unit = "rad" if record.angle else "m/m"
             text = f"{write_number(record.value)} {unit}" if isinstance(record.value, float) else ""
             if _read_dimension(text) == record.dimension:
                 fields["value"] = value = text

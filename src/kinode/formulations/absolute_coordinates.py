@@ -14,6 +14,7 @@ Only poses and velocities of bodies, expressions and loads are taken from the tr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +27,6 @@ from kinode.model.system import joint_frame
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.constraint_scenes import MotionRates
 from kinode.multibody.snapshot import Snapshot
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,17 +27,10 @@ from kinode.model.system import joint_frame
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.links.link_steps import Spatial
 from kinode.structure.link_geometry import TreeLink
-from kinode.structure.topology import Topology
 
 Z = np.array([0.0, 0.0, 1.0])
 NONE3 = np.zeros((3, 3))
 NO_PAIR = Pair(Z)
-
-
-def class_five_pairs(topology: Topology) -> str | None:
-    """The reason why these methods do not apply, or None."""
-    other = [joint.name for joint in topology.system.joints.values() if not joint.has_pairs]
-    return f"it takes joints apart into hinges and slides, and cannot do so with {', '.join(other)}" if other else None
 
 
 @dataclass(frozen=True, eq=False)

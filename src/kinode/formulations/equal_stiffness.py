@@ -15,6 +15,7 @@ Every unknown of a joint is a vector [force; moment over the length] in the cano
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +28,6 @@ from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.multibody.snapshot import Snapshot
-from kinode.records import dataclass
 
 Column = dict[int, Scalar]  # balance -> entry
 FORCE = slice(0, 3)

@@ -24,6 +24,7 @@ because complements and ranks need numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -41,7 +42,6 @@ from kinode.model.system import System, joint_frame
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.coupled_friction import find_joint_friction
 from kinode.multibody.snapshot import Snapshot
-from kinode.records import dataclass
 
 RANK_TOLERANCE = 1e-9  # of the largest singular value: smaller ones belong to dependent rows; rounding leaves 1e-15
 UNIQUE_TOLERANCE = 1e-8  # a reaction that changes less than this with a unit of the redundant forces is unique

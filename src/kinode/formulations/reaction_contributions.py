@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from kinode.algebra.spatial import ZERO3
 from kinode.errors import ArgumentError
-from kinode.formulations.formulation_table import hinged_tree
+from kinode.formulations.scope import hinged_tree
 from kinode.formulations.vector_rotators import CAUSES, ROTATORS, RotatorMotion
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support, joints_in_loops

@@ -17,6 +17,7 @@ It works on floats only, because ranks need numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +33,6 @@ from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints.effort_origins import EffortOrigins
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
-from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
 RANK_TOLERANCE = 1e-9  # singular values below this share of the largest count as zero; rounding leaves 1e-15

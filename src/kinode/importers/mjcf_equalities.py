@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ModelError
 from kinode.importers.mjcf_geometry import quaternion_matrix, rotation_of, tidy_number, tidy_vector
 from kinode.importers.mjcf_names import MjcfNames
 from kinode.model.base.frames import Frame
 from kinode.model.system import System
+
+DEPENDENT = 1e-9  # share of its arms by which an equality goes beyond others
+SAME, ROUNDING = 1e-6, 1e-12  # between the numbers of a file, which have few digits
 
 
 class EqualityClosure(NamedTuple):
@@ -19,6 +26,14 @@ class EqualityClosure(NamedTuple):
     b: Frame
 
 
+class JointRelation(NamedTuple):
+    """sum of arm q = constant over one or two joints; the first arm is 1."""
+
+    given: str
+    arms: dict[int, float]
+    constant: float
+
+
 class MjcfEqualities:
     """Reads the equalities; ``locked`` are the joints that one holds at a number."""
 
@@ -28,6 +43,7 @@ class MjcfEqualities:
         self.gears: list[tuple[str, dict[str, Any]]] = []
         self.locked: dict[int, float] = {}
         self.left_out: list[str] = []
+        self._relations: list[JointRelation] = []
         if model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
             return
         kinds = mujoco.mjtEq
@@ -94,14 +110,69 @@ class MjcfEqualities:
             reason = "it runs through space" if -1 in arms else f"it couples {len(arms)} joints"
             self.left_out.append(f"equality {given}: {reason}")
             return
-        (first, arm), *rest = arms.items()
-        if not rest:
-            self.locked[first] = tidy_number(constant / arm)
+        lead = next(iter(arms.values()))
+        self._relate(JointRelation(given, {joint: arm / lead for joint, arm in arms.items()}, constant / lead))
+
+    def _relate(self, relation: JointRelation) -> None:
+        """Lock a joint or add a gear; what others imply is left out, what contradicts them is refused."""
+        weights = self._combine(relation.arms)
+        if weights is not None:
+            self._compare(relation, weights)
             return
-        fields: dict[str, Any] = {"input": self.names.joints[first], "output": self.names.joints[rest[0][0]]}
-        offset = tidy_number(constant / arm)
-        fields |= {"ratio": -rest[0][1] / arm} | ({"offset": offset} if offset else {})
-        self.gears.append((self.names.fresh(given), fields))
+        first, *rest = relation.arms
+        looped = rest and rest[0] in self._coupled_with(first)
+        self._relations.append(relation)
+        offset = tidy_number(relation.constant)
+        if looped:  # one gear couples the two already: a second one leaves no freedom
+            held = self._combine({first: 1.0})
+            assert held is not None
+            self.locked[first] = tidy_number(held @ [other.constant for other in self._relations])
+        elif not rest:
+            self.locked[first] = offset
+        else:
+            fields: dict[str, Any] = {"input": self.names.joints[first], "output": self.names.joints[rest[0]]}
+            fields |= {"ratio": -relation.arms[rest[0]]} | ({"offset": offset} if offset else {})
+            self.gears.append((self.names.fresh(relation.given), fields))
+
+    def _combine(self, arms: dict[int, float]) -> Array | None:
+        """The weights with which the relations so far add up to these arms, or None."""
+        joints = sorted({*arms, *(joint for relation in self._relations for joint in relation.arms)})
+        rows = np.array([[other.arms.get(joint, 0.0) for joint in joints] for other in self._relations])
+        wanted = np.array([arms.get(joint, 0.0) for joint in joints])
+        if not len(rows):
+            return None
+        weights: Array = np.linalg.lstsq(rows.T, wanted)[0]
+        beyond = np.abs(weights @ rows - wanted).max()
+        return weights if beyond <= DEPENDENT * np.abs(wanted).max() else None
+
+    def _compare(self, relation: JointRelation, weights: Array) -> None:
+        """Refuse a relation whose constant is another than that of the relations that imply it."""
+        used = [(other, weight) for other, weight in zip(self._relations, weights) if abs(weight) > DEPENDENT]
+        names = [other.given for other, _ in used]
+        terms = [other.constant * weight for other, weight in used]
+        value, asked = sum(terms), relation.constant
+        if abs(value - asked) <= SAME * max(abs(asked), *map(abs, terms)) + ROUNDING:
+            self.left_out.append(f"equality {relation.given}: it follows from {' and '.join(names)}")
+            return
+        (first, _), *rest = relation.arms.items()
+        what = self.names.joints[first]
+        for joint, arm in rest:
+            factor = "" if abs(arm) == 1 else f"{abs(arm):.6g}*"
+            what += f" {'+' if arm > 0 else '-'} {factor}{self.names.joints[joint]}"
+        raise ModelError(
+            f"the equalities {', '.join(names)} and {relation.given} contradict each other: {what} is {value:.6g} by "
+            f'{" and ".join(names)}, and {asked:.6g} by {relation.given}; take one out, or give it active="false"'
+        )
+
+    def _coupled_with(self, joint: int) -> set[int]:
+        """The joints that gears couple with one, and itself."""
+        reached, ways = {joint}, [joint]
+        while ways:
+            here = ways.pop()
+            beside = {other for relation in self._relations if here in relation.arms for other in relation.arms}
+            ways += beside - reached
+            reached |= beside
+        return reached
 
     def _arms(self, which: int, tendon: bool) -> dict[int, float]:
         """What a joint or fixed tendon gains for a unit of each joint; -1 stands for a tendon through space."""

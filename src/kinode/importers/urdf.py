@@ -23,7 +23,7 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.importers import xml_reader
@@ -36,7 +36,6 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.meshes.visual_meshes import find_mesh_file, note_undrawn
 from kinode.model.base.visuals import Visual
 from kinode.model.system import System
-from kinode.named_tuples import NamedTuple
 
 KINDS = {
     "fixed": "fixed", "continuous": "revolute", "revolute": "revolute", "prismatic": "prismatic",

@@ -5,14 +5,14 @@ Valid names are kept; only names that are invalid or taken are changed.  The sam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from kinode.late_patterns import LatePattern
 from kinode.model.component_store import RESERVED
-from kinode.named_tuples import NamedTuple
 
-VALID_NAME = LatePattern(r"[A-Za-z][A-Za-z0-9_]*\Z")
-INVALID_CHARACTER = LatePattern(r"[^A-Za-z0-9_]")
+VALID_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+INVALID_CHARACTER = re.compile(r"[^A-Za-z0-9_]")
 
 
 class UrdfNames(NamedTuple):

@@ -14,6 +14,7 @@ import re
 import stat
 import sys
 import warnings
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
@@ -32,8 +33,8 @@ HEAD = len(MAGIC) + 40 + 8 + 20  # mark, name, length, digest
 LARGEST_CACHE = 500_000_000  # bytes in all; the entries that were not used for longest go first
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-# Packages that machine code comes from, with all that is in their folders.
-SOURCES = ("algebra", "expressions", "jit", "model", "structure", "multibody", "formulations", "kernels", "dynamics")
+ROOT = Path(__file__).resolve().parents[1]
+IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+kinode(?:\.(\w+)|[ \t]+import[ \t]+([\w, \t]+))", re.MULTILINE)
 
 
 def directory() -> Path | None:
@@ -54,39 +55,75 @@ def directory() -> Path | None:
     return None
 
 
-def _list_sources(folder: str, within: str, lines: list[str]) -> None:
-    """Add a line for each file of a folder and of those in it: its path ``within``, size and time of change."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            name = entry.name
-            if name.endswith(".py"):
-                status = entry.stat()
-                lines.append(f"{within}/{name} {status.st_size} {status.st_mtime_ns}")
-            elif "." not in name and name != "__pycache__" and entry.is_dir():
-                _list_sources(entry.path, f"{within}/{name}", lines)
+def _list_files(names: Iterable[str]) -> list[tuple[str, os.stat_result]]:
+    """The source files of packages and modules, with what the system knows of them; FileNotFoundError for others."""
+    files, folders = list[tuple[str, os.stat_result]](), list[str]()
+    for name in names:
+        path = str(ROOT / name)
+        if os.path.isdir(path):
+            folders.append(path)
+        else:
+            files.append((f"{path}.py", os.stat(f"{path}.py")))
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    files.append((entry.path, entry.stat()))
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    return sorted(files)
+
+
+def _digest_lines(lines: Iterable[str]) -> str:
+    return blake2b("\n".join([__version__, *lines]).encode(), digest_size=20).hexdigest()
+
+
+def _stamp(names: Iterable[str]) -> str:
+    """Changes with the size or the time of change of any file, as Python has it for its byte code."""
+    return _digest_lines(f"{path} {about.st_size} {about.st_mtime_ns}" for path, about in _list_files(names))
+
+
+def find_sources(first: str = "dynamics") -> list[str]:
+    """The packages and modules of kinode that one imports, and those that they import; with itself, in order."""
+    found, seen = list[str](), {first}
+    while len(found) < len(seen):
+        name = min(seen.difference(found))
+        found.append(name)
+        for path, _ in _list_files([name]):
+            for package, names in IMPORT.findall(Path(path).read_text(encoding="utf-8")):
+                mentioned = [package] if package else [word.strip() for word in names.split(",")]
+                seen.update(word for word in mentioned if (ROOT / word).is_dir() or (ROOT / f"{word}.py").is_file())
+    return sorted(found)
 
 
 @remember
 def source_digest(*packages: str) -> str:
     """Digest of the source code that determines the machine code; empty if the source is not available.
 
-    It uses the size and the time of change of each file, as Python does for its byte code: reading the files takes
-    longer than loading a kernel.
+    It is that of the contents of these packages, or of all that ``dynamics`` imports.  Reading them takes longer than
+    loading a kernel: an entry of the cache holds the digest with the packages, their sizes and times, and is
+    written anew where one of these has changed.
     """
-    root, lines = Path(__file__).resolve().parents[1], list[str]()
-    try:
-        for package in packages or SOURCES:
-            _list_sources(str(root / package), package, lines)
-    except OSError:
+    if not (ROOT / "__init__.py").is_file():
         return ""
-    if not lines:
-        return ""
-    return blake2b("\n".join([__version__, *sorted(lines)]).encode(), digest_size=16).hexdigest()
+    entry = _digest_lines(["sources", str(ROOT), *packages])
+    known = (load(entry) or b"").decode().split()
+    with suppress(FileNotFoundError):  # a package that was there has moved
+        if known and _stamp(known[2:]) == known[0]:
+            return known[1]
+    names = list(packages) or find_sources()
+    stamp = _stamp(names)
+    contents = _digest_lines(
+        f"{os.path.relpath(path, ROOT)} {blake2b(Path(path).read_bytes(), digest_size=20).hexdigest()}"
+        for path, _ in _list_files(names)
+    )
+    save(entry, " ".join([stamp, contents, *names]).encode())
+    return contents
 
 
 def digest(*parts: str) -> str | None:
-    """Name of the entry for these parts and the present source; None if the source is not available to compare."""
-    source = source_digest()
+    """Name of the entry for these parts and the present source; None without a cache, or without source to compare."""
+    source = source_digest() if directory() is not None else ""
     if not source:
         return None
     hasher = blake2b(digest_size=20)

@@ -12,15 +12,12 @@ from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.jit import code_cache
-from kinode.jit.loading.kernel_symbols import ARGUMENTS, INTERPRETER
-from kinode.jit.loading.loaded_kernel import Machine, load_kernel, provide_shared
-from kinode.jit.loading.object_code import find_entry, is_kept
+from kinode.jit.machine_code import ARGUMENTS, INTERPRETER, Machine, find_entry, is_kept, load_kernel, provide_shared
 from kinode.jit.tiers.pending_code import PendingCode
 from kinode.jit.tiers.waiting_words import waiting_words
-from kinode.named_tuples import NamedTuple
 from kinode.paused_collection import paused_collection
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import ARGUMENTS, Machine
 
 LEAST_SHARED_TIME = 4e-5  # s of remaining work; less is not shared with other threads
 PIECE_TIME = 2e-5  # s of work that a thread takes at a time

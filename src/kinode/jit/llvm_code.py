@@ -1,23 +1,26 @@
-"""LLVM text to object code for this host.
+"""LLVM, by llvmlite's Python: text to object code for this host.
 
 Code is generated for the CPU of this host.  Straight-line code is not optimized first: the passes take time and gain
-nothing.  LLVM is loaded when the first text is compiled.
+nothing.  llvmlite is imported when it is first asked for; it lets in one thread at a time, so a thread that loads code
+waits while another compiles.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 from functools import cache as remember
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 from kinode.jit.tiers.pending_code import once
-from kinode.named_tuples import NamedTuple
-
-if TYPE_CHECKING:
-    from kinode.jit.llvm_doors.binding_door import BindingDoor
-    from kinode.jit.llvm_doors.library_door import LibraryDoor
 
 LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
 LEVEL_0_LINES = 50_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
+
+# Held by the thread that compiles or loads; who forks waits for it, or the child would find llvmlite locked for good.
+LLVM_LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=LLVM_LOCK.acquire, after_in_parent=LLVM_LOCK.release, after_in_child=LLVM_LOCK.release)
 
 
 class Host(NamedTuple):
@@ -44,19 +47,27 @@ class Host(NamedTuple):
 
 
 @once
-def llvm() -> LibraryDoor | BindingDoor:
-    """LLVM, loaded when it is first asked for."""
-    from kinode.jit.llvm_doors.binding_door import BindingDoor
-    from kinode.jit.llvm_doors.library_door import open_door
+def llvm() -> Any:
+    """llvmlite's module, ready to make code for this processor."""
+    import llvmlite.binding as binding
 
-    return open_door() or BindingDoor()
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
 
 
 @once
 def host() -> Host:
-    """The description of this computer, made once."""
-    triple, cpu, features = llvm().describe()
-    return Host(find_triple(triple), cpu, features, llvm().version)
+    """The description of this computer, made once; no features where LLVM cannot tell them."""
+    from llvmlite import __version__
+
+    binding = llvm()
+    try:
+        features = binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # a host that LLVM cannot describe gets generic code
+        features = ""
+    version = f"llvmlite {__version__} LLVM {binding.llvm_version_info}"
+    return Host(find_triple(binding.get_default_triple()), binding.get_host_cpu_name(), features, version)
 
 
 def find_triple(default: str) -> str:
@@ -90,4 +101,28 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
     """
     if level is None:
         level = 2 if optimize else choose_level(text)
-    return llvm().compile(text, level, optimize, host()[:3])
+    binding = llvm()
+    with (
+        LLVM_LOCK, binding.create_context() as context, binding.parse_assembly(text, context) as module,
+        make_target(level) as target,
+    ):  # fmt: skip
+        if optimize:
+            _optimize(module, target)
+        return bytes(target.emit_object(module))
+
+
+def make_target(level: int) -> Any:
+    """What LLVM needs to know to make code of a level for this host."""
+    triple, cpu, features = host()[:3]
+    return llvm().Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
+
+
+def _optimize(module: Any, target: Any) -> None:
+    """Run the passes for code with loops and calls."""
+    binding = llvm()
+    passes = binding.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, binding.create_pass_builder(target, binding.create_pipeline_tuning_options()))

@@ -8,7 +8,7 @@ This module does not use LLVM.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
 from kinode.jit.pointers import Floats, Ints, floats_of, ints_of
-from kinode.records import dataclass
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **FLOAT_FUNCTIONS,

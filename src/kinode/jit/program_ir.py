@@ -21,7 +21,7 @@ from kinode.algebra.trace import needed
 from kinode.jit import shared_routines
 from kinode.jit.ir_text import IrText, number, numbers, vector_type
 from kinode.jit.kernel_text.case_writer import LIBRARY, CaseWriter
-from kinode.jit.loading.kernel_symbols import ARGUMENTS, global_name, names, routine_symbol
+from kinode.jit.machine_code import ARGUMENTS, global_name, names, routine_symbol
 from kinode.jit.program import Block, Finish, Program
 
 LONG_TABLE = 256  # numbers: from here on a table is written as bytes

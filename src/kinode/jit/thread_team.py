@@ -25,7 +25,7 @@ from functools import cache as remember
 import numpy as np
 
 from kinode.jit.llvm_code import compile_text
-from kinode.jit.loading.object_code import keep, load_object
+from kinode.jit.machine_code import keep, load_object
 
 POLLS_BEFORE_YIELD = 1000  # of the caller at the end of a batch; then it yields its processor to the last worker
 POLLS_BEFORE_SLEEP = 10_000  # of a worker without a batch: some 100 us

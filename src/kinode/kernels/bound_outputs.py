@@ -10,6 +10,7 @@ with their rates (kernel ``arguments``), and from ranges of the arguments bounds
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from kinode.algebra.intervals import Interval, interval_of
 from kinode.algebra.scalars import Array, Dual, Scalar, apply
@@ -18,7 +19,6 @@ from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import BoundOptions
 from kinode.model.quantity_names import QuantityName
 from kinode.multibody.snapshot import Snapshot
-from kinode.named_tuples import NamedTuple
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 

@@ -17,7 +17,7 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.parameters import is_plain, read_input
+from kinode.model.base.parameters import is_hidden, is_plain, read_input
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -121,7 +121,7 @@ class Arguments:
             vector, live = self.parameters.copy(), self.live_numbers
             own = {key: new for key, new in value.items() if key not in live}
             for key in own.keys() - self.system.parameters.keys():
-                from kinode.model.live.live_numbers import find_field, is_hidden
+                from kinode.model.live.live_numbers import find_field
 
                 if is_hidden(key) or find_field(self.system, key):
                     raise ArgumentError(f"p: {key} is no parameter; kn.compile(system, live=[{key!r}]) makes it one")

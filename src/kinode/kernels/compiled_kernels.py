@@ -16,7 +16,7 @@ from kinode.errors import ArgumentError
 from kinode.jit import code_cache, compiler, kernel_call
 from kinode.jit.compiler import BuildRequest
 from kinode.jit.llvm_code import choose_lanes
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import Machine
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.model_fingerprint import find_fingerprint
@@ -68,7 +68,9 @@ class Kernels:
     @cached_property
     def fingerprint(self) -> str:
         """Everything of the model that the machine code depends on, as text."""
-        rows = "" if self.topology.rows is None else f"\nrows {self.topology.rows}"
+        topology = self.topology
+        rows = "" if topology.rows is None else f"\nrows {topology.rows}"
+        rows += f" groups {topology.groups} {topology.scale}" if topology.groups else ""
         return f"{self.formulation}\n{find_fingerprint(self.topology)}{rows}"
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinode.algebra.scalars import Array
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import Machine
 from kinode.jit.python_calls import builtin_function
 from kinode.kernels.kernel_table import KernelRow
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
-
-from kinode.named_tuples import NamedTuple
-from kinode.records import dataclass
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kinode.multibody.restraints.loop_statics import Support

@@ -8,13 +8,13 @@ code only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.kernels.kernel_options import Kernel

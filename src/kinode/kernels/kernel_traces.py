@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -25,7 +26,6 @@ from kinode.kernels.kernel_table import find_row
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
 from kinode.multibody.snapshot import Snapshot
-from kinode.records import dataclass
 from kinode.structure.topology import Topology
 
 

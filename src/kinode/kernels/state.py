@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.hooks import hook
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +33,11 @@ class State:
 class Wrench:
     """A force and a moment: on which body, about which point, in whose axes.
 
-    ``unique`` tells whether the wrench is determined by equilibrium alone.  If only some components are, ``components``
-    has a flag for each of force x, y, z and moment x, y, z (None if the components are not distinguished), and
-    ``shared`` says how the others were chosen: by the compliance of joints, or as the least norm.  ``left_out`` names
-    loads that are not in it, as "tooth force" of a gear whose teeth are not given.
+    ``unique`` tells whether the wrench is determined by equilibrium alone, and is all of the load.  If equilibrium
+    determines only some components, ``components`` has a flag for each of force x, y, z and moment x, y, z (None if the
+    components are not distinguished), and ``shared`` says how the others were chosen: by the compliance of joints, or
+    as the least norm.  ``left_out`` names loads that are not in it, as "tooth force" of a gear whose teeth are not
+    given.
     """
 
     force: Array
@@ -61,7 +63,8 @@ class Wrench:
             else:
                 parts.append(f"{word} ({', '.join(f'{float(x):.5g}' for x in values)}) {unit}")
         times = f"{len(self.force)} times, " if several else ""
-        return f"{times}{', '.join(parts)}{'' if self.unique else ', not unique'}"
+        notes = (["not unique"] if self.shared else []) + [f"without {load}" for load in self.left_out]
+        return times + ", ".join([*parts, *notes])
 
     def _repr_html_(self) -> str:
         return str(hook("notebook_html")(self))

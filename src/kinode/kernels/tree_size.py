@@ -10,13 +10,16 @@ from kinode.structure.topology import Topology, has_friction
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links
 ROLL_LOOPS_FROM = 150  # entries of half the mass matrix; smaller systems with constraints are straight-line code
 LINK_COST, SPEED_COST = 3, 6  # of loop code in a system with constraints, in entries of straight-line code
+LOOPS = "by size"  # or "always", wherever there is loop code, or "never": for tests that compare both
 SHARING = 30  # squares of the loops through a link, on average: from here on straight-line code compiles too long
 
 
 def is_large(topology: Topology) -> bool:
     """Whether a system has loop code instead of straight-line code."""
-    if not _can_be_rolled(topology):
+    if LOOPS == "never" or not _can_be_rolled(topology):
         return False
+    if LOOPS == "always":
+        return bool(topology.tree.nodes)
     return _has_long_loops(topology) if topology.constrained else len(topology.tree.nodes) >= ROLL_FROM
 
 
@@ -43,7 +46,7 @@ def _shares_links(topology: Topology) -> bool:
 
 def _can_be_rolled(topology: Topology) -> bool:
     """Whether nothing in the system couples joints beyond what loop code provides for."""
-    unsupported = topology.couplings or has_friction(topology.system) or topology.network
+    unsupported = topology.couplings or has_friction(topology.system) or topology.network or topology.groups
     return not unsupported and not _acts_along_joints(topology.system)
 
 

@@ -73,7 +73,7 @@ def _changed_quantity(system: System, old: Parameter | Input | Signal, fields: d
         return dataclasses.replace(old, law=reader.law(fields.get("law", old.law), None, "law"))
     changes: dict[str, Any] = {}
     if "value" in fields:
-        changes["value"], changes["dimension"] = system.read_value(old.name, fields["value"], old.dimension)
+        changes["value"], changes["dimension"] = system.read_value(old.name, fields["value"], old.dimension, old.angle)
     if isinstance(old, Parameter):
         if "note" in fields:
             changes["note"] = reader.text(fields["note"], "note")

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.function_table import CONSTANTS
-from kinode.late_patterns import LatePattern
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
@@ -18,14 +18,12 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import known_rates
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
-from kinode.model.constraints.constraint import Constraint
-from kinode.model.constraints.gear_coupling import find_transmissions
+from kinode.model.constraints.constraint import Constraint, find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint, coordinate_names
 from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
 from kinode.model.network.domains.domain import domain_of_coordinate
 from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.part import Part
-from kinode.named_tuples import NamedTuple
 from kinode.other_words import translate
 
 if TYPE_CHECKING:
@@ -74,11 +72,15 @@ JOINT_WRENCHES = {
     "wrench.force": ("force", XYZ),
     "wrench.moment": ("moment", XYZ),
 }
-LINK_NUMBER = LatePattern(r"(?<![^.])[1-9]\d*(?![^.])")
+LINK_NUMBER = re.compile(r"(?<![^.])[1-9]\d*(?![^.])")
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
 EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts", "rotor", "gear")
 POWERS = ("power", "power.drive")
+ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)
+"""What drives and gears contribute to."""
+SHARE_OF = {"power": "effort", "power.drive": "effort.drive"}
+"""The effort whose power a quantity is."""
 
 
 class QuantityName(NamedTuple):

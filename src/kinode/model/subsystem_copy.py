@@ -165,7 +165,7 @@ class _Copier:
         if isinstance(old, Input):
             return Signal(name, self.target.reader(name).law(raw, None, "law"))
         assert isinstance(old, Parameter)
-        value, dimension = self.target.read_value(name, raw, old.dimension)
+        value, dimension = self.target.read_value(name, raw, old.dimension, old.angle)
         if old.bounds is not None:
             read_bounds(self.target.reader(name), old.bounds, self.target.nominal(value), None)
         return dataclasses.replace(old, name=name, value=value, dimension=dimension)

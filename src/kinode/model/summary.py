@@ -120,9 +120,16 @@ def _quantities(system: System, records: Iterable[Any]) -> list[tuple[str, str]]
 
 def _table(name: str, table: Any) -> tuple[str, str]:
     size = " x ".join(str(n) for n in table.shape)
-    spans = ", ".join(f"{axis[0]:.6g} to {axis[-1]:.6g}" for axis in table.axes)
+    *over, values = table.columns or ("",) * (len(table.axes) + 1)
+    spans = ", ".join(_span(axis, column) for axis, column in zip(table.axes, over, strict=True))
     outside = table.outside if isinstance(table.outside, str) else ", ".join(table.outside)
-    return name, f"{size} values over {spans}; {table.method}, outside: {outside}"
+    span = _span(table.values, values)
+    return name, f"{size} values over {spans}; {table.method}, outside: {outside}; values {span}"
+
+
+def _span(numbers: Sequence[float], column: str) -> str:
+    """The range of numbers, and what their column in a file is called."""
+    return f"{min(numbers):.6g} to {max(numbers):.6g}{f' ({column})' if column else ''}"
 
 
 def _body(system: System, body: Body) -> tuple[str, str]:
@@ -132,7 +139,8 @@ def _body(system: System, body: Body) -> tuple[str, str]:
         parts.append(f"com {_numbers(system, body.center_of_mass)} m")
     if inertia != NO_INERTIA:
         entries = inertia if _any(inertia[3:]) else inertia[:3]
-        parts.append(f"inertia {_numbers(system, entries)} kg*m^2{' about its origin' if about == 'origin' else ''}")
+        where = "" if body.given_about == "com" else f" about its {'origin' if about == 'origin' else 'mass center'}"
+        parts.append(f"inertia {_numbers(system, entries)} kg*m^2{where}")
     if body.shape is not None:
         parts.append(body.shape.kind)
     if body.meshes:

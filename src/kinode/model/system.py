@@ -30,6 +30,7 @@ from kinode.model.base.parameters import (
     TableRecord,
     evaluate_constant,
     find_dimension,
+    is_angle,
     is_plain,
     read_bounds,
 )
@@ -125,9 +126,11 @@ class System(Declarations, Shortcuts):
             symbols=Symbols,
         )
 
-    def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
+    def read_value(
+        self, name: str, raw: Any, expected: Dimension | None = None, angle: bool = False
+    ) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""
-        value = self.reader(name).number(raw, None, "value")
+        value = self.reader(name).number(raw, "angle" if angle else None, "value")
         try:
             dimension = find_dimension(raw, value, self.parameters)
         except UnitError as error:
@@ -148,13 +151,13 @@ class System(Declarations, Shortcuts):
         reader = self.reader(name)
         number, dimension = self.read_value(name, value, reader.unit(unit))
         limits = None if bounds is None else read_bounds(reader, bounds, self.nominal(number), dimension)
-        self._put(Parameter(name, number, dimension, limits, reader.text(note, "note")))
+        self._put(Parameter(name, number, dimension, limits, reader.text(note, "note"), is_angle(value, unit)))
         return Expression("name", (name,))
 
     def input(self, name: str, value: Any = 0.0, *, unit: str | None = None) -> Expression:
         """Declare a number that comes from outside; ``unit`` as of a parameter."""
         self.check_quantity_name(name)
-        self._put(Input(name, *self.read_value(name, value, self.reader(name).unit(unit))))
+        self._put(Input(name, *self.read_value(name, value, self.reader(name).unit(unit)), is_angle(value, unit)))
         return Expression("name", (name,))
 
     def signal(self, name: str, law: Any) -> Expression:
@@ -171,7 +174,8 @@ class System(Declarations, Shortcuts):
         """Declare a table that laws call by its name; what comes back does so in Python laws.
 
         ``file`` is text, Excel (``sheet``: name or number), MAT or Parquet; units in its headings count.  ``column``
-        picks one of several columns of values, by name or number; ``over`` the axis, by default the first.
+        picks one of several columns of values, by name or number; ``over`` the axis, by default the first.  A unit may
+        follow the names: ``column="lift_mm mm"``.
         ``outside`` is "error", "hold", "extrapolate" or "repeat", one word for all axes or one for each.  With
         ``exchangeable`` and ``outside="extrapolate"`` other numbers, as many, need no new compilation.
         """
@@ -180,9 +184,9 @@ class System(Declarations, Shortcuts):
 
         self.check_quantity_name(name)
         try:
-            axes, values = read_table_source(axes, values, file, column=column, sheet=sheet, over=over)
+            axes, values, columns = read_table_source(axes, values, file, column=column, sheet=sheet, over=over)
             # Table checks the words method and outside itself.
-            table = Table(name, axes, values, method, outside, exchangeable)  # type: ignore[arg-type]
+            table = Table(name, axes, values, method, outside, exchangeable, columns)  # type: ignore[arg-type]
             self._put(TableRecord(name, table))
         except ModelError as error:
             raise error.located(component=name) from None
@@ -356,14 +360,14 @@ class System(Declarations, Shortcuts):
         """New values for parameters, checked against names, dimensions and bounds."""
         new, parameters = dict[str, Value](), self.parameters
         for name, raw in changed.items():
-            parameter = parameters.get(name)
-            if parameter is None:
+            old = parameters.get(name)
+            if old is None:
                 raise ModelError(unknown(f"{self.name} has no parameter", name, parameters))
-            new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, parameter.dimension)[0]
-            if parameter.bounds is not None and isinstance(value, float):
-                low, high = parameter.bounds
+            new[name] = value = raw if is_plain(raw) else self.read_value(name, raw, old.dimension, old.angle)[0]
+            if old.bounds is not None and isinstance(value, float):
+                low, high = old.bounds
                 if not low <= value <= high:
-                    read_bounds(self.reader(name), parameter.bounds, value, None)  # it raises
+                    read_bounds(self.reader(name), old.bounds, value, None)  # it raises
         return new
 
     # -- checking and showing ----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import Array
@@ -14,7 +15,6 @@ from kinode.multibody.motion import Motion, MotionProblem
 from kinode.multibody.networks.network_motion import NetworkMotion
 from kinode.multibody.recursive_motion import RecursiveMotion
 from kinode.multibody.restraints.loop_statics import LoadedTree
-from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology

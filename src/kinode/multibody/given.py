@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.records import dataclass
 
 JointState = tuple[Array, Array, Array | None]
 """q and u of a joint, and u_dot where it is prescribed."""

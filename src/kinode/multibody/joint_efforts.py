@@ -16,7 +16,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.model.base.lock import Lock
-from kinode.model.constraints.gear_coupling import Transmission, find_transmissions
+from kinode.model.constraints.constraint import find_transmissions
+from kinode.model.constraints.gear_coupling import Transmission
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.loads import Loads
 from kinode.multibody.networks.network_motion import NetworkMotion

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,7 +30,6 @@ from kinode.multibody.loads import Loads
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.coupled_friction import FrictionSolution, solve_friction
 from kinode.multibody.restraints.locked_joints import LockRows
-from kinode.records import dataclass
 from kinode.structure.evaluation_point import EMPTY
 from kinode.structure.link_geometry import WORLD
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, is_number, rate, tidy
 from kinode.algebra.spatial import cross, dot
-from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.system import System
@@ -43,17 +42,12 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
             causes.append(f"{name}.stop")
     causes += [name for name, element in topology.system.elements.items() if not element.conservative]
     causes += find_outlets(topology.system)
-    return (*causes, *(c.name for c in topology.constraints if depends_on_time(c)))
+    return (*causes, *(c.name for c in topology.constraints if c.depends_on_time))
 
 
 def find_outlets(system: System) -> list[str]:
     """The reference nodes through which power enters or leaves: those of domains whose flow itself is a power."""
     return [node.name for node in system.nodes.values() if node.reference and not node.domain.product_is_power]
-
-
-def depends_on_time(constraint: Constraint) -> bool:
-    """Whether a constraint has an expression that may change with time, so that it does work."""
-    return any(isinstance(getattr(constraint, field), Expression) for field in constraint.timely)
 
 
 def has_potential(element: Element) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,6 @@ from kinode.multibody.restraints.coupled_friction import Friction, FrictionSolut
 from kinode.multibody.restraints.locked_joints import Locking, LockRows
 from kinode.multibody.restraints.loop_statics import Statics, Support
 from kinode.multibody.restraints.projection import project
-from kinode.named_tuples import NamedTuple
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology, has_friction

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from kinode.jit.code_cache import source_digest
-from kinode.jit.loading.object_code import find_entry, keep, load_object
+from kinode.jit.machine_code import find_entry, keep, load_object
 from kinode.jit.pointers import Struct
 
 Loop = Callable[[Struct], int]

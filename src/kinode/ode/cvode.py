@@ -254,8 +254,10 @@ class StiffRun(LoopRun):
                     if memory.counts.steps and on_progress is not None and on_progress(self.now) is False:
                         return stopped_at(self.now)
                     if on_long is not None and memory.counts.steps >= on_long[0]:
-                        later = on_long[1](self.now, self.y.copy(), memory.counts.steps)
-                        on_long = None if later is None else (later, on_long[1])
+                        later = on_long[1](self.now, self.y.copy(), memory.counts.steps, self.n_events)
+                        if isinstance(later, Ending):
+                            return later
+                        on_long = later, on_long[1]
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
                     self.between[:] = self._state(memory.step.t_requested)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from kinode.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Call = Callable[[float, Array, Sequence[int]], None]

@@ -100,7 +100,7 @@ def integrate(
     called some twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between
     such calls. ``courses`` are those of the ``inputs`` that change with time. ``on_long`` is a number of steps, and a
     function that is called with the time, the state and the number of steps so far; it returns the number after which
-    it is called again, or None.
+    it is called again, or an ending of the run.
     ``breaks`` are times, in order, at which the rate jumps or has a corner: steps end there. ``margin`` is their
     accuracy in s; the rate is never evaluated nearer to them. ``stiff_kernel`` gives the model with its derivatives: a
     method that names one for stiff problems then changes to it where stability bounds its steps. ``on_near(t, y)`` is

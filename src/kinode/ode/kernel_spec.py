@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kinode.ode.event_spec import Array, EventSpec
 from kinode.ode.loops.run_codes import JacobianForm
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ as cvode.py uses one. This module imports no numbers: the command line reads it 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kinode.ode.loops.run_codes import Stepping
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.ode.tableaus import Tableau
@@ -80,7 +80,7 @@ _ENTRIES = (
     IntegrationMethod(
         "dopri5",
         what="Dormand and Prince, order 5, adaptive",
-        scope="nearly everything; the default",
+        scope="what is not stiff; comparisons",
         order=5,
         stepping=Stepping.ADAPTIVE,
         tableau=coefficients("dopri5"),
@@ -88,7 +88,7 @@ _ENTRIES = (
     IntegrationMethod(
         "auto",
         what="`dopri5`; where stability bounds its steps, and many are to come, `stiff` takes over",
-        scope="models that may be stiff, with states of ordinary size",
+        scope="nearly everything; the default",
         order=5,
         stepping=Stepping.ADAPTIVE,
         tableau=coefficients("dopri5"),
@@ -131,7 +131,7 @@ _ENTRIES = (
 )
 METHODS: dict[str, IntegrationMethod] = {method.name: method for method in _ENTRIES}
 """All methods by name."""
-DEFAULT_METHOD = _ENTRIES[0].name
+DEFAULT_METHOD = "auto"
 """The default method."""
 
 

@@ -20,7 +20,9 @@ SMALLEST_SCALE = 1e-300
 
 def all_finite(values: Array) -> bool:
     """Whether all entries of a vector are finite: then its square is, unless that overflows."""
-    return math.isfinite(values.dot(values)) or bool(np.isfinite(values).all())
+    with np.errstate(over="ignore"):
+        square = values.dot(values)
+    return math.isfinite(square) or bool(np.isfinite(values).all())
 
 
 def normalized(y: Array, quaternions: Sequence[int]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Fired
 from kinode.ode.loops.run_codes import Lost
-from kinode.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

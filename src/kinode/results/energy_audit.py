@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
 ROUNDING = 1e-15  # of an energy
+REST = 4.0  # roundings of the energy that are no motion
 TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number of ticks
 NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
@@ -112,6 +113,8 @@ class Audit:
         )
         if not np.isfinite(self.relative):
             return "trust: none, the energy is not finite"
+        if not self.scale and not self.largest:
+            return "trust: no energy was in play"
         if self.is_rough:
             most = self.largest + self.uncertainty
             if most < GOOD_DEFECT * self.scale:
@@ -180,6 +183,8 @@ def _audit_energy(run: RunQuantities) -> Audit:
     work = np.vstack([np.zeros(len(causes)), np.cumsum(works, axis=0)])
     defects = energy - energy[0] - work.sum(axis=1)
     scale = max(kinetic.max(), np.ptp(potential), np.abs(work).max(initial=0.0))
+    if scale <= REST * rounding:  # nothing moved
+        defects, scale = defects * 0.0, 0.0
     return Audit(
         float(energy[0]), float(energy[-1]), dict(zip(causes, work[-1].tolist())), defects, float(scale), uncertainty
     )  # fmt: skip
@@ -187,7 +192,7 @@ def _audit_energy(run: RunQuantities) -> Audit:
 
 def _intervals_with_events(run: RunQuantities) -> Array:
     """The intervals between stored states that contain an event, so that their motion is not smooth."""
-    times = np.array([event.time for event in run.events if event.kind != "singular"])
+    times = np.array([event.time for event in run.events if event.kind in ("mode", "jump")])
     after, before = np.searchsorted(times, run.t[:-1], "right"), np.searchsorted(times, run.t[1:], "left")
     with_events: Array = before > after
     return with_events

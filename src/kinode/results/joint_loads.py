@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kinode.dynamics.joint_reactions import depends_on_loops, joint_wrenches, read_request
-from kinode.dynamics.redundant_reactions import is_redundant
+from kinode.dynamics.load_uniqueness import is_redundant
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench

@@ -40,7 +40,9 @@ class JointLoads:
     drive : Measure or None
         What its drive gives at the joint, rotor and gear losses included, if it has one.
     unique : bool
-        Whether the reactions are unique (False in redundant loops).
+        Whether the reactions are unique (False in redundant loops, and where a load is left out).
+    shared : str
+        How the load of a redundant loop was shared, as in ``Wrench``.
     left_out : tuple of str
         Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
@@ -57,6 +59,7 @@ class JointLoads:
     unique: bool = True
     left_out: tuple[str, ...] = ()
     drive: Measure | None = None
+    shared: str = ""
 
     @property
     def driving(self) -> Measure | None:
@@ -128,14 +131,15 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
                 wrench.unique,
                 wrench.left_out,
                 given,
+                wrench.shared,
             )
         )
     return loads
 
 
 def describe_sharing(loads: Sequence[JointLoads]) -> str:
-    """A sentence on loads that are not unique because joints are redundant; empty if all are unique."""
-    names = [x.joint for x in loads if not x.unique]
+    """A sentence on loads that are not unique because joints are redundant; empty if none are."""
+    names = [x.joint for x in loads if x.shared]
     if not names:
         return ""
     return (

@@ -19,7 +19,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import transform_change
 from kinode.dynamics.left_out_loads import find_left_out
-from kinode.dynamics.redundant_reactions import is_redundant
+from kinode.dynamics.load_uniqueness import is_redundant
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import (

@@ -23,7 +23,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.hooks import hook
 from kinode.kernels.state import State
-from kinode.model.live.live_numbers import is_hidden
+from kinode.model.base.parameters import is_hidden
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.runs.input_table import VaryingInputs, split_inputs
 from kinode.results.course_files import read_courses, write_courses

@@ -15,16 +15,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.left_out_loads import left_out_of
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.state_batches.stored_columns import find_stored
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
-from kinode.model.live.live_numbers import is_hidden
+from kinode.model.base.parameters import is_hidden
 from kinode.model.quantity_expressions import QuantityExpression, find_expression, find_unit, unit_of
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
-from kinode.multibody.restraints.loop_statics import Support
 from kinode.ode.ending import Ending, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.runs.input_table import InputCourse, Inputs, VaryingInputs, inputs_at, name_inputs
@@ -32,15 +30,16 @@ from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
-from kinode.simulation.state_columns.column_request import RunColumns
+from kinode.simulation.state_columns.column_values import RunColumns
 
 if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
     from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing
+    from kinode.multibody.restraints.loop_statics import Support
     from kinode.results.run_circuit import RunCircuit
 
 
 class RunQuantities:
-    """Times, states and named quantities of a run; ``Trajectory`` adds loads, relative motion, views and files."""
+    """Times, states and named quantities of a run; ``Trajectory`` adds loads, derivatives, views and files."""
 
     def __init__(
         self, dynamics: Dynamics, t: Array, y: Array, *, p: Any = None, inputs: Any = None,
@@ -276,34 +275,6 @@ class RunQuantities:
         values = self.y[:, stored.columns]
         return values if stored.vector else values[:, 0]
 
-    def angular_momentum(self, of: Any, about: Any = None, expressed_in: Any = None) -> Array:
-        """Angular momentum about any point, which may move, of the absolute motion.
-
-        Parameters
-        ----------
-        of : body, joint or "system"
-            A body, the bodies that a joint carries, or all bodies.
-        about : body, frame or str, optional
-            The point; default is the mass center of the body, the joint's point on the side of the bodies that it
-            carries, or the world's origin.
-        expressed_in : body, frame or str, optional
-            The axes of the result; default is the world.
-
-        Returns
-        -------
-        array
-            (time, 3), N*m*s.
-
-        Examples
-        --------
-        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
-        >>> run.angular_momentum("elbow", about="world").shape
-        (3, 3)
-        """
-        from kinode.results.relative_motion import angular_momentum
-
-        return angular_momentum(self, of, about, expressed_in)
-
     def names(self) -> list[str]:
         """The names of all quantities; a vector has components too (``.x``), in any axes (``@frame``).
 
@@ -343,7 +314,7 @@ class RunQuantities:
         return unit_of(self.system, name) if expression is None else find_unit(self.system, expression)
 
     def left_out(self, name: str) -> tuple[str, ...]:
-        """Loads that a quantity leaves out because the model does not say where they act.
+        """Loads that a quantity leaves out because the model does not say where they act, or what gives them.
 
         Parameters
         ----------
@@ -353,7 +324,8 @@ class RunQuantities:
         Returns
         -------
         tuple of str
-            ("tooth force",) for the reactions at a gear or rack without ``pressure_angle``, else ().
+            ("tooth force",) for the reactions at a gear or rack without ``pressure_angle``; ("effort of deck",) for the
+            efforts of a motor that is geared to a joint ``deck`` with prescribed motion; else ().
 
         Examples
         --------
@@ -361,6 +333,8 @@ class RunQuantities:
         >>> run.left_out("elbow.reaction.force")
         ()
         """
+        from kinode.dynamics.left_out_loads import left_out_of  # few ask for it
+
         expression = self._expression(name)
         names = [name] if expression is None else expression.names
         each = (left_out_of(self.dynamics.topology, find_quantity(self.system, one)) for one in names)
@@ -390,3 +364,77 @@ class RunQuantities:
     def _ipython_key_completions_(self) -> list[str]:
         """What completion in a notebook offers inside ``run["..."]``."""
         return self.names()
+
+    # -- relative motion ---------------------------------------------------------------------------
+    def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Position of the origin of a body or frame relative to another.
+
+        Parameters
+        ----------
+        of : body, frame or str
+            The body or frame.
+        relative_to : body, frame or str, optional
+            The observer, which may move and rotate; default is the world.
+        expressed_in : body, frame or str, optional
+            The axes of the result; default are those of the observer.
+
+        Returns
+        -------
+        array
+            (time, 3), m.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.position("lower", relative_to="upper").shape
+        (3, 3)
+        """
+        from kinode.results import relative_motion
+
+        return relative_motion.motion(self, "position", of, relative_to, expressed_in)
+
+    def velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Velocity relative to a moving and rotating observer, (time, 3), m/s; parameters as in ``position``."""
+        from kinode.results import relative_motion
+
+        return relative_motion.motion(self, "velocity", of, relative_to, expressed_in)
+
+    def acceleration(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Acceleration relative to a moving and rotating observer, (time, 3), m/s^2; parameters as in ``position``."""
+        from kinode.results import relative_motion
+
+        return relative_motion.motion(self, "acceleration", of, relative_to, expressed_in)
+
+    def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Angular velocity relative to another body or frame, (time, 3), rad/s; parameters as in ``position``."""
+        from kinode.results import relative_motion
+
+        return relative_motion.motion(self, "angular_velocity", of, relative_to, expressed_in)
+
+    def angular_momentum(self, of: Any, about: Any = None, expressed_in: Any = None) -> Array:
+        """Angular momentum about any point, which may move, of the absolute motion.
+
+        Parameters
+        ----------
+        of : body, joint or "system"
+            A body, the bodies that a joint carries, or all bodies.
+        about : body, frame or str, optional
+            The point; default is the mass center of the body, the joint's point on the side of the bodies that it
+            carries, or the world's origin.
+        expressed_in : body, frame or str, optional
+            The axes of the result; default is the world.
+
+        Returns
+        -------
+        array
+            (time, 3), N*m*s.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.angular_momentum("elbow", about="world").shape
+        (3, 3)
+        """
+        from kinode.results.relative_motion import angular_momentum
+
+        return angular_momentum(self, of, about, expressed_in)

@@ -1,32 +1,41 @@
-"""Trajectory: the result of a simulation.
+"""Trajectory: the result of a simulation, as its users see it.
 
-The states and all named quantities are in ``run_quantities``.  Loads in joints are computed in ``joint_loads``; their
-evaluation for design in ``reaction_causes``, ``shaft_loads``, ``bearings``, ``load_spectra``, ``sizing``; motion
-relative to moving frames in ``relative_motion``; the energy audit in ``energy_audit``; files in ``run_files``.  Each is
-imported when it is first asked for: many runs are asked for their states alone.
+States, named quantities and relative motion are in ``run_quantities``.  Here is what else can be asked of a run, each
+with the module that computes it.  That is imported when it is first asked for: many runs are asked for their states
+alone.  Views are drawn by later packages (``hooks.py``).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
+from kinode.hooks import hook
 from kinode.kernels.state import Wrench
-from kinode.results.written_tables.written_run import WrittenRun
+from kinode.results.run_quantities import RunQuantities
 
 if TYPE_CHECKING:
+    import xarray
+
     from kinode.results.acceleration_causes import AccelerationCauses
     from kinode.results.energy_audit import Audit
+    from kinode.results.frame_balances.run_balance import RunBalance
+    from kinode.results.pictures.run_frames import RunFrames
     from kinode.results.reaction_causes import Causes
+    from kinode.results.sensitivities.tolerance import Tolerance
     from kinode.results.shafts.bearings import Bearing
     from kinode.results.shafts.load_spectra import Resonance, Spectrum
     from kinode.results.shafts.shaft_loads import Pressure
     from kinode.results.sizing.drive_sizing import Sizing
 
+LEAST, MOST = 300, 3600  # pictures of a run, where nothing else is asked for
+Names = Iterable[str] | None
 
-class Trajectory(WrittenRun):
+
+class Trajectory(RunQuantities):
     """The result of a simulation: times, states, and all quantities that follow from them, by name.
 
     ``run["elbow.q"]`` is an array (time, ...) in SI; ``run.names()`` lists all names.
@@ -261,44 +270,34 @@ class Trajectory(WrittenRun):
 
         return compute_sizing(self)
 
-    def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
-        """Position of the origin of a body or frame relative to another.
+    def balance(self, of: Any = "system", about: Any = "world") -> RunBalance:
+        """Both sides of the balance of force and moment of a body, or of the system, term by term.
+
+        The terms of the motion are those that ``kn.equations(system, frame=...)`` prints: of the origin of the frame
+        (acceleration, turning), relative, Euler, Coriolis, centrifugal, and of the moment of momentum.
 
         Parameters
         ----------
-        of : body, frame or str
-            The body or frame.
-        relative_to : body, frame or str, optional
-            The observer, which may move and rotate; default is the world.
-        expressed_in : body, frame or str, optional
-            The axes of the result; default are those of the observer.
+        of : body or str
+            The body, or "system" (default).
+        about : body, frame or str
+            The frame, which may move at will: moments are about its origin, components in its axes.
 
         Returns
         -------
-        array
-            (time, 3), m.
+        RunBalance
+            Prints as a table; ``.acting``, ``.motion``, ``.residual``; ``.plot()`` stacks both sides over time.
 
         Examples
         --------
         >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
-        >>> run.position("lower", relative_to="upper").shape
-        (3, 3)
+        >>> balance = run.balance("lower", about="upper")
+        >>> balance.motion.forces["Coriolis"].shape, balance.residual < 1e-12
+        ((3, 3), True)
         """
-        from kinode.results import relative_motion
+        from kinode.results.frame_balances.both_sides import compute_balance
 
-        return relative_motion.motion(self, "position", of, relative_to, expressed_in)
-
-    def velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
-        """Velocity relative to a moving and rotating observer, (time, 3), m/s; parameters as in ``position``."""
-        from kinode.results import relative_motion
-
-        return relative_motion.motion(self, "velocity", of, relative_to, expressed_in)
-
-    def acceleration(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
-        """Acceleration relative to a moving and rotating observer, (time, 3), m/s^2; parameters as in ``position``."""
-        from kinode.results import relative_motion
-
-        return relative_motion.motion(self, "acceleration", of, relative_to, expressed_in)
+        return compute_balance(self, of, about)
 
     def acceleration_by_cause(self, of: Any, by: str = "tier", *, expressed_in: Any = None) -> AccelerationCauses:
         """The breakdown of the acceleration of a point: relative, tangential, centripetal and Coriolis terms.
@@ -321,12 +320,176 @@ class Trajectory(WrittenRun):
 
         return acceleration_by_cause(self, of, by, expressed_in)
 
-    def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
-        """Angular velocity relative to another body or frame, (time, 3), rad/s; parameters as in ``position``."""
-        from kinode.results import relative_motion
+    # -- derivatives -------------------------------------------------------------------------------
+    def sensitivity(self, of: str, by: str) -> Array:
+        """The derivative of a quantity by a parameter, an input or an initial value, along the run.
 
-        return relative_motion.motion(self, "angular_velocity", of, relative_to, expressed_in)
+        It is that at fixed times: at an event whose time moves, it jumps as the quantity does.
 
+        Parameters
+        ----------
+        of : str
+            Name of a quantity, such as "elbow.q" or "elbow.reaction.force", or an expression of scalar ones.
+        by : str
+            One of the names in ``sensitivity=`` of ``kn.simulate``.
+
+        Returns
+        -------
+        array
+            (time, ...) in SI: the unit of the quantity divided by that of ``by``.
+
+        Raises
+        ------
+        ArgumentError
+            The run was not differentiated by that name, or the derivative does not exist to its end.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/pendulum.yaml"), 1.0, samples=11, sensitivity=["pivot.q"])
+        >>> run.sensitivity("pivot.q", "pivot.q")[0]
+        np.float64(1.0)
+        """
+        from kinode.results.sensitivities.run_sensitivity import find_sensitivity
+
+        return find_sensitivity(self, of, by)
+
+    def tolerance(
+        self, spread: Mapping[str, Any], of: str | Iterable[str] | None = None, *, check: int = 0, seed: int = 0
+    ) -> Tolerance:
+        """How far results spread where parameters do, to first order: standard deviations and the share of each.
+
+        Parameters
+        ----------
+        spread : mapping
+            For names in ``sensitivity=`` of ``kn.simulate`` one standard deviation, in SI or as text with a unit
+            ("0.1 mm"); with a sign, "+-0.1 mm", the limits, which are three standard deviations wide.
+        of : str or sequence of str, optional
+            Quantities by name; the reactions of all joints by default. A vector counts by its magnitude.
+        check : int, default 0
+            Runs with drawn values, whose peaks stand beside the first-order ones.
+        seed : int, default 0
+            Another number draws other values.
+
+        Returns
+        -------
+        Tolerance
+            Prints as a table; ``.plot()`` draws the courses with their bands.
+
+        Raises
+        ------
+        ArgumentError
+            The run was not differentiated by a name, or a value is wrong.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.5, samples=51, sensitivity=["L", "elbow.q"])
+        >>> loads = run.tolerance({"L": "+-5 mm", "elbow.q": "0.2 deg"}, "elbow.reaction.force")
+        >>> spread = loads["elbow.reaction.force"]
+        >>> round(spread.peak, 1), round(spread.peak_sigma, 2), round(spread.shares["L"], 1)
+        (11.7, 0.06, 0.4)
+        """
+        from kinode.results.sensitivities.tolerance import find_tolerance
+
+        return find_tolerance(self, spread, of, check, seed)
+
+    # -- views -------------------------------------------------------------------------------------
+    def frames(
+        self, rate: float | None = None, *, names: Iterable[str] = (), hold: Any = None, least: int = LEAST,
+        most: int = MOST,
+    ) -> RunFrames:  # fmt: skip
+        """Poses of all bodies and loads of all joints at even times, as a moving view needs them.
+
+        A run keeps the states that were asked for, which may be few.  Where they are not close enough together, the
+        run is repeated with its own method and tolerances and kept at the times of the pictures.
+
+        Parameters
+        ----------
+        rate : float, optional
+            Pictures for each second of the run.  By default 60, but at least ``least`` and at most ``most`` in all.
+        names : iterable of str, optional
+            Quantities, or expressions of them, to be evaluated at the same times.
+        hold : str or sequence of str, optional
+            Joints that support the loops in the static share, if no drives do.
+        least, most : int
+            Bounds of the number of pictures where no rate is given.
+
+        Returns
+        -------
+        RunFrames
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 1.0, samples=3)
+        >>> frames = run.frames(50, names=["elbow.q"])
+        >>> frames.poses.shape, frames.loads["static"].shape, frames["elbow.q"].shape
+        ((2, 7, 51), (2, 6, 51), (51,))
+        """
+        from kinode.results.pictures.frame_evaluator import prepare_frames
+        from kinode.results.pictures.picture_states import find_picture_run, find_picture_times
+
+        evaluator = prepare_frames(self.dynamics, names, hold=hold)
+        times = find_picture_times(self, rate, least, most)
+        pictures = find_picture_run(self, times)
+        if pictures.run.dynamics is not self.dynamics:  # repeated with other independent constraint rows
+            evaluator = prepare_frames(pictures.run.dynamics, names, hold=hold)
+        return evaluator(pictures.run, notes=pictures.notes)
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The player, for notebooks that show widgets; text and table have methods of their own."""
+        return dict(hook("run_bundle")(self))
+
+    def plot(self, *names: str, **options: Any) -> Any:
+        """Plot quantities over time.
+
+        Parameters
+        ----------
+        *names : str
+            Names of quantities; default are the coordinates.
+        **options
+            Options of ``kinode.views.plots.time_plots.plot``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return hook("plot")(self, *names, **options)
+
+    def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
+        """Write a report: one HTML file with summary, plots, loads and energy audit.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder of the report.
+        **options
+            Options of ``kinode.views.report.html_report.report``.
+
+        Returns
+        -------
+        Path
+        """
+        return hook("report")(self, folder, **options)
+
+    def view(self, file: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Show the run moving, with the loads in its joints.
+
+        Parameters
+        ----------
+        file : str or path, optional
+            An .html file to write, which needs nothing else; else a notebook shows the player, a script a browser.
+        **options
+            Options of ``kinode.studio.view.view``.
+
+        Returns
+        -------
+        Path, or what a notebook shows
+        """
+        return hook("view")(self, file, **options)
+
+    # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file; ``kn.Trajectory.load`` needs nothing else.
 
@@ -357,3 +520,73 @@ class Trajectory(WrittenRun):
         from kinode.results.run_files import load_run
 
         return load_run(path, trust)
+
+    def to_xarray(self, names: Names = None) -> xarray.Dataset:
+        """Quantities over time as an xarray Dataset, with units.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            Names of quantities; default are coordinates and speeds of all joints, other states, and the joint loads.
+
+        Returns
+        -------
+        xarray.Dataset
+        """
+        from kinode.results.run_files import to_xarray
+
+        return to_xarray(self, names)
+
+    def to_csv(self, path: str | os.PathLike[str], names: Names = None) -> None:
+        """Write quantities over time as a CSV table, with units in the header.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        names : iterable of str, optional
+            Names of quantities; default as in ``to_xarray``.
+        """
+        from kinode.results.run_files import to_csv
+
+        to_csv(self, path, names)
+
+    def to_excel(self, path: str | os.PathLike[str], names: Names = None) -> None:
+        """Write quantities over time as an Excel file: what run it is, then a sheet for each component, with units.
+
+        Takes openpyxl: ``pip install 'kinode[excel]'``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as "arm.xlsx".
+        names : iterable of str, optional
+            Names of quantities; default as in ``to_xarray``.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.to_excel("swing.xlsx", ["elbow.q", "elbow.reaction.force"])
+        """
+        from kinode.results.written_tables.excel_runs import to_excel
+
+        to_excel(self, path, names)
+
+    def to_mat(self, path: str | os.PathLike[str], names: Names = None) -> None:
+        """Write quantities over time for MATLAB and Octave: a struct for each component, with units.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as "arm.mat".  In MATLAB ``load arm.mat; plot(t, elbow.q)``; ``units.elbow.q`` is the unit.
+        names : iterable of str, optional
+            Names of quantities; default as in ``to_xarray``.
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.to_mat("swing.mat", ["elbow.q", "elbow.reaction.force"])
+        """
+        from kinode.results.written_tables.mat_runs import to_mat
+
+        to_mat(self, path, names)

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.multibody.snapshot import Snapshot
 from kinode.ode.ending import Ending, EndKind
-from kinode.simulation.failures import explain_failure
 from kinode.simulation.parameter_guards import end_where_impossible
 from kinode.simulation.solver import StateHistory
 from kinode.simulation.torn_loops import end_where_loop_opens
@@ -26,6 +24,8 @@ def end_where_parts_remember(dynamics: Dynamics, motion: StateHistory) -> StateH
     parts = known["parts with doors"]
     if not parts or motion.ending.failed or not len(motion.t):
         return motion
+    from kinode.multibody.snapshot import Snapshot  # few models have such parts
+
     snapshot = Snapshot(dynamics.topology, dynamics.point_of(motion.t_end, motion.y_end, motion.p, motion.inputs))
     for part in parts:
         words = part.find_memory(snapshot, motion.t_end - float(motion.t[0]))
@@ -35,9 +35,18 @@ def end_where_parts_remember(dynamics: Dynamics, motion: StateHistory) -> StateH
     return motion
 
 
+def explain_failed(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
+    """The motion with an ending that names the component and the cause, if it failed."""
+    if not motion.ending.failed:
+        return motion
+    from kinode.simulation.failures import explain_failure
+
+    return explain_failure(dynamics, motion)
+
+
 Check = Callable[[Dynamics, StateHistory], StateHistory]
 CHECKS: tuple[Check, ...] = (
-    explain_failure,
+    explain_failed,
     end_where_loop_opens,
     end_where_impossible,
     end_where_parts_remember,

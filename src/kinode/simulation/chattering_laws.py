@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.system_checks import laws_of
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.runs.input_table import Inputs
-from kinode.records import dataclass
 
 COMPARISONS = frozenset({"less", "less_equal", "equal"})
 MOST_TRIALS = 60  # steps of growing length in which the sign has to change
@@ -114,7 +114,7 @@ def _slides(rates: _Rates, x: Expression, y: Array, longest: float) -> bool:
     for _ in range(MOST_TRIALS):
         there = rates.ahead(y, h)
         value = rates.value(x, there)
-        if here * value < 0:
+        if here * value < 0 or (here == 0 and value != 0):  # across it, or off it
             return math.isfinite(value) and value * (rates.value(x, rates.ahead(there, h)) - value) < 0
         h *= GROWTH
         if h > longest:

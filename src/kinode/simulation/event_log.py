@@ -1,8 +1,9 @@
-"""Events of a run, in words: mode changes, resets of states, passes of singular positions."""
+"""Events of a run, in words: mode changes, resets of states, passes of singular positions, and remarks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -13,12 +14,13 @@ from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
 from kinode.ode.runs.input_table import Inputs
 from kinode.ode.solution import SingularPass
-from kinode.records import dataclass
 
 NAMED_WEIGHT = 0.1  # share of the largest entry of a null vector: a constraint row with less is not named
 SINGULAR_SHARE = 1e-2  # share of the run's largest "smallest singular value": below it a singularity ended the run
 SAMPLES = 50  # states that are compared
 LOOK_AHEAD = 1e-2  # rad, m or s: range beyond the end of a run in which a constraint may jump
+REMARKS = frozenset({"guess", "locked", "pull"})  # kinds of events that change nothing
+NO_PULL = 1e-9  # of the largest weight or load: a smaller pull is rounding
 TURNED_SHARE = 0.1  # change of a constraint row from one sample to the next, share of its size, that is a jump
 
 
@@ -26,8 +28,9 @@ TURNED_SHARE = 0.1  # change of a constraint row from one sample to the next, sh
 class Event:
     """An event of a run: its time in s, its kind, the components in it, and a message.
 
-    ``kind`` is "mode" (a component changed its mode), "jump" (its states were reset, its mode stayed), "singular" (a
-    singular position was passed) or "guess" (a joint starts far from its guess).  For the first two ``was`` and
+    ``kind`` is "mode" (a component changed its mode), "jump" (its states were reset, its mode stayed) or "singular" (a
+    singular position was passed); or it is a remark: "guess" (a joint starts far from its guess), "locked" (nothing can
+    move, or a joint is there twice) or "pull" (a contact would have to pull).  For the first two ``was`` and
     ``becomes`` describe the state before and after.
     """
 
@@ -50,11 +53,35 @@ class Event:
 def count_events(events: Sequence[Event]) -> str:
     """The number of events, in words."""
     singular = sum(event.kind == "singular" for event in events)
-    others = len(events) - singular
+    remarks = sum(event.kind in REMARKS for event in events)
+    others = len(events) - singular - remarks
     parts = [f"{others} event{'s' * (others > 1)}"] if others else []
     if singular:
         parts.append(f"{singular} singular position{'s' * (singular > 1)} passed")
+    if remarks:
+        parts.append(f"{remarks} remark{'s' * (remarks > 1)}")
     return ", ".join(parts)
+
+
+def find_pull(name: str, words: str, t: Array, reaction: Array, scale: float) -> Event | None:
+    """The event of a contact that has to pull: when its reaction changes sign first, how often, how far it goes.
+
+    ``reaction`` is positive where the contact presses; ``words`` say what would become of a real one.
+    """
+    pulls = reaction < -NO_PULL * max(scale, float(abs(reaction).max(initial=0.0)))
+    if not pulls.any():
+        return None
+    first, most = int(np.argmax(pulls)), int(np.argmin(reaction))
+    time, begins = float(t[first]), int(np.sum(pulls[1:] & ~pulls[:-1])) + bool(pulls[0])
+    how = "pulls"
+    if first:
+        before, after = reaction[first - 1], reaction[first]
+        time -= float((t[first] - t[first - 1]) * after / (after - before)) if before > 0 else 0.0
+        how = "changes its sign"
+    more = f", {begins} times in all" if begins > 1 else ""
+    label = f"the normal reaction of {name}"
+    message = f"at t = {time:.6g} s {label} {how}{more}, down to {reaction[most]:.4g} N at t = {t[most]:.6g} s: {words}"
+    return Event(time, "pull", (name,), message)
 
 
 def find_events(
@@ -172,15 +199,16 @@ def nearly_dependent(
 ) -> list[tuple[tuple[str, ...], float]]:
     """For each state: the components whose constraint rows are nearest to dependent, and how near.
 
-    The measure is the smallest singular value of the constraint Jacobian as a share of its largest.
+    The measure is the smallest singular value of the constraint Jacobian that belongs to its rank, as a share of its
+    largest.
     """
-    loops, rows = dynamics.loops, list(dynamics.closure.rows)
+    loops, rows, rank = dynamics.loops, dynamics.closure.used, len(dynamics.closure.rows)
     _, G, _ = loops.evaluate(dynamics.point_of(t, y, p, inputs))
     squares, U = np.linalg.eigh(G[:, rows] @ G[:, rows].transpose(0, 2, 1))  # a third of the time of singular values
     owners = [loops.names[k][0] for k in rows]
     nearest = []
-    for weights, square in zip(abs(U[:, :, 0]), squares, strict=True):
+    for weights, square in zip(abs(U[:, :, -rank]), squares, strict=True):
         least = NAMED_WEIGHT * weights.max()
         names = dict.fromkeys(owner for owner, weight in zip(owners, weights, strict=True) if weight > least)
-        nearest.append((tuple(names), float(np.sqrt(max(square[0], 0.0) / square[-1]))))
+        nearest.append((tuple(names), float(np.sqrt(max(square[-rank], 0.0) / square[-1]))))
     return nearest

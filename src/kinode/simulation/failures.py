@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.frame_calls.lost_frames import lost_frame
 from kinode.errors import Error, LawError
-from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.network.nodes import find_parts
 from kinode.model.quantity_expressions import unit_of
 from kinode.model.system_checks import find_asking, laws_of
@@ -27,6 +27,7 @@ from kinode.ode.method_table import METHODS, find_stiff_method
 from kinode.simulation.chattering_laws import find_chattering
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
+from kinode.simulation.run_length import EVENTS_SHARE, advise, find_fast_law
 from kinode.simulation.solver import StateHistory
 from kinode.structure.state_layout import Coordinate
 
@@ -37,6 +38,13 @@ ADVISED = {EndKind.STEP_TOO_LONG, EndKind.LOOP_OPEN}
 """Endings whose message says what to do; it stays unless a singular position is the cause."""
 STALLED_SHARE = 1e-6  # of the time of a stalled run: a law that chatters switches within it
 MIN_SCALE = 1e-6  # m, rad, m/s ...: floor of a state's size when relative rates are compared
+EARLIER_STATES = 8  # of the first half of a run, with which the laws at its end are compared
+OUTGROWN = 1e4  # times its size in the first half: a law that has grown so much by the end is the cause
+OUTGROWN_ENDLESS = 100.0  # the same where the steps of a run become shorter and shorter
+ENDLESS = {EndKind.TOO_MANY_STEPS, EndKind.STALLED}
+"""Endings of runs that would go on, in steps too short to reach the end."""
+GIVEN_MOTIONS = {"motion": 2, "speed": 1}
+"""Fields of given motions, and how often they are differentiated for the acceleration."""
 
 
 def explain_failure(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
@@ -61,22 +69,34 @@ def _explain(dynamics: Dynamics, motion: StateHistory) -> Ending:
     if singular:
         message = f"the motion cannot be followed beyond t = {motion.t_end:.9g} s: {singular}"
         return replace(ending, message=message)
+    if ending.entry is None and ending.kind is EndKind.NOT_FINITE:  # of a body, in absolute coordinates
+        cause = _find_cause_or_outgrown(dynamics, motion)
+        return replace(ending, message=f"{ending.message}: {cause}") if cause else ending
     if ending.entry is None:
         return ending if ending.kind in ADVISED or not dynamics.coordinates else _explain_stall(dynamics, motion)
     coordinate = dynamics.coordinates[_find_first_entry(dynamics, motion, ending.time, ending.entry)]
     derivative = f"{_DERIVATIVE_WORDS[coordinate.role]} {coordinate.joint} ({coordinate.name})"
     message = f"at t = {ending.time:.9g} s {derivative} became not finite"
-    cause = find_cause(dynamics, motion, ending.time)
+    cause = _find_cause_or_outgrown(dynamics, motion)
     return replace(ending, message=f"{message}: {cause}" if cause else message, component=coordinate.joint)
 
 
+def _find_cause_or_outgrown(dynamics: Dynamics, motion: StateHistory) -> str | None:
+    """Why a number is not finite, in words: an expression without a value, one that has run away, or long steps."""
+    cause = find_cause(dynamics, motion, motion.ending.time)
+    if cause is None and (outgrown := _find_outgrown(dynamics, motion)) is not None:
+        cause = outgrown[1]
+    if cause is None and METHODS[motion.method].fixed:
+        return "steps of that length may be too long for the motion: take shorter ones, or a method that chooses them"
+    return cause
+
+
 def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
-    """The ending of a run whose step became too small, or whose solver gave up: names the fastest coordinate."""
+    """The ending of a run whose steps became too small or too many, or whose solver gave up: names the cause.
+
+    Where none is found, the coordinate that changes fastest.
+    """
     ending = motion.ending
-    with np.errstate(all="ignore"):
-        rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
-        relative_rate = np.abs(rate) / (np.abs(motion.y_end) + MIN_SCALE)
-    coordinate = dynamics.coordinates[int(np.argmax(np.nan_to_num(relative_rate, nan=math.inf)))]
     cause = find_vanished(dynamics, motion) or find_jammed(_snapshot(dynamics, motion.t_end, motion.y_end, motion))
     if cause:
         return replace(ending, message=f"{ending.message}; {cause}")
@@ -85,14 +105,47 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
     )
     if jumps is not None:
         return replace(ending, message=f"{ending.message}; {jumps}", component=jumps.component)
-    value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
+    endless, method = ending.kind in ENDLESS, METHODS[motion.method]
+    if endless and (frequent := _find_frequent_events(dynamics, motion)) is not None:
+        return replace(ending, message=f"{ending.message}; {frequent[1]}", component=frequent[0])
+    coordinate, value = _find_fastest(dynamics, motion)
     fastest = f"{_in_words(dynamics, coordinate)}, then {_with_unit(dynamics, coordinate, value)}, changes fastest"
+    outgrown = _find_outgrown(dynamics, motion, OUTGROWN_ENDLESS if endless else OUTGROWN)
+    if outgrown is not None:
+        return replace(ending, message=f"{ending.message}; {fastest}; {outgrown[1]}", component=outgrown[0])
+    if endless:
+        span = (float(motion.t[0]), motion.t_end)
+        law = find_fast_law(dynamics, motion.p, motion.inputs, span, motion.t_end, motion.steps)
+        hint = law or f"no law of time is that fast, so the motion itself is: {advise(method)}"
+        return replace(ending, message=f"{ending.message}; {fastest}; {hint}", component=coordinate.joint)
     hint = "; the laws may jump there"
-    if not METHODS[motion.method].stiff:
+    if not method.stiff and motion.taken_over is None:
         hint = f'{hint}, or the system is stiff (method="{find_stiff_method()}")'
     elif ending.kind is EndKind.SOLVER_FAILED:
         hint = ""
     return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
+
+
+def _find_fastest(dynamics: Dynamics, motion: StateHistory) -> tuple[Coordinate, float]:
+    """The coordinate that changes fastest at the end, relative to its size, and its value; angles to 1 rad at most."""
+    with np.errstate(all="ignore"):
+        rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
+        turns = np.array([c.role == "q" and c.kind == "angle" for c in dynamics.coordinates])
+        size = np.where(turns, np.minimum(np.abs(motion.y_end), 1.0), np.abs(motion.y_end))
+        k = int(np.argmax(np.nan_to_num(np.abs(rate) / (size + MIN_SCALE), nan=math.inf)))
+    return dynamics.coordinates[k], float(motion.y_end[k])
+
+
+def _find_frequent_events(dynamics: Dynamics, motion: StateHistory) -> tuple[str, str] | None:
+    """The component whose events take the steps of a run, and words."""
+    table = dynamics.topology.events
+    if table is None or len(motion.fired) < EVENTS_SHARE * motion.steps:
+        return None
+    owners = [table.roots[trigger.function].owner for trigger in motion.fired]
+    owner = max(set(owners), key=owners.count)
+    period = abs(motion.t_end - motion.fired[0].time) / owners.count(owner)
+    words = f"{owner} has an event every {period:.1e} s: give it more play between them, or loss at each"
+    return owner, words
 
 
 def _explain_part(dynamics: Dynamics, motion: StateHistory) -> Ending:
@@ -158,13 +211,60 @@ def find_cause(dynamics: Dynamics, motion: StateHistory, t_failure: float) -> st
     return None
 
 
+def _find_outgrown(dynamics: Dynamics, motion: StateHistory, least: float = OUTGROWN) -> tuple[str, str] | None:
+    """The component of the law that has grown most, far beyond what it was in the first half of the run, and words."""
+    early = motion.t <= 0.5 * (motion.t[0] + motion.t_end)
+    rows = np.unique(np.linspace(0, np.count_nonzero(early) - 1, EARLIER_STATES).astype(int))
+    states = [(float(motion.t[k]), motion.y[k]) for k in rows] + [(motion.t_end, motion.y_end)]
+    snapshots = [_snapshot(dynamics, t, y, motion) for t, y in states]
+    most, found = least, None
+    for component in dynamics.system.components.values():
+        for field, law in laws_of(component):
+            subject = f"the {field} of {component.name}, {law.text()},"
+            for quantity, is_divisor, words in _find_growing(component.own(field, law), field):
+                with np.errstate(all="ignore"):
+                    try:
+                        sizes = [abs(float(each.resolve(quantity))) for each in snapshots]
+                    except (Error, ArithmeticError, ValueError):
+                        continue
+                if is_divisor:
+                    sizes = [1.0 / size if size else math.inf for size in sizes]
+                before, last = max(sizes[:-1]), sizes[-1]
+                if 0.0 < before * most < last:
+                    most = last / before
+                    found = component.name, f"{subject} {words.format(times=f'{most:.0e} times')}"
+    return found
+
+
+def _find_growing(law: object, field: str) -> Iterator[tuple[Expression, bool, str]]:
+    """What may run away in a law: itself, the acceleration of a given motion, a divisor that comes to zero; words."""
+    if not isinstance(law, Expression):
+        return
+    since = "{times} since the first half of the run"
+    yield law, False, f"has grown {since}: bound it, or end the run before"
+    if field in GIVEN_MOTIONS:
+        acceleration: object = law
+        for _ in range(GIVEN_MOTIONS[field]):
+            acceleration = acceleration.derivative("t") if isinstance(acceleration, Expression) else 0.0
+        if isinstance(acceleration, Expression):
+            yield acceleration, False, f"has an acceleration that has grown {since}: bound it, or end the run before"
+    for node in walk(law):
+        if node.op == "inv" and isinstance(node.args[0], Expression):
+            divisor = node.args[0]
+            text = divisor.excerpt().replace("{", "{{").replace("}", "}}")
+            yield (
+                divisor,
+                True,
+                f"divides by {text}, which comes to zero there: keep it from zero, or end the run before",
+            )
+
+
 def _extrapolate(dynamics: Dynamics, motion: StateHistory, t_failure: float) -> Iterator[tuple[float, Array]]:
     """The last good state, and states extrapolated linearly from it, nearest first."""
     yield motion.t_end, motion.y_end
     with np.errstate(all="ignore"):
         rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
-    if not np.isfinite(rate).all():
-        return
+    rate = np.where(np.isfinite(rate), rate, 0.0)
     intervals = {t_failure - motion.t_end, *(10.0**k for k in range(-12, 0))}
     for dt in sorted(interval for interval in intervals if interval > 0):
         yield motion.t_end + dt, motion.y_end + dt * rate
@@ -189,7 +289,23 @@ def _find_cause_at(dynamics: Dynamics, t: float, y: Array, motion: StateHistory)
                 return f"{subject} cannot be evaluated: {error}"
             if not math.isfinite(float(value)):
                 return f"{subject}, {law.text()}, is {float(value):g}"
+            lost = _find_lost_acceleration(component.own(field, law), field, snapshot)
+            if lost:
+                return f"{subject}, {law.text()}, {lost}"
     return _find_zero(dynamics, snapshot) or _find_failing_element(dynamics, snapshot) or find_jammed(snapshot)
+
+
+def _find_lost_acceleration(law: object, field: str, snapshot: Snapshot) -> str | None:
+    """What is to be said of a given motion without a finite speed or acceleration at an instant."""
+    for word in ("speed", "acceleration")[2 - GIVEN_MOTIONS.get(field, 0) :]:
+        law = law.derivative("t") if isinstance(law, Expression) else 0.0
+        try:
+            value = float(snapshot.resolve(law)) if isinstance(law, Expression) else 0.0
+        except (Error, ArithmeticError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
+            return f"has no finite {word} there"
+    return None
 
 
 def _find_zero(dynamics: Dynamics, snapshot: Snapshot) -> str | None:

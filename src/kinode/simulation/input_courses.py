@@ -4,8 +4,8 @@
 
 A course is a pair of times in s and values, and after them, in any order, "held" (each value holds until the next
 time; without it the course is linear between them) and the unit of the values; or a pandas Series with the times as
-its index; or an xarray DataArray over one dimension.  Before the first and after the last time a course has the value
-there.
+its index; or an xarray DataArray over one dimension, whose names and facts may tell units (``expressions/measured``).
+Before the first and after the last time a course has the value there.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError, Error, ModelError
 from kinode.model.base.fields import short, unknown
+from kinode.model.quantity_expressions import unit_of
 from kinode.ode.runs.input_table import InputCourse, Inputs, VaryingInputs, find_table
 from kinode.simulation.task_arguments import read_row, read_seconds
 
@@ -64,7 +65,7 @@ def read_course(dynamics: Dynamics, name: str, raw: Any) -> InputCourse:
         raise ArgumentError(unknown("inputs: no input is called", name, dynamics.arguments.topology.inputs))
     if isinstance(raw, InputCourse):
         return raw
-    given_times, given_values, words = _split(name, raw)
+    given_times, given_values, words = _split(dynamics, name, raw)
     held, unit = _read_words(name, words)
     times, values = _read_times(dynamics, name, given_times), _read_values(dynamics, name, given_values, unit)
     if times.shape != values.shape:
@@ -83,20 +84,30 @@ def read_course(dynamics: Dynamics, name: str, raw: Any) -> InputCourse:
     return InputCourse(times, values, held)
 
 
-def _split(name: str, raw: Any) -> tuple[Any, Any, Sequence[Any]]:
+def _split(dynamics: Dynamics, name: str, raw: Any) -> tuple[Any, Any, Sequence[Any]]:
     """Times, values, and the words after them."""
+    if isinstance(raw, tuple | list):
+        times, values, *words = raw
+        if np.ndim(times) != 1 or np.ndim(values) != 1 or len(words) > 2:
+            raise ArgumentError(f"inputs: {name}: {EXPECTED}, are expected, not {short(raw)}")
+        return times, values, words
+    from kinode.expressions.measured.measured_columns import MeasuredColumn, MeasuredColumns
+
     if hasattr(raw, "dims"):  # an xarray DataArray
-        unit = raw.attrs.get("units")
         along = raw.dims[0]
         if along not in raw.coords:
             raise ArgumentError(f"inputs: {name}: the dimension {along} has no times as its coordinate")
-        return raw.coords[along].values, raw.values, () if not unit else (str(unit),)
-    if not isinstance(raw, tuple | list):  # a pandas Series
-        return np.asarray(raw.index), np.asarray(raw), ()
-    times, values, *words = raw
-    if np.ndim(times) != 1 or np.ndim(values) != 1 or len(words) > 2:
-        raise ArgumentError(f"inputs: {name}: {EXPECTED}, are expected, not {short(raw)}")
-    return times, values, words
+        index = MeasuredColumn.of(str(along), raw.coords[along].values, raw.coords[along].attrs.get("units"))
+        column = MeasuredColumn.of(str(raw.name or ""), raw.values, raw.attrs.get("units"))
+    else:  # a pandas Series
+        index, column = (MeasuredColumn.of(str(x.name or ""), np.asarray(x)) for x in (raw.index, raw))
+    read = MeasuredColumns(f"inputs: {name}", "", (index, column), (), 0, True, False, {})
+    try:
+        column = read.settle(column, str(unit_of(dynamics.system, name)) or None)
+        times = index.cells if isinstance(index.cells, list) else read.numbers_in_si(index, "s", missing=True)
+    except ModelError as error:
+        raise ArgumentError(str(error)) from None
+    return times, column.cells, () if column.unit is None else (column.unit,)
 
 
 def _read_words(name: str, words: Sequence[Any]) -> tuple[bool, str | None]:

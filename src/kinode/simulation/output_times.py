@@ -11,9 +11,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, caller_depth
 from kinode.ode.ode_arguments import all_finite
-from kinode.simulation.call_site import caller_depth
 from kinode.simulation.task_arguments import read_seconds
 
 MAX_TIMES = 10**9  # output times of a run, before memory runs out

@@ -7,7 +7,7 @@ kept and, if it depends on time alone, at times in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -17,7 +17,6 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.ode.ending import Ending, EndKind
-from kinode.records import dataclass
 from kinode.simulation.solver import StateHistory
 
 TIME_SAMPLES = 1000  # intervals of a run at whose ends expressions of time are checked

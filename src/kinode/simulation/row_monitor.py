@@ -1,9 +1,10 @@
 """Checks the choice of independent constraint rows along a run, and makes a better one.
 
-A run integrates with a set of independent rows.  The redundant rows follow from them as long as the set keeps its
-rank.  Where the set loses rank but all rows together do not, the choice fails and not the mechanism.  Then another set
-is chosen, from all positions of the run.  Where a row that was left out becomes violated, no choice helps: the row was
-not redundant.
+A run integrates with a set of independent rows, or with combinations of groups of rows that follow the position and
+last (constraint_forces.py).  Groups of very many rows, and those of systems in loop code, have a fixed choice.  The
+redundant rows follow from those in use as long as the set keeps its rank.  Where the set loses rank but all rows
+together do not, the choice fails and not the mechanism.  Then another set is chosen, from all positions of the run.
+Where a row that was left out becomes violated, no choice helps: the row was not redundant.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class RowMonitor:
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Inputs) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
-        self.all_in_use = len(dynamics.topology.row_units) == len(dynamics.closure.rows)
+        self.all_in_use = len(dynamics.closure.used) == dynamics.closure.total
         self.patient = self.all_in_use
         """Whether a run goes on where the rows lose their rank."""
         self.lost = False
@@ -41,9 +42,8 @@ class RowMonitor:
     def keep_rank(self, t: float, y: Array) -> bool:
         """Whether the rows in use stand for all at a state; a run that lingers where they do not is ended."""
         if not self.patient:
-            G = self._jacobians(np.array([t]), y[None])
-            rows = self.dynamics.closure.rows
-            self.lost = not _serve(G, rows)
+            G, closure = self._jacobians(np.array([t]), y[None]), self.dynamics.closure
+            self.lost = not _serve(G, closure.used, len(closure.rows))
         return not self.lost
 
     def find_open_loop(self, solution: OdeSolution) -> tuple[str, float] | None:
@@ -60,34 +60,34 @@ class RowMonitor:
         """Rows that stay independent where those in use do not; None if there are none."""
         if self.all_in_use:
             return None
-        rows = self.dynamics.closure.rows
+        used, rank = self.dynamics.closure.used, len(self.dynamics.closure.rows)
         G = self._jacobians(*_critical_states(solution))
-        if _serve(G, rows):
+        if _serve(G, used, rank):
             return None
         G = np.concatenate([G, self._jacobians(*_sample_states(solution))])
-        smallest = _smallest_of_all(G, len(rows))
+        smallest = _smallest(_filled(G), rank)
         G = G[smallest > LOST_RANK * smallest.max()]
-        better = choose_rows(list(G), self.dynamics.loops.position_rows, len(rows))
-        return better if min(_smallest_of(G, better)) > MIN_GAIN * min(_smallest_of(G, rows)) else None
+        better = choose_rows(list(G), self.dynamics.loops.position_rows, rank)
+        gains = min(_smallest(G[:, list(better)], rank)) > MIN_GAIN * min(_smallest(G[:, used], rank))
+        return better if gains else None
 
 
-def _serve(G: Array, rows: tuple[int, ...]) -> bool:
+def _serve(G: Array, rows: list[int], rank: int) -> bool:
     """Whether some rows stand for all rows at each position."""
     doubtful = G[[not surely_serve(each, rows) for each in G]]
     if not len(doubtful):
         return True
-    return bool((_smallest_of(doubtful, rows) > LOST_RANK * _smallest_of_all(doubtful, len(rows))).all())
+    return bool((_smallest(doubtful[:, rows], rank) > LOST_RANK * _smallest(_filled(doubtful), rank)).all())
 
 
-def _smallest_of(G: Array, rows: tuple[int, ...]) -> Array:
-    """The smallest singular value of some rows, for each position."""
-    values: Array = np.linalg.svd(G[:, list(rows)], compute_uv=False)[:, -1]
-    return values
+def _filled(G: Array) -> Array:
+    """The Jacobians without rows that are zero at each position."""
+    return G[:, G.any(axis=(0, 2))]
 
 
-def _smallest_of_all(G: Array, rank: int) -> Array:
-    """The smallest singular value of all rows together that belongs to the rank, for each position."""
-    values: Array = np.linalg.svd(G[:, G.any(axis=(0, 2))], compute_uv=False)[:, rank - 1]
+def _smallest(G: Array, rank: int) -> Array:
+    """The smallest singular value that belongs to the rank, for each position."""
+    values: Array = np.linalg.svd(G, compute_uv=False)[:, rank - 1]
     return values
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,12 +29,13 @@ from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.ode.solution import OdeSolution, SingularPass
-from kinode.records import dataclass
 from kinode.simulation.prepared.prepared_runs import find_kernel, find_prepared
-from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LengthWatch, check_lengths
-from kinode.simulation.state_columns.column_request import RunColumns, StartColumns, describe_lost, join_row
+from kinode.simulation.state_columns.column_values import RunColumns, StartColumns, describe_lost, join_row
 from kinode.simulation.time_events import LawTimes, find_law_times
+
+if TYPE_CHECKING:
+    from kinode.simulation.row_monitor import RowMonitor
 
 CLOSED_TOLERANCE = 1e-6
 """Largest closure error of a start, as a share of the mechanism's size; the first step removes a smaller one."""
@@ -203,7 +204,7 @@ class Solver:
     def _use(self, dynamics: Dynamics) -> None:
         """Take the kernels of a compiled system."""
         self.dynamics, self.length = dynamics, self._watch_length(dynamics)
-        self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
+        self.rows = self._watch_rows(dynamics) if dynamics.topology.constrained else None
         implicit = METHODS[self.options.method].stepping == Stepping.IMPLICIT
         self.kernel = find_kernel(dynamics, self.p, self.inputs, implicit)
         if self.columns is not None:
@@ -216,6 +217,11 @@ class Solver:
 
         rates = find_break_rates(dynamics, self.p, self.inputs, self.breaks["breaks"], columns.request)
         return add_columns(dynamics, self.kernel, columns.request, columns.scales(self.p, self.inputs), rates)
+
+    def _watch_rows(self, dynamics: Dynamics) -> RowMonitor:
+        from kinode.simulation.row_monitor import RowMonitor  # which trees do without
+
+        return RowMonitor(dynamics, self.p, self.inputs)
 
     def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
         return LengthWatch(dynamics, self.p, self.inputs, METHODS[self.options.method])
@@ -278,7 +284,7 @@ class Solver:
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     model=(self.kernel, self.p, row), courses=courses,
                 )  # fmt: skip
-            more |= {"stiff_kernel": self._stiff_kernel()}
+            more |= {"stiff_kernel": self.stiff_kernel}
             more |= {} if self.rows is None else {"on_near": self.rows.keep_rank}
             if prepared is not None:
                 return prepared.solve(y, self.p, row, **more)
@@ -292,7 +298,8 @@ class Solver:
         except ValueError as error:
             raise ArgumentError(str(error)) from None
 
-    def _stiff_kernel(self) -> Callable[[], KernelSpec] | None:
+    @property
+    def stiff_kernel(self) -> Callable[[], KernelSpec] | None:
         """The system with its derivatives, for a method for stiff systems that takes over; None for large systems."""
         alone = METHODS[self.options.method].then is None or self.columns is not None
         if alone or self.kernel.n_y > MOST_TAKEN_OVER:

@@ -32,7 +32,7 @@ from kinode.ode.solution import OdeSolution
 from kinode.simulation.law_bounds.argument_paths import find_paths
 from kinode.simulation.law_bounds.watched_laws import NONE, complete
 from kinode.simulation.solver import Solver, StateHistory, compute_motion, to_motion
-from kinode.simulation.state_columns.column_request import StartColumns
+from kinode.simulation.state_columns.column_values import StartColumns
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
 CLOSE_SAMPLES, MAX_CLOSER = 65, 8  # of a step that may hide a hit, and how often a part of it is sampled anew

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -36,7 +36,6 @@ from kinode.model.base.parameters import Signal
 from kinode.model.system import System
 from kinode.model.system_checks import laws_of
 from kinode.ode.runs.input_table import CourseTable, Inputs, split_inputs
-from kinode.records import dataclass
 
 MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
 MOST_KEPT_SEARCHES = 16  # of a compiled system

@@ -13,7 +13,6 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Gap
-from kinode.multibody.power import depends_on_time
 from kinode.ode.ending import Ending, EndKind
 from kinode.simulation.solver import CLOSED_TOLERANCE, StateHistory
 
@@ -25,7 +24,7 @@ def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHisto
     topology = dynamics.topology
     if not topology.constrained or len(dynamics.closure.rows) == dynamics.closure.total:
         return motion
-    if not _is_driven(dynamics):
+    if not is_driven(dynamics):
         return motion
     loops = dynamics.loops
     for first in range(0, len(motion.t), BATCH_STATES):
@@ -49,10 +48,10 @@ def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHisto
     return motion
 
 
-def _is_driven(dynamics: Dynamics) -> bool:
+def is_driven(dynamics: Dynamics) -> bool:
     """Whether anything moves by a law of time."""
     known, topology = dynamics.arguments.derived, dynamics.topology
     if "driven" not in known:
         joints = topology.system.joints.values()
-        known["driven"] = any(j.driven for j in joints) or any(map(depends_on_time, topology.constraints))
+        known["driven"] = any(j.driven for j in joints) or any(c.depends_on_time for c in topology.constraints)
     return bool(known["driven"])

@@ -6,13 +6,12 @@ Entries may be floats, traced scalars, dual numbers or symbols.  Floats may also
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.records import dataclass
 
 EMPTY = np.empty(0)
 FLOAT = np.dtype(np.float64)

@@ -5,19 +5,18 @@ The frame of a link is that of its joint, so that a joint acts about or along z 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, is_number, tidy
-from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia
+from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia, exact_entries
 from kinode.model.base.frames import Frame, Resolve
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
-from kinode.records import dataclass
-from kinode.structure.number_geometry import ROTATION_ROUNDING, Poses, joint_sides, link_inertias, regrouped
+from kinode.structure.number_geometry import Poses, joint_sides, link_inertias, regrouped
 from kinode.structure.reversed_joint import Reversed
 
 WORLD = -1  # index of the world among the nodes of a tree
@@ -193,15 +192,9 @@ def diagonal(a: Scalar, b: Scalar, c: Scalar) -> Array:
 
 
 def clean(X: Pose) -> Pose:
-    """The pose with exact 0, 1 and -1 in place of rounding errors in the rotation, so that traced code is shorter."""
-    R = X.R
-    if R.dtype == object and all(is_number(x) for x in R.flat):
-        R = R.astype(float)
-    if R.dtype != object:
-        whole = np.rint(R) + 0.0  # 0, 1 or -1, and no -0.0
-        R = np.where(abs(R - whole) < ROTATION_ROUNDING, whole, R)
+    """The pose without rounding errors of common angles in the rotation, so that traced code is shorter."""
     p = X.p.astype(float) if X.p.dtype == object and all(is_number(x) for x in X.p) else X.p
-    return Pose(R, p)
+    return Pose(exact_entries(X.R), p)
 
 
 def find_node_frame(tree: Tree, geometry: Geometry, frame: Frame, resolve: Resolve) -> tuple[int, Pose]:

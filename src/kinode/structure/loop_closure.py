@@ -12,15 +12,15 @@ clearly independent a sparse factor of them shows it (``row_levels.py``) and giv
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.sparse_rows.row_levels import RowFactor, factorize_rows, find_components
 from kinode.model.system import joint_frame
-from kinode.named_tuples import NamedTuple
-from kinode.records import dataclass
-from kinode.structure.topology import Topology
+from kinode.structure.topology import RowGroup, Topology
 
 CLOSED = 1e-13  # of the characteristic length, or rad: iterations end at this closure error
 CLOSED_ENOUGH = 1e-11  # the same: a larger closure error is refused; rounding may prevent a smaller one
@@ -31,6 +31,8 @@ WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last 
 LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
+GROUP_ROWS = 12  # a group of more rows is not combined: the operations grow with the third power
+DEPENDENT = 1e-6  # entry of a projection, above which a row is part of a dependency, or a dependency changes
 MANY_FACTORED = 100  # rows, from which on a sparse factor is tried before singular values
 MANY_ROWS = 150  # systems with more rows sample fewer positions
 LONG_WORK = 3e8  # products of a choice of rows, from which on it is left to LAPACK
@@ -48,6 +50,12 @@ class Closure:
     freedoms: int
     singular: bool  # the closed position has more freedoms than those around it
     length: float  # the characteristic length
+    groups: tuple[RowGroup, ...] = ()  # rows of which no choice stays independent
+
+    @property
+    def used(self) -> list[int]:
+        """The independent rows, and all rows of groups: together they have the rank, wherever the mechanism is."""
+        return sorted({*self.rows, *(row for group in self.groups for row in group.rows)})
 
 
 def characteristic_length(topology: Topology) -> float:
@@ -135,11 +143,13 @@ def factorize_many(A: Array, scaled: bool = False) -> RowFactor | None:
     return factorize_rows(A, scaled) if len(A) >= MANY_FACTORED else None
 
 
-def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: Array, length: float) -> Closure:
+def find_closure(
+    rows: RowFunction, advance: Advance, q: Array, position_rows: Array, length: float, driven: bool = False
+) -> Closure:
     """Rank, independent rows and freedoms, from a closed position and positions around it.
 
     ``rows`` gives all rows.  ``position_rows`` marks those that constrain positions; the others constrain speeds alone.
-    The chosen rows stay independent as the mechanism moves.
+    The chosen rows stay independent as the mechanism moves, but for those of ``groups``.
     """
 
     def positions(q: Array) -> tuple[Array, Array]:
@@ -157,7 +167,38 @@ def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: A
     else:  # the Jacobians of many rows are large: they are not kept
         chosen = choose_rows([rows(at)[1] for _, at in best], position_rows, rank)
     assert chosen is not None
-    return Closure(chosen, len(position_rows), start.shape[1] - rank, own.rank < rank, length)
+    groups: tuple[RowGroup, ...] = ()
+    if rank < len(position_rows) <= MANY_ROWS:
+        groups = find_groups([rows(at)[1] for _, at in best], position_rows, chosen, driven)
+    return Closure(chosen, len(position_rows), start.shape[1] - rank, own.rank < rank, length, groups)
+
+
+def find_groups(
+    jacobians: Sequence[Array], position_rows: Array, chosen: Sequence[int], driven: bool
+) -> tuple[RowGroup, ...]:
+    """The dependent rows whose dependencies change from position to position, so that no choice of them lasts.
+
+    A dependency is a null vector of G'.  Rows in no dependency are in every choice.  Where the dependencies are the
+    same in all positions, as between the hinges of parallel cranks, a choice lasts: such rows are no group.  Of a
+    ``driven`` mechanism the positions at one time do not show that.
+    """
+    G = np.array(jacobians)
+    sizes = np.linalg.norm(G, axis=2)
+    rows = np.flatnonzero((sizes > DEPENDENT * sizes.max()).any(axis=0))
+    left = [np.linalg.svd(each[rows])[0][:, len(chosen) :] for each in G]
+    projections = np.array([N @ N.T for N in left])
+    linked: Array = np.any(abs(projections) > DEPENDENT, axis=0)
+    groups = []
+    while linked.any():
+        reached: Array = linked[int(np.argmax(np.any(linked, axis=1)))]
+        while np.sum(further := np.any(linked[reached], axis=0)) > np.sum(reached):
+            reached = further
+        own = rows[reached]
+        changes = abs(projections - projections[0])[:, reached].max() > DEPENDENT
+        if (driven or changes) and position_rows[own].all() and len(own) <= GROUP_ROWS:
+            groups.append(RowGroup(tuple(map(int, own)), len(set(chosen) & set(map(int, own)))))
+        linked[reached] = False
+    return tuple(groups)
 
 
 class Judged(NamedTuple):
@@ -320,16 +361,16 @@ def _clarity(sizes: Array) -> float:
     return float(kept[-1] / kept[0]) if len(kept) else 1.0
 
 
-def rows_serve(G: Array, rows: Sequence[int]) -> bool:
-    """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
+def rows_serve(G: Array, rows: Sequence[int], count: int) -> bool:
+    """Whether some rows stand for all rows of a Jacobian: of ``count`` as the rank, and as independent as can be."""
     factor = factorize_many(G)
     if factor is not None:
         return factor.rows == sorted(rows)
     whole = _singular_values(G)
     rank = _rank(whole)
-    if rank != len(rows):
+    if rank != count:
         return False
-    if rank in (0, len(G)):  # all of them are chosen
+    if rank == 0 or len(rows) == len(G):  # all of them are used
         return True
     return bool(np.linalg.svd(G[list(rows)], compute_uv=False)[rank - 1] > LOST_RANK * whole[rank - 1])
 

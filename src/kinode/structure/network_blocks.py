@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from kinode.model.base.fields import Value
 from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, PartInitialValue
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.structure import network_errors
 from kinode.structure.network_equations import NetworkEquations
 from kinode.structure.network_records import (

@@ -6,13 +6,13 @@ Equations that cannot all hold are a `Conflict`.  The first of the `RULES` that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.algebra.scalars import is_number
 from kinode.errors import ModelError
 from kinode.model.network.friction_parts import FrictionPart
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.network.domains.domain import Domain

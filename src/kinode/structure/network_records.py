@@ -8,6 +8,7 @@ An equation is stored as coefficients of the variables and their derivatives, as
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,6 @@ from kinode.algebra.scalars import Scalar
 from kinode.expressions.equation_parser import split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.joints.joint import Joint
-from kinode.records import dataclass
 
 Order = tuple[str, int]  # a variable and the order of its derivative
 ExpressionOrNumber = Expression | float

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import IDENTITY3, Pose, RigidInertia
+from kinode.algebra.spatial import IDENTITY3, Pose, RigidInertia, exact_entries
 from kinode.model.base.frames import ZERO
 from kinode.model.joints.joint import AxialJoint, Joint
 from kinode.model.system import System, joint_frame
 
 SIDES = ("parent", "child")
-ROTATION_ROUNDING = 4e-16  # entries of a rotation matrix this near to 0, 1 or -1 are rounding errors
 
 
 class Poses:
@@ -43,12 +42,8 @@ class Poses:
         return Poses(R, -(R @ self.p[..., None])[..., 0])
 
     def clean(self) -> Poses:
-        """The same with exact 0, 1 and -1 in place of rounding errors in the rotations."""
-        R = self.R.copy()
-        R[abs(R) < ROTATION_ROUNDING] = 0.0
-        for sign in (1.0, -1.0):
-            R[abs(R - sign) < ROTATION_ROUNDING] = sign
-        return Poses(R, self.p)
+        """The same without rounding errors of common angles in the rotations."""
+        return Poses(exact_entries(self.R), self.p)
 
     def chosen(self, which: Array) -> Poses:
         """Some of them."""

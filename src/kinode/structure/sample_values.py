@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from kinode.algebra.affine import Affine, NonlinearError
 from kinode.algebra.scalars import Scalar
@@ -11,7 +11,6 @@ from kinode.expressions.equation_parser import rate_name
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.part import Part
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation
 
 LARGEST_VALUE = 1e12  # of a formula at a sample: beyond, it is taken as undefined

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from kinode.errors import ModelError
 from kinode.model.base.plain_values import is_plain_tuple
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
-from kinode.named_tuples import NamedTuple
 
 FREE = 6  # freedoms of a joint without constraints
 

@@ -9,13 +9,13 @@ change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.model.joints.joint import Joint, coordinate_names
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:

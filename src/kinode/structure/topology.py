@@ -7,9 +7,9 @@ which serves the reactions, each body is a node of its own.  The dynamics of loo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_node
 from kinode.model.system import System
-from kinode.named_tuples import NamedTuple
-from kinode.records import dataclass
-from kinode.structure.inertias.mass_entries import prefers_articulated_gears
 from kinode.structure.inertias.massless_freedoms import find_massless_freedom, find_massless_gears
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
 from kinode.structure.spanning_tree import Cut, span, turns
@@ -45,12 +42,20 @@ class Coupling(NamedTuple):
     constraint: str
 
 
+class RowGroup(NamedTuple):
+    """Constraint rows of positions, of which no choice stays independent as the mechanism moves, and their rank."""
+
+    rows: tuple[int, ...]
+    rank: int
+
+
 @dataclass(frozen=True, eq=False)
 class Topology:
     """The structure of a system, without numbers: the starting point of every formulation.
 
     ``rows`` are the independent constraint rows, where they are known; None means all rows.  They depend on a closed
-    position (``loop_closure.py``), so that ``with_rows`` makes a new topology of them.
+    position (``loop_closure.py``), so that ``with_rows`` makes a new topology of them.  In place of those of a group of
+    ``groups`` stand combinations of its rows, divided by ``scale``, which follow the position (constraint_forces.py).
     """
 
     system: System
@@ -65,11 +70,15 @@ class Topology:
     parameterized: bool  # whether any constant of the geometry or inertia is an expression of parameters
     unmoved: ModelError | None  # the error that forward dynamics raises; None where it is possible
     rows: tuple[int, ...] | None = None
+    groups: tuple[RowGroup, ...] = ()
+    scale: tuple[float, ...] = ()
     _geometries: dict[int, Geometry] = field(default_factory=dict, repr=False)
 
-    def with_rows(self, rows: tuple[int, ...]) -> Topology:
+    def with_rows(
+        self, rows: tuple[int, ...], groups: tuple[RowGroup, ...] = (), scale: tuple[float, ...] = ()
+    ) -> Topology:
         """The same topology with the constraint rows that are used."""
-        return replace(self, rows=rows)
+        return replace(self, rows=rows, groups=groups, scale=scale)
 
     # -- state -------------------------------------------------------------------------------------
     @property
@@ -147,7 +156,11 @@ class Topology:
     @cached_property
     def has_articulated_gears(self) -> bool:
         """Whether gears are solved by articulated bodies, not by the mass matrix."""
-        return bool(self.couplings) and not self.constrained and prefers_articulated_gears(self)
+        if not self.couplings or self.constrained:
+            return False
+        from kinode.structure.inertias.mass_entries import prefers_articulated_gears
+
+        return prefers_articulated_gears(self)
 
     @cached_property
     def row_units(self) -> tuple[tuple[str, str], ...]:
@@ -344,7 +357,8 @@ def _couplings(system: System, cut: set[str]) -> tuple[dict[str, Coupling], tupl
             message = f"{relation.follower} has a prescribed motion already, and {relation.leader} leads it"
             raise ModelError(message, component=constraint.name)
         if relation.follower in couplings:
-            raise ModelError(f"{relation.follower} follows two joints", component=constraint.name)
+            message = f"{relation.follower} follows two joints, which other gears couple already: one is too many"
+            raise ModelError(message, component=constraint.name)
         coupling = Coupling(relation.leader, relation.ratio, relation.offset, constraint.name)
         couplings[relation.follower] = coupling
     for name in couplings:
@@ -358,23 +372,29 @@ def _couplings(system: System, cut: set[str]) -> tuple[dict[str, Coupling], tupl
 
 
 def _directed_relations(system: System, cut: set[str]) -> dict[str, Relation]:
-    """The relations of gears and racks by their names, directed so that joints lead whose motion is prescribed."""
+    """The relations of gears and racks by their names, directed so that no joint follows two.
+
+    Joints lead whose motion is prescribed; otherwise the first that no relation makes a follower.
+    """
     relations = {name: relation for name, c in system.constraints.items() if (relation := c.relation(system))}
     gears_at: dict[str, list[str]] = {}
     for name, relation in relations.items():
         for joint in (relation.follower, relation.leader):
             gears_at.setdefault(joint, []).append(name)
-    leaders = [name for name in gears_at if system.joints[name].driven and name not in cut]
-    reached = set(leaders)
-    while leaders:
-        leader = leaders.pop()
-        for name in gears_at[leader]:
-            relation = relations[name]
-            other = relation.leader if relation.follower == leader else relation.follower
-            if other not in reached and other not in cut:
-                relations[name] = relation if relation.leader == leader else relation.reversed()
-                reached.add(other)
-                leaders.append(other)
+    followers = {relation.follower for relation in relations.values() if relation.leader not in cut}
+    driven = [name for name in gears_at if system.joints[name].driven and name not in cut]
+    reached: set[str] = set()
+    for leaders in (driven, *([name] for name in gears_at if name not in followers | cut)):
+        reached.update(leaders)
+        while leaders:
+            leader = leaders.pop()
+            for name in gears_at[leader]:
+                relation = relations[name]
+                other = relation.leader if relation.follower == leader else relation.follower
+                if other not in reached | cut:
+                    relations[name] = relation if relation.leader == leader else relation.reversed()
+                    reached.add(other)
+                    leaders.append(other)
     return relations
 
 

@@ -35,7 +35,10 @@ MOST_OTHER_STATES = 8  # of networks and controllers
 MOST_TERMS = 24  # of a line
 MOST_OPERATIONS = 120  # of a line
 ROUNDING = 1e-6  # of the largest term: terms whose sum is less balance
-LONG = "Written out, the equations of motion are long; kn.equations gives them with names for what recurs."
+LONG = (
+    "Written out, the equations of motion are long; kn.equations gives them with names for what recurs, "
+    "and on the command line kinode equations."
+)
 ABSENT = "The equations of motion of this model cannot be written out here: {}"
 
 Plain = dict[str, Any]
@@ -100,10 +103,10 @@ def equation_data(run: RunQuantities, pictures: Pictures | None = None) -> Equat
         return None
     if are_long(run):
         return _without(LONG)
-    from kinode.symbolic.equations_of_motion import Equations, equations
+    from kinode.symbolic.equations_of_motion import Equations, equations_of_page
 
     try:
-        printed = equations(run.system)
+        printed = equations_of_page(run.system)
     except Error as error:  # an initial state that cannot be assembled, or a law without a formula
         return _without(ABSENT.format(error))
     if not isinstance(printed, Equations) or printed.shape != "expanded":

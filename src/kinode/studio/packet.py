@@ -25,13 +25,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 
 Header = dict[str, Any]
 DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(f"<{name}") for name in ("f4", "f8", "u1", "u2", "u4", "i4")}

@@ -23,11 +23,11 @@ class ReportPlayer(NamedTuple):
     missing: str
 
 
-def report_player(run: Trajectory, seen_from: str | None = None) -> ReportPlayer:
+def report_player(run: Trajectory, seen_from: str | None = None, equations: bool = True) -> ReportPlayer:
     """The player of a run for a report."""
     try:
         script = player_script()
     except Error as error:
         return ReportPlayer(Markup(""), Markup(""), Markup(""), str(error))
-    element = player_markup([run_document(run, seen_from=seen_from)], theme="light", apart=True)
+    element = player_markup([run_document(run, seen_from=seen_from, equations=equations)], theme="light", apart=True)
     return ReportPlayer(Markup(element), Markup(script), Markup(player_policy()), "")

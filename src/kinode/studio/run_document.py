@@ -107,6 +107,7 @@ def _spans(array: Array) -> Array:
 def run_document(
     run: Trajectory, *, label: str = "", keep: Iterable[str] = (), rate: float | None = None, checks: bool = True,
     verify: bool = False, bearings: Mapping[str, Mapping[str, Any]] | None = None, seen_from: str | None = None,
+    equations: bool = True,
 ) -> RunDocument:  # fmt: skip
     """The data of a run for the player.
 
@@ -127,11 +128,14 @@ def run_document(
         Positions and ratings of bearings on shafts, by joint; see ``load_data.bearing_records``.
     seen_from : str, optional
         A body or frame that stands still in the picture at first.
+    equations : bool, default True
+        Whether the equations of motion are added, where they are short.
     """
     diagram = diagram_data(run.system)
     groups = shown_names(run.dynamics, [] if diagram is None else diagram.names, keep)
     frames = run.frames(rate, names=groups)
-    parts = DocumentParts(groups, diagram, equation_data(run, frames), _badges(run, checks, verify))
+    written = equation_data(run, frames) if equations else None
+    parts = DocumentParts(groups, diagram, written, _badges(run, checks, verify))
     return make_document(run, frames, parts, label=label, bearings=bearings, seen_from=seen_from)
 
 

@@ -1,4 +1,4 @@
-"""The built files of player and studio, which ``make player`` writes."""
+"""The built files of player and studio, which ``python tools/build_player.py`` writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import resources
 
 from kinode.errors import Error
 
-NOT_BUILT = "the player is not built: run 'make player' in a checkout, or install kinode from a wheel"
+NOT_BUILT = "the player is not built: run 'python tools/build_player.py' in a checkout, or install kinode from a wheel"
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">

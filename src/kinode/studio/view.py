@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import warnings
 import webbrowser
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ def view(
     run: Trajectory, file: str | os.PathLike[str] | None = None, *, beside: Iterable[Trajectory] = (),
     keep: Iterable[str] = (), rate: float | None = None, verify: bool = False, theme: str = "auto",
     height: str = "560px", live: bool = False, browser: bool = True, labels: Sequence[str] = (),
-    seen_from: str | None = None, bearings: Mapping[str, Mapping[str, Any]] | None = None,
+    seen_from: str | None = None, bearings: Mapping[str, Mapping[str, Any]] | None = None, equations: bool = True,
 ) -> Any:  # fmt: skip
     """Show a run in the player.
 
@@ -57,6 +58,8 @@ def view(
     bearings : mapping, optional
         Bearings on shafts: ``{"shaft": {"at": ("-15 cm", "15 cm"), "C": "25 kN"}}``; with ``C``, the load rating,
         their lives are shown.
+    equations : bool, default True
+        Whether the equations of motion are shown, where they are short.
 
     Returns
     -------
@@ -74,8 +77,8 @@ def view(
     if live:
         from kinode.studio.live_pages.live_view import view_live
 
-        return view_live(run, browser=browser)
-    more = {"seen_from": seen_from, "bearings": bearings}
+        return view_live(run, browser=browser, equations=equations)
+    more = {"seen_from": seen_from, "bearings": bearings, "equations": equations}
     documents = make_documents(runs, labels=labels, keep=keep, rate=rate, verify=verify, **more)
     if file is None and is_notebook():
         from kinode.studio.widget import make_widget
@@ -83,8 +86,8 @@ def view(
         return make_widget([document.packet(encoded=True) for document in documents], height, theme)
     target = Path(file) if file is not None else _temporary_file(run.system.name)
     path = write_page(documents, target, run.system.name, theme)
-    if file is None and browser:
-        webbrowser.open(path.resolve().as_uri())
+    if file is None and browser and not webbrowser.open(path.resolve().as_uri()):
+        warnings.warn(f"no browser was found on this machine: open {path} in one", stacklevel=2)
     return path
 
 

@@ -30,7 +30,7 @@ from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_coordinates import Absolute
-from kinode.formulations.formulation_table import without_events
+from kinode.formulations.scope import without_events
 from kinode.model.base.frames import Frame
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
@@ -47,7 +47,7 @@ from kinode.symbolic.equation_rows import (
     without_unknowns,
 )
 from kinode.symbolic.notation import Notation, SymbolStyle, independent_rows
-from kinode.symbolic.printed_equations import EquationLine, Printed, Section, matrix, terms_of
+from kinode.symbolic.printed_equations import EquationLine, Printed, Section, matrix, terms_of, writing_out
 from kinode.symbolic.traced_derivation import friction_of
 
 AXES = "xyz"
@@ -347,7 +347,8 @@ class BodyEquations(Printed):
         matrices = {}
         for name, link in self._absolute.links.items():
             flat = [*link.M.ravel(), *link.Omega.ravel(), *link.v, *link.Q]
-            w = self._writer.write_all(flat)
+            with writing_out(self.system):
+                w = self._writer.write_all(flat)
             matrices[name] = BodyMatrices(
                 matrix(w[:36], 6), matrix(w[36:72], 6), matrix(w[72:78], 1), matrix(w[78:], 1)
             )

@@ -16,8 +16,8 @@ is used more than once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -27,35 +27,29 @@ from kinode.algebra.normal_form import TooLongError, budget
 from kinode.algebra.scalars import tidy
 from kinode.algebra.trace import needed
 from kinode.errors import ArgumentError
-from kinode.formulations.formulation_table import FORMULATIONS
+from kinode.formulations.scope import SCOPES
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
-from kinode.symbolic.body_equations import BodyEquations
-from kinode.symbolic.canonical_forms.hamilton_equations import (
-    MOST_WRITTEN_OUT,
-    HamiltonEquations,
-    HamiltonTrace,
-    TooManyMomentaError,
-)
 from kinode.symbolic.canonical_forms.motion_matrices import MotionMatrices
-from kinode.symbolic.circuit_listing.whole_circuit import Circuit
-from kinode.symbolic.circuit_listing.whole_circuit import circuit as find_circuit
-from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
 from kinode.symbolic.notation import independent_rows
-from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
+from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of, writing_out
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # each way to write equations is imported where it is asked for
     from kinode.symbolic.balances.frame_equations import FrameEquations
+    from kinode.symbolic.body_equations import BodyEquations
+    from kinode.symbolic.canonical_forms.hamilton_equations import HamiltonEquations
+    from kinode.symbolic.circuit_listing.whole_circuit import Circuit
+    from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
     from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
 
 SHAPES = ("auto", "expanded", "named", "vectors")
 NEWTON_EULER, HAMILTON, CIRCUIT = "newton_euler", "hamilton", "circuit"
 WRITTEN = (*TRACED_FORMULATIONS, HAMILTON, NEWTON_EULER)
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
+PAGE_BUDGET = 40_000  # operations that a page which shows more than equations may take for them
 BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
-LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
 Names = Sequence[str] | str
 READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation
@@ -128,7 +122,8 @@ def equations(
     if frame is not None:
         from kinode.symbolic.balances.frame_equations import frame_equations
 
-        return frame_equations(system, frame, formulation, shape, names)
+        with writing_out(system):
+            return frame_equations(system, frame, formulation, shape, names)
     if shape == "vectors":
         from kinode.symbolic.vector_sheets.vector_equations import vector_equations
 
@@ -136,13 +131,15 @@ def equations(
     if formulation == CIRCUIT:
         if names:
             raise ArgumentError("reactions: in the circuit all joint loads are flows of links")
-        return find_circuit(system)
+        from kinode.symbolic.circuit_listing.whole_circuit import circuit
+
+        return circuit(system)
     topology = _independent(find_topology(system))
     readable = shape != "named" and _is_readable_by(topology, "lagrange")
     method = formulation or ("lagrange" if readable else "recursive")
     if method not in WRITTEN:
         raise ArgumentError(f"formulation: {short(method)} is none of {', '.join((*WRITTEN, CIRCUIT))}")
-    if reason := FORMULATIONS[method].applies(topology):
+    if reason := SCOPES[method](topology):
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
     if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
@@ -151,26 +148,23 @@ def equations(
     if method == NEWTON_EULER and topology.meshes:
         message = f"which flank of the teeth of {', '.join(topology.meshes)} carries the load is not linear"
         raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
-    with _expanding(system):
+    with writing_out(system):
         return _written(topology, method, shape, names, formulation is not None)
+
+
+def equations_of_page(system: System) -> Any:
+    """The equations of motion for a page of a run, which does not wait for them: named where they are long."""
+    with budget(PAGE_BUDGET):
+        return equations(system)
 
 
 def find_elimination(derived: object) -> EliminationMatrices:
     """The elimination of constraint forces of derived equations; an error if they are not of newton_euler."""
+    from kinode.symbolic.body_equations import BodyEquations
+
     if not isinstance(derived, BodyEquations):
         raise ArgumentError("elimination: it is part of the formulation newton_euler alone")
     return derived.elimination
-
-
-@contextmanager
-def _expanding(system: System) -> Iterator[None]:
-    """Write formulas out within the largest budget; where it does not last, say so in the user's words."""
-    try:
-        with budget(LARGEST_BUDGET):
-            yield
-    except TooLongError:
-        message = "written out, the equations have thousands of terms; shape='named' gives names to what recurs"
-        raise ArgumentError(f"{system.name}: {message}") from None
 
 
 def _written(
@@ -178,6 +172,8 @@ def _written(
 ) -> Equations | BodyEquations | HamiltonEquations:
     """The equations in the given shape; with "auto" expanded if they are short and their budget lasts, else named."""
     if method == NEWTON_EULER:
+        from kinode.symbolic.body_equations import BodyEquations
+
         if shape == "expanded":
             return BodyEquations(topology, "expanded")
         if shape == "auto" and len(topology.system.bodies) <= READABLE_BODIES:
@@ -185,7 +181,7 @@ def _written(
                 return BodyEquations(topology, "expanded")
         return BodyEquations(topology, "named")
     if method == HAMILTON:
-        return _written_hamilton(HamiltonTrace(topology), shape)
+        return _written_hamilton(topology, shape)
     derivation = Derivation(topology, method, names)
     if shape == "expanded":
         return Equations(derivation, "expanded")
@@ -197,14 +193,22 @@ def _written(
     return Equations(derivation if chosen else Derivation(topology, "recursive", names), "named")
 
 
-def _written_hamilton(trace: HamiltonTrace, shape: str) -> HamiltonEquations:
+def _written_hamilton(topology: Topology, shape: str) -> HamiltonEquations:
     """Hamilton's equations in the given shape."""
+    from kinode.symbolic.canonical_forms.hamilton_equations import (
+        MOST_WRITTEN_OUT,
+        HamiltonEquations,
+        HamiltonTrace,
+        TooManyMomentaError,
+    )
+
+    trace = HamiltonTrace(topology)
     if shape == "expanded":
         try:
             return HamiltonEquations(trace, "expanded")
         except TooManyMomentaError:
             message = f"more than {MOST_WRITTEN_OUT} momenta depend on each other, too many to invert A in writing"
-            raise ArgumentError(f"{trace.topology.system.name}: {message}; shape='named' names the steps") from None
+            raise ArgumentError(f"{topology.system.name}: {message}; shape='named' names the steps") from None
     if shape == "auto" and trace.operations <= LARGEST_TRIED:
         with suppress(TooLongError, TooManyMomentaError), budget(BUDGET):
             written = HamiltonEquations(trace, "expanded")
@@ -215,7 +219,7 @@ def _written_hamilton(trace: HamiltonTrace, shape: str) -> HamiltonEquations:
 
 def _is_readable_by(topology: Topology, method: str) -> bool:
     """Whether the formulation applies, and the system is small enough to be read."""
-    return FORMULATIONS[method].applies(topology) is None and topology.n_u <= READABLE_SPEEDS
+    return SCOPES[method](topology) is None and topology.n_u <= READABLE_SPEEDS
 
 
 def _independent(topology: Topology) -> Topology:
@@ -313,7 +317,7 @@ class Equations(Printed):
         (Matrix([[L**2/3]]), Matrix([[4.905*L*cos(q_pivot)]]))
         """
         d, n = self._derivation, self._derivation.topology.n_u
-        with _expanding(self.system):
+        with writing_out(self.system):
             flat = (list(np.asarray(x, dtype=object).ravel()) for x in (d.C, d.G, d.Q, d.D))
             C, G, Q, D = (self._writer.write_all(x) for x in flat)
         return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1), matrix(D, 1))
@@ -385,7 +389,7 @@ class Equations(Printed):
         for joint, terms in self._derivation.terms.items():
             rows = []
             for term, (moment, force) in terms:
-                with _expanding(self.system):
+                with writing_out(self.system):
                     written = self._writer.write_all([*force, *moment])
                 if any(x != 0 for x in written):
                     rows.append((term.name, Reaction(matrix(written[:3], 1), matrix(written[3:], 1))))

@@ -13,7 +13,7 @@ from kinode.hooks import hook
 from kinode.model.system import System
 from kinode.structure.topology import Topology
 from kinode.symbolic.escaped_text import latex_text
-from kinode.symbolic.formula_text import aligned, latex_document
+from kinode.symbolic.formula_text import aligned, latex_document, number_printer
 from kinode.symbolic.notation import Notation
 from kinode.symbolic.worksheet import Item
 
@@ -199,9 +199,7 @@ class Explanation:
         return {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
 
     def _rows(self, item: Item) -> Iterator[str]:
-        import sympy
-
-        styles = self._latex_symbols
+        printer = number_printer("LatexPrinter", {"symbol_names": self._latex_symbols})
         for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
             if formula == 0:
                 continue
@@ -210,7 +208,7 @@ class Explanation:
             if formula.is_number:
                 yield f"{style} &= {number}"
             else:
-                yield f"{style} &= {sympy.latex(formula, symbol_names=styles)} = {number}"
+                yield f"{style} &= {printer.doprint(formula)} = {number}"
 
     def html(self) -> str:
         """The steps as HTML with MathML, as in reports.

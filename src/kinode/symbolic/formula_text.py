@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kinode.symbolic.escaped_text import latex_text
@@ -32,10 +33,33 @@ def write_text(printed: Printed, width: int) -> str:
 
 def plain_text(expr: Any) -> str:
     """An expression in SymPy's plain notation."""
-    import sympy
+    return str(number_printer("StrPrinter", {"full_prec": False}).doprint(expr))
 
-    text: str = sympy.sstr(expr, full_prec=False)
-    return text
+
+def number_printer(kind: str, settings: Mapping[str, Any]) -> Any:
+    """A printer of SymPy that writes powers of ten as such: 10**(-24), 2.5*10**(-12), in place of 1.0e-24, 2.5e-12."""
+    return _number_printer(kind)(dict(settings))
+
+
+@cache
+def _number_printer(kind: str) -> Any:
+    from sympy.printing.latex import LatexPrinter
+    from sympy.printing.str import StrPrinter
+
+    base: Any = {"StrPrinter": StrPrinter, "LatexPrinter": LatexPrinter}[kind]
+
+    class NumberPrinter(base):  # type: ignore[misc]
+        def _print_Float(self, expr: Any) -> str:
+            text = str(super()._print_Float(expr))
+            if base is LatexPrinter:
+                return re.sub(r"^(-?)1\.0 \\cdot ", r"\1", text)
+            mantissa, mark, exponent = text.partition("e")
+            if not mark:
+                return text
+            power = f"10**({exponent})" if exponent.startswith("-") else f"10**{exponent[1:]}"
+            return {"1.0": power, "-1.0": f"-{power}"}.get(mantissa, f"{mantissa}*{power}")
+
+    return NumberPrinter
 
 
 def _joined(terms: Sequence[Any]) -> str:
@@ -126,8 +150,7 @@ def latex_of(printed: Printed, expr: Any) -> str:
     import sympy
 
     styles = {sympy.Symbol(name): style.latex for name, style in printed.notation.styles.items()}
-    text: str = sympy.latex(expr, symbol_names=styles)
-    return text
+    return str(number_printer("LatexPrinter", {"symbol_names": styles}).doprint(expr))
 
 
 def _broken(terms: Sequence[Any], printed: Printed) -> list[str]:

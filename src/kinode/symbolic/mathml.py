@@ -102,6 +102,13 @@ def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
                 symbol_style = SymbolStyle(split[1], 0, split[2]) if split else SymbolStyle(sym.name)
             return parseString(symbol_markup(symbol_style)).documentElement
 
+        def _print_Float(self, e: Any) -> Any:
+            number = super()._print_Float(e)
+            if len(number.childNodes) == 3 and number.firstChild.firstChild.data == "1.0":  # of 1.0 * 10^-24
+                for _ in range(2):
+                    number.removeChild(number.firstChild)
+            return number
+
     def write(expr: Any) -> str:
         markup = str(Printer()._print(expr).toxml())
         markup = markup.replace("<mo>-</mo>", f"<mo>{MINUS}</mo>")

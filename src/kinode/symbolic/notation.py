@@ -12,12 +12,24 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kinode.algebra.named_data import ExternalResult
-from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction, spend, taking_roots
+from kinode.algebra.normal_form import (
+    Angle,
+    Atom,
+    Harmonic,
+    Monomial,
+    TooLongError,
+    Wave,
+    as_fraction,
+    budget,
+    spend,
+    taking_roots,
+)
+from kinode.algebra.polynomials import Factors, Powers, common_factor, factor
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
@@ -32,9 +44,14 @@ LONGEST_FACTORED = (
     10**9
 )  # numerators and denominators of its coefficients: longer ones come from decimals, do not factor
 MOST_EXPANDED = 400  # products of single sines and cosines in a sum for which all three forms are tried
+FACTORS_BUDGET = 5000  # operations that the factors of one coefficient may take; else it stays as it is
 WRITTEN_TERM = 200  # operations of the budget that writing one term counts as
+EXPANDED_TERM = 20  # the same for a product of single sines and cosines
 LARGEST_DENOMINATOR = 64  # of a number that is written as a fraction
+LAST_DIGITS = 2e-14  # of a number: what products and sums of decimal numbers of 15 digits put there by rounding
+SHORT_DIGITS = 12  # a number of so many digits is written for one that differs from it in the last digits alone
 
+Coefficient = dict[Monomial, Fraction]  # a polynomial in symbols and functions
 
 # Words that generated code cannot use as names: those of the languages, what it calls itself, and macros of C.
 C_WORDS = """alignas alignof asm auto bool case char const constexpr default do double enum extern false float fortran
@@ -196,10 +213,10 @@ class Namer:
                 formula = apply(node.op, *(self._argument(arg) for arg in node.args))
             if uses[node.index] > 1 and node.op != "neg" and not (formula.is_Atom or (-formula).is_Atom):
                 name = sympy.Symbol(self._fresh())
-                self.intermediates.append((name, formula))
+                self.intermediates.append((name, with_plain_numbers(formula)))
                 formula = name
             self._written[node.index] = formula
-        return [self._argument(x) for x in outputs]
+        return [with_plain_numbers(self._argument(x)) for x in outputs]
 
     def _length(self, node: Traced) -> Any:
         """sqrt(x^2) as x or -x, whichever is positive at the start; None for all other operations."""
@@ -225,13 +242,7 @@ class Namer:
             return self._written[arg.index]
         if isinstance(arg, tuple | ExternalResult):
             return arg
-        return _plain_number(as_fraction(arg), sympy) if math.isfinite(arg) else sympy.sympify(float(arg))
-
-
-def _plain_number(value: Fraction, sympy: Any) -> Any:
-    if not _is_decimal(value.denominator):
-        return sympy.Rational(value.numerator, value.denominator)
-    return _decimal(value)
+        return _plain_number(as_fraction(arg)) if math.isfinite(arg) else sympy.sympify(float(arg))
 
 
 class SymbolWriter:
@@ -242,6 +253,7 @@ class SymbolWriter:
         self.intermediates: list[tuple[Any, Any]] = []  # added by the user of the writer
         self._values: dict[int, Scalar] = {}  # of the nodes of the tape, in normal form
         self._atoms: dict[str, Any] = {}  # functions that are written already, by their text
+        self._coefficients: dict[Any, Any] = {}  # coefficients that are factored already
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
         """The outputs of a tape, each written out."""
@@ -258,25 +270,22 @@ class SymbolWriter:
         import sympy
 
         if is_number(x):
-            return self._decimals(self._rational(as_fraction(x))) if math.isfinite(x) else sympy.sympify(float(x))
+            return _plain_number(as_fraction(x)) if math.isfinite(x) else sympy.sympify(float(x))
         if not isinstance(x, Harmonic):
             return sympy.sympify(x)
         spend(WRITTEN_TERM * len(x.terms))
-        waves: dict[Wave, Any] = {}
+        waves: dict[Wave, Coefficient] = {}
         for (mono, wave), value in x.terms.items():
-            waves[wave] = waves.get(wave, sympy.S.Zero) + self._rational(value) * self._monomial(mono)
-        candidates = [_sum(waves, self._wave)]
-        short = len(x.terms) <= MOST_TERMS and sum(map(self._expansion, waves)) <= MOST_EXPANDED
-        if short and any(self._is_compound(wave) for wave in waves):
+            waves.setdefault(wave, {})[mono] = value
+        candidates = [self._sum(waves, self._wave)]
+        compound = any(self._is_compound(wave) for wave in waves)
+        expansion = sum(map(self._expansion, waves)) if compound and len(x.terms) <= MOST_TERMS else 0
+        if 0 < expansion <= MOST_EXPANDED:
+            spend(EXPANDED_TERM * expansion)
             candidates += [self._in_powers(waves, keep) for keep in (sympy.sin, sympy.cos)]
-        return self._decimals(min(candidates, key=lambda expr: expr.count_ops()))
+        return with_plain_numbers(min(candidates, key=lambda expr: expr.count_ops()))
 
     # -- pieces ------------------------------------------------------------------------------------
-    def _rational(self, value: int | Fraction) -> Any:
-        import sympy
-
-        return sympy.Rational(value.numerator, value.denominator)
-
     def _monomial(self, mono: Monomial) -> Any:
         import sympy
 
@@ -298,7 +307,7 @@ class SymbolWriter:
     def _angle(self, angle: Angle) -> Any:
         import sympy
 
-        return sympy.Add(*(self._rational(value) * self._monomial(mono) for mono, value in angle))
+        return sympy.Add(*(_rational(value) * self._monomial(mono) for mono, value in angle))
 
     def _wave(self, wave: Wave) -> Any:
         import sympy
@@ -334,45 +343,116 @@ class SymbolWriter:
         expanded = sympy.expand_trig(getattr(sympy, wave[0])(self._angle(rest) + symbol))
         return expanded.xreplace({symbol: self._angle(phase)})
 
-    def _in_powers(self, waves: Mapping[Wave, Any], keep: Any) -> Any:
+    def _in_powers(self, waves: Mapping[Wave, Coefficient], keep: Any) -> Any:
         """The sum in sines and cosines of single angles, with squares of ``keep`` only."""
         import sympy
 
-        total: dict[Any, Any] = {}
+        total: dict[Any, Coefficient] = {}
         other = sympy.cos if keep is sympy.sin else sympy.sin
         for wave, coefficient in waves.items():
-            product = sympy.expand(self._in_single_angles(wave))
-            product = sympy.expand(product.replace(_is_square_of(other), lambda power: _exchanged(power, keep)))
+            product = expanded(self._in_single_angles(wave))
+            product = expanded(product.replace(_is_square_of(other), lambda power: _exchanged(power, keep)))
             for term in sympy.Add.make_args(product):
                 number, trig = term.as_coeff_Mul()
-                total[trig] = total.get(trig, sympy.S.Zero) + number * coefficient
-        return _sum(total, lambda trig: trig)
+                part = total.setdefault(trig, {})
+                for mono, value in coefficient.items():
+                    part[mono] = part.get(mono, Fraction(0)) + value * Fraction(int(number.p), int(number.q))
+        return self._sum(total, lambda trig: trig)
 
-    def _decimals(self, expr: Any) -> Any:
-        """The expression with decimals in place of unusual fractions: 9.81 for 981/100."""
+    # -- coefficients ------------------------------------------------------------------------------
+    def _sum(self, parts: Mapping[Any, Coefficient], write: Callable[[Any], Any]) -> Any:
+        """The sum of coefficients times what they belong to."""
         import sympy
 
-        unusual = {x for x in expr.atoms(sympy.Rational) if _is_decimal(x.q)}
-        return expr.xreplace({x: _decimal(x) for x in unusual}) if unusual else expr
+        kept = {key: {mono: value for mono, value in part.items() if value} for key, part in parts.items()}
+        return sympy.Add(*(self._factored(part) * write(key) for key, part in kept.items() if part))
+
+    def _factored(self, terms: Coefficient) -> Any:
+        """The shortest of: the polynomial, the polynomial with common factors taken out, its factors."""
+        key = frozenset(terms.items())
+        if key not in self._coefficients:
+            self._coefficients[key] = min(self._forms(terms), key=lambda form: form.count_ops())
+        return self._coefficients[key]
+
+    def _forms(self, terms: Coefficient) -> list[Any]:
+        """A polynomial as it is, and with factors, as far as these are found within ``FACTORS_BUDGET``."""
+        import sympy
+
+        forms = [sympy.Add(*(_rational(value) * self._monomial(mono) for mono, value in terms.items()))]
+        if not 1 < len(terms) <= MOST_FACTORED:
+            return forms
+        atoms = sorted({atom for mono in terms for atom, _ in mono})
+        symbols = [self._atom(atom) for atom in atoms]
+        polynomial = {tuple(dict(mono).get(atom, 0) for atom in atoms): value for mono, value in terms.items()}
+        number, powers, rest = common_factor(polynomial)
+        if max(map(abs, rest.values())) <= LONGEST_FACTORED:
+            forms.append(write_product(symbols, *_signed(number, powers, [(rest, 1)]), fractions=True))
+        else:  # the number is a part of the last digits
+            sign, size = Fraction(1 if number > 0 else -1), abs(number)
+            number, powers, [(rest, _)] = _signed(sign, powers, [(rest, 1)])
+            forms.append(write_product(symbols, number, powers, [({x: size * k for x, k in rest.items()}, 1)]))
+        if all(max(abs(x.numerator), x.denominator) <= LONGEST_FACTORED for x in terms.values()):
+            with suppress(TooLongError), budget(FACTORS_BUDGET):
+                forms.append(write_product(symbols, *_signed(*factor(polynomial))))
+        return forms
 
 
-def _sum(parts: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
+def expanded(expr: Any) -> Any:
+    """A product of sums as a sum, its terms taken from the budget."""
     import sympy
 
-    return sympy.Add(*(_factored(sympy.expand(value)) * write(key) for key, value in parts.items()))
+    spend(_count_terms(expr))
+    return sympy.expand(expr)
 
 
-@lru_cache(maxsize=4096)
-def _factored(expr: Any) -> Any:
-    """The shortest of: the polynomial, the polynomial with common factors taken out, its factorization."""
+def _count_terms(expr: Any) -> int:
+    """The terms of an expression when its products of sums are written out."""
+    if expr.is_Add:
+        return sum(map(_count_terms, expr.args))
+    if expr.is_Mul:
+        return math.prod(map(_count_terms, expr.args))
+    if expr.is_Pow and expr.exp.is_Integer:
+        return math.comb(_count_terms(expr.base) + abs(int(expr.exp)) - 1, abs(int(expr.exp)))
+    return 1
+
+
+def write_product(
+    symbols: Sequence[Any], number: Fraction, powers: Powers,
+    factors: Sequence[tuple[Mapping[Powers, int | Fraction], int]], *, fractions: bool = False,
+) -> Any:  # fmt: skip
+    """A number, powers of symbols and factors; a number is not multiplied into a sum.
+
+    With ``fractions`` a sum keeps those that it has: q + 13/100 and not (100 q + 13)/100.
+    """
     import sympy
 
-    if not expr.is_Add or len(expr.args) > MOST_FACTORED or expr.has(sympy.Piecewise):
-        return expr
-    forms = [expr, sympy.factor_terms(expr)]
-    if all(max(abs(x.p), x.q) <= LONGEST_FACTORED for x in expr.atoms(sympy.Rational)):
-        forms.append(sympy.factor(expr))
-    return min(forms, key=lambda form: form.count_ops())
+    def monomial(powers: Powers) -> Any:
+        return sympy.Mul(*(symbol**power for symbol, power in zip(symbols, powers, strict=True)))
+
+    below = number.denominator if fractions else 1
+    if any(value % below == 0 for part, _ in factors for value in part.values()):
+        number *= below
+    else:
+        below = 1
+    sums = [
+        sympy.Add(*(_rational(Fraction(value) / below) * monomial(x) for x, value in part.items())) ** power
+        for part, power in factors
+    ]
+    product = sympy.Mul(monomial(powers), *sums)
+    return sympy.Mul(_rational(number), product, evaluate=not product.is_Add or number == 1)
+
+
+def _rational(value: int | Fraction) -> Any:
+    import sympy
+
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def _signed(number: Fraction, powers: Powers, factors: Factors) -> tuple[Fraction, Powers, Factors]:
+    """The same product without a sign in front, where its only factor has terms of both signs and can take it."""
+    if number < 0 and len(factors) == 1 and factors[0][1] == 1 and min(factors[0][0].values()) < 0:
+        return -number, powers, [({given: -value for given, value in factors[0][0].items()}, 1)]
+    return number, powers, factors
 
 
 def _is_square_of(function: Any) -> Callable[[Any], bool]:
@@ -394,7 +474,24 @@ def _is_decimal(denominator: int) -> bool:
     return denominator > LARGEST_DENOMINATOR or denominator % 5 == 0
 
 
-def _decimal(x: Any) -> Any:
+def with_plain_numbers(expr: Any) -> Any:
+    """The expression with its numbers as a person writes them: 9.81 for 981/100, 1/2 for 0.500000000000001."""
     import sympy
 
-    return sympy.Float(f"{float(x):.15g}", 15)
+    unusual = {x for x in expr.atoms(sympy.Float, sympy.Rational) if x.is_Float or _is_decimal(x.q)}
+    expr = expr.xreplace({x: _plain_number(as_fraction(float(x))) for x in unusual if x.is_finite})
+    whole = {x for x in expr.atoms(sympy.Float) if float(x).is_integer()}  # 10 (x + 0.1) is now 10 x + 1.0
+    return expr.xreplace({x: sympy.Integer(int(x)) for x in whole}) if whole else expr
+
+
+def _plain_number(value: Fraction) -> Any:
+    """A fraction, or a decimal number of 15 digits; of fewer, if what follows is rounding."""
+    import sympy
+
+    for near in (value.limit_denominator(LARGEST_DENOMINATOR), Fraction(f"{float(value):.{SHORT_DIGITS}g}")):
+        if abs(near - value) <= LAST_DIGITS * abs(value):
+            value = near
+            break
+    if not _is_decimal(value.denominator):
+        return sympy.Rational(value.numerator, value.denominator)
+    return sympy.Float(f"{float(value):.15g}", 15)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinode.algebra.normal_form import TooLongError, budget
 from kinode.dynamics.left_out_loads import find_left_out
+from kinode.errors import ArgumentError
 from kinode.symbolic.equation_code import write_c, write_python
 from kinode.symbolic.formula_text import write_latex, write_text
 from kinode.symbolic.formulas.printed_text import PrintedText
@@ -16,6 +19,8 @@ from kinode.symbolic.notation import Namer, Notation, SymbolStyle, SymbolWriter
 if TYPE_CHECKING:
     from kinode.model.system import System
     from kinode.structure.topology import Topology
+
+LARGEST_BUDGET = 2_000_000  # operations that formulas which were asked for may take
 
 
 class EquationLine(NamedTuple):
@@ -191,6 +196,17 @@ class Printed(PrintedText):
         rest = "" if len(lines) == 6 else ", the rest is zero" if lines else ": zero"
         left_out = "".join(f", without {load}" for load in find_left_out(self.topology).get(joint, ()))
         return Section(f"reaction of {joint}{left_out}{rest}", lines)
+
+
+@contextmanager
+def writing_out(system: System) -> Iterator[None]:
+    """Write formulas out within the largest budget; where it does not last, say so in the user's words."""
+    try:
+        with budget(LARGEST_BUDGET):
+            yield
+    except TooLongError:
+        message = "written out, the equations have thousands of terms; shape='named' gives names to what recurs"
+        raise ArgumentError(f"{system.name}: {message}") from None
 
 
 def terms_of(expr: Any) -> list[Any]:

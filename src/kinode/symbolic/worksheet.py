@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.normal_form import Harmonic, TooLongError
+from kinode.algebra.normal_form import Harmonic, TooLongError, budget
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.symbolic.notation import Notation, SymbolStyle, SymbolWriter
@@ -21,6 +21,7 @@ from kinode.symbolic.notation import Notation, SymbolStyle, SymbolWriter
 LONGEST_FORMULA = 60  # operations of a formula that is written out
 LARGEST_TRIED = 150  # operations on the tape up to which writing is tried
 UNLIMITED = 10**9
+FORMULA_BUDGET = 100_000  # operations of the normal form that one formula may take
 MOST_TERMS = 6  # of a part of a long formula
 
 
@@ -168,12 +169,13 @@ class Worksheet:
         if longest < UNLIMITED and sum(count_operations([x]).values()) > LARGEST_TRIED:
             return None
         try:
-            harmonic = replay([x], self._harmonics, dict(self._parts))[0]
+            with budget(FORMULA_BUDGET):
+                harmonic = replay([x], self._harmonics, dict(self._parts))[0]
+                if isinstance(harmonic, Harmonic) and 2 * len(harmonic.terms) > longest:
+                    return None
+                formula = self.writer.write(harmonic)
         except TooLongError:
             return None
-        if isinstance(harmonic, Harmonic) and 2 * len(harmonic.terms) > longest:
-            return None
-        formula = self.writer.write(harmonic)
         return formula if formula.count_ops() <= longest else None
 
     def _name(self, stem: str, owner: str, part: str) -> str:

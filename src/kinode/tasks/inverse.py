@@ -20,7 +20,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.initial_values import read_initial_values
-from kinode.errors import ArgumentError, AssemblyError, GuessWarning, SimulationError
+from kinode.errors import ArgumentError, AssemblyError, GuessWarning, RunWarning, SimulationError
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.joints.end_stops import bounds
 from kinode.model.joints.joint import Joint
@@ -204,6 +204,7 @@ def _follow(
             raise ArgumentError(f"path: {owners} may follow it in many ways: {count} left")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GuessWarning)  # guesses only choose among the positions on the path
+            warnings.simplefilter("ignore", RunWarning)  # what guides the frame is no support
             run = simulate(dynamics, float(t[-1]), t0=float(t[0]), times=knots, rtol=GUIDED_RTOL, **given)
         others = [name for name, joint in system.joints.items() if joint.n_u and not joint.driven and name not in names]
         _set_guesses(system, {name: run.evaluate([f"{name}.q"])[f"{name}.q"][0] for name in others})

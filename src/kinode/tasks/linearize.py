@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -37,8 +37,8 @@ from kinode.model.system_checks import find_steering
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 from kinode.tasks.stability import SmallMotion, Stability, close_loops, judge
 from kinode.tasks.start_argument import find_start
+from kinode.tasks.steady_motion import find_steady
 
-STEADY_TOLERANCE = 1e-6  # acceleration of a steady motion, relative to that of the same position at rest
 SMALL_AMPLITUDE = 0.05  # of the largest coordinate in a mode: below, a coordinate is not named
 RANK_TOLERANCE = 1e-8  # relative singular value below which constraint rows depend on each other
 LSTSQ_CUTOFF = 1e-10  # relative singular value that least squares leaves out
@@ -89,6 +89,8 @@ class Linearization:
     held: tuple[str, ...] = ()  # sampled components: their outputs stay constant, and control loops are open there
     speeds: frozenset[str] = frozenset()  # the states that are speeds
     stability: Stability = Stability.UNDECIDED
+    axes: dict[str, Array] = field(default_factory=dict)  # of joints in other axes: their speeds against those of u
+    changing: tuple[str, ...] = ()  # inputs and outputs whose entries in B, C, D are those of this instant alone
 
     @cached_property
     def eigenvalues(self) -> Array:
@@ -124,6 +126,11 @@ class Linearization:
             lines.append(f"{cells}  {', '.join(mode.largest())}".rstrip())
         stable = self.stability is Stability.STABLE
         lines.append(self.stability.word if stable else f"{self.stability.word}: {self.stability.meaning}")
+        for name, speeds in self.axes.items():
+            turn = ", ".join(f"{x:.6g}" for x in speeds[-3:].round(6) + 0.0)
+            lines.append(f"small motions of {name} are along axes that turn with ({turn}) rad/s against those of its u")
+        if self.changing:
+            lines.append(f"of this instant alone in B, C, D: {', '.join(self.changing)}, which other axes would need")
         if self.held:
             lines.append(f"between samples: {', '.join(self.held)} hold their outputs, and loops through them are open")
         return "\n".join(lines)
@@ -184,45 +191,59 @@ def linearize_at(
     dynamics: Dynamics, at: State, p: Any, inputs: Any, outputs: Sequence[str] = (), *, anywhere: bool = False
 ) -> Linearization:
     """The linear system about a state; a state that is not steady is refused unless ``anywhere``."""
-    slopes = Slopes(dynamics, at, p, inputs)
-    linear = slopes.linearization(outputs)
-    if not anywhere:
-        slopes.check_steady(linear)
-    return linear
+    names = tuple(outputs)
+    found = find_steady(Slopes(dynamics, at, p, inputs), names, anywhere=anywhere)
+    if found.fault and not anywhere:
+        raise ArgumentError(f"linearize: {found.fault}; anywhere=True linearizes all the same")
+    linear = found.slopes.linearization(names)
+    ends = zip((*linear.inputs, *linear.outputs), found.changing, strict=True)
+    return replace(linear, axes=found.axes, changing=tuple(name for name, changes in ends if changes))
 
 
 class Slopes:
-    """Derivatives of y_dot at a state, with respect to independent small changes."""
+    """Derivatives of y_dot at a state, with respect to independent small changes.
 
-    def __init__(self, dynamics: Dynamics, at: State, p: Any, inputs: Any, preferred: Sequence[int] = ()) -> None:
-        """``preferred`` are indices of speeds to choose as independent where the loops allow it."""
+    ``preferred`` are indices of speeds to choose as independent where the loops allow it.  ``turn`` maps speeds in
+    other axes to those of the state, and ``spin`` is the rate of those axes: turn_dot = turn spin.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, at: State, p: Any, inputs: Any, preferred: Sequence[int] = (),
+        turn: Array | None = None, spin: Array | None = None,
+    ) -> None:  # fmt: skip
         self.dynamics, self.at, self.p, self.inputs, self.preferred = dynamics, at, p, inputs, preferred
         self.topology = dynamics.topology
         self.n_q, self.n_u, self.n_z = dynamics.n_q, dynamics.n_u, dynamics.n_z
+        self.turn = np.eye(self.n_u) if turn is None else turn
+        self.spin = np.zeros((self.n_u, self.n_u)) if spin is None else spin
         n_discrete = self.topology.events.n_held if self.topology.events else 0
         self.n_other = self.n_z - n_discrete  # discrete states do not change
 
+    def moved(self, at: State, turn: Array, spin: Array | None = None) -> Slopes:
+        """The same at another state and in other axes, with the same independent changes."""
+        there = Slopes(self.dynamics, at, self.p, self.inputs, self.preferred, turn, spin)
+        there.independent, there.independent_q = self.independent, self.independent_q
+        return there
+
     @cached_property
     def N(self) -> Array:
-        """q_dot = N u, shape (n_q, n_u)."""
-        return self._by_joints(lambda joint, q, unit: joint.rate_map(q, unit))
+        """q_dot = N u for speeds u in the axes, shape (n_q, n_u)."""
+        return np.asarray(self._by_joints(lambda joint, q, unit, _: joint.rate_map(q, unit)) @ self.turn)
 
     @cached_property
     def N_dot(self) -> Array:
         """Time derivative of N at the speeds of the state."""
-        q_dot = self.N @ self.at.u
-        return self._by_joints(
-            lambda joint, q, unit, where: rate(lambda x: joint.rate_map(x, unit), q, q_dot[where]), with_slice=True
-        )
+        q_dot = self.N @ np.linalg.solve(self.turn, self.at.u)
+        own = self._by_joints(lambda joint, q, unit, where: rate(lambda x: joint.rate_map(x, unit), q, q_dot[where]))
+        return np.asarray(own @ self.turn + self.N @ self.spin)
 
-    def _by_joints(self, column: Any, with_slice: bool = False) -> Array:
+    def _by_joints(self, column: Any) -> Array:
         """A matrix of shape (n_q, n_u) whose column of each speed has entries for the joint's own coordinates only."""
         matrix = np.zeros((self.n_q, self.n_u))
         for name, where in self.topology.q_of.items():
             joint, speeds, q = self.dynamics.system.joints[name], self.topology.u_of[name], self.at.q[where]
             for k in range(joint.n_u):
-                more = (where,) if with_slice else ()
-                matrix[where, speeds.start + k] = column(joint, q, np.eye(joint.n_u)[k], *more)
+                matrix[where, speeds.start + k] = column(joint, q, np.eye(joint.n_u)[k], where)
         return matrix
 
     def slope(self, directions: Array, names: tuple[str, ...] = ("rate",)) -> Array:
@@ -240,117 +261,164 @@ class Slopes:
     @cached_property
     def independent(self) -> list[int]:
         """Indices of independent speeds of the tree: all, or as many as the loops leave free."""
-        if not self.topology.constrained:
+        return self._independent(self._jacobian)
+
+    @cached_property
+    def independent_q(self) -> list[int]:
+        """The same of small changes of position, on which conditions on speeds alone have no hold."""
+        return self.independent if self._all_positions else self._independent(self._position_jacobian)
+
+    def _independent(self, G: Array) -> list[int]:
+        if not len(G):
             return list(range(self.n_u))
-        _, sizes, V = np.linalg.svd(self._jacobian)
+        _, sizes, V = np.linalg.svd(G)
         rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
         return sorted(_pivots(V[rank:], self.preferred))
 
     @cached_property
     def _jacobian(self) -> Array:
-        return self.dynamics.loops.evaluate(self.dynamics.point(self.at, self.p, self.inputs))[1]
+        """Of all constraint rows, by speeds in the axes."""
+        if not self.topology.constrained:
+            return np.zeros((0, self.n_u))
+        G = self.dynamics.loops.evaluate(self.dynamics.point(self.at, self.p, self.inputs))[1]
+        return np.asarray(G @ self.turn)
+
+    @property
+    def _all_positions(self) -> bool:
+        return not self.topology.constrained or bool(self.dynamics.loops.position_rows.all())
+
+    @property
+    def _position_jacobian(self) -> Array:
+        return np.asarray(self._jacobian[self.dynamics.loops.position_rows])
 
     @cached_property
     def follow(self) -> Array:
-        """T, shape (n_u, n_independent): changes of all coordinates for unit changes of the independent ones."""
-        T = np.zeros((self.n_u, len(self.independent)))
-        T[self.independent] = np.eye(len(self.independent))
-        dependent = [k for k in range(self.n_u) if k not in self.independent]
+        """T, shape (n_u, n_independent): changes of all speeds for unit changes of the independent ones."""
+        return self._follow(self._jacobian, self.independent)
+
+    @cached_property
+    def follow_q(self) -> Array:
+        """The same of small changes of position."""
+        return self.follow if self._all_positions else self._follow(self._position_jacobian, self.independent_q)
+
+    def _follow(self, G: Array, independent: list[int]) -> Array:
+        T = np.zeros((self.n_u, len(independent)))
+        T[independent] = np.eye(len(independent))
+        dependent = [k for k in range(self.n_u) if k not in independent]
         if dependent:
-            G = self._jacobian
-            T[dependent] = -np.linalg.lstsq(G[:, dependent], G[:, self.independent], rcond=LSTSQ_CUTOFF)[0]
+            T[dependent] = -np.linalg.lstsq(G[:, dependent], G[:, independent], rcond=LSTSQ_CUTOFF)[0]
         return T
 
     @cached_property
     def speed_changes(self) -> Array:
-        """Changes of u that keep the loop constraints G u = 0 for unit changes of the independent coordinates."""
-        changes = np.zeros((self.n_u, len(self.independent)))
+        """Changes of u that keep the constraints G u = 0 for unit changes of the independent coordinates."""
+        changes = np.zeros((self.n_u, len(self.independent_q)))
         dependent = [k for k in range(self.n_u) if k not in self.independent]
         if not dependent or not self.at.u.any():
             return changes
         scale = self.dynamics.loops.scale
-        change = self._derivatives(("closure_rates",), ("q",))["q"] @ self.follow / scale[:, None]
+        by_position = self._derivatives(("closure_rates",), ("q",))["q"] @ self.turn
+        change = by_position @ self.follow_q / scale[:, None]
         changes[dependent] = -np.linalg.lstsq(self._jacobian[:, dependent], change, rcond=LSTSQ_CUTOFF)[0]
         return changes
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many independent coordinates, speeds and other states x has."""
+        return len(self.independent_q), len(self.independent), self.n_other
+
+    @cached_property
+    def turned_changes(self) -> Array:
+        """Changes of the speeds in the axes for unit entries of x; a row for each."""
+        return np.vstack([self.speed_changes.T, self.follow.T, np.zeros((self.n_other, self.n_u))])
 
     @cached_property
     def basis(self) -> Array:
         """Changes of [q, u, z, inputs] for unit entries of x and of inputs; a row for each."""
-        n_independent, n_inputs, layout = len(self.independent), len(self.topology.inputs), self.topology.layout
-        changes = np.zeros((2 * n_independent + self.n_other + n_inputs, layout.n_y + n_inputs))
+        n_inputs, layout = len(self.topology.inputs), self.topology.layout
+        n, k = sum(self.sizes), self.sizes[0]
+        changes = np.zeros((n + n_inputs, layout.n_y + n_inputs))
         q, u, rest = layout.split(changes)
-        q[:n_independent] = (self.N @ self.follow).T
-        u[:n_independent], u[n_independent : 2 * n_independent] = self.speed_changes.T, self.follow.T
-        rest[2 * n_independent : 2 * n_independent + self.n_other, : self.n_other] = np.eye(self.n_other)
-        rest[2 * n_independent + self.n_other :, self.n_z :] = np.eye(n_inputs)
+        q[:k] = (self.N @ self.follow_q).T
+        u[:n] = self.turned_changes @ self.turn.T
+        rest[n - self.n_other : n, : self.n_other] = np.eye(self.n_other)
+        rest[n:, self.n_z :] = np.eye(n_inputs)
         return changes
+
+    def matrices(self, outputs: tuple[str, ...]) -> Array:
+        """A and B above C and D."""
+        (k, _, _), n = self.sizes, sum(self.sizes)
+        J_q, J_u, J_z = (part.copy() for part in self.topology.layout.split(self.slope(self.basis)))
+        J_q[:k] -= (self.N_dot @ self.follow_q).T
+        J_u = np.linalg.solve(self.turn, J_u.T).T
+        J_u[:n] -= self.turned_changes @ self.spin.T
+        rows = [(J_q @ np.linalg.pinv(self.N).T)[:, self.independent_q], J_u[:, self.independent]]
+        rows += [J_z[:, : self.n_other], *([self.slope(self.basis, outputs)] if outputs else [])]
+        return np.hstack(rows).T
 
     def linearization(self, outputs: Sequence[str]) -> Linearization:
         """The linear system with its matrices A, B, C, D."""
-        k = len(self.independent)
-        n, (J_q, J_u, J_z) = 2 * k + self.n_other, self.topology.layout.split(self.slope(self.basis))
-        N_inverse = np.linalg.pinv(self.N)
-        J_q = J_q.copy()
-        J_q[:k] -= (self.N_dot @ self.follow).T
-        rows = np.hstack([(J_q @ N_inverse.T)[:, self.independent], J_u[:, self.independent], J_z[:, : self.n_other]])
-        states, names = self._states(), tuple(outputs)
+        (k, m, _), n = self.sizes, sum(self.sizes)
+        states, names = self.states, tuple(outputs)
         parts = [part for name in names for part in _parts(find_quantity(self.dynamics.system, name))]
-        output_slopes = self.slope(self.basis, names).T if names else np.zeros((0, len(self.basis)))
-        motion = SmallMotion(rows[:n].T, self.dynamics, self.at, self.p, self.inputs, k, self.displaced)
+        M = self.matrices(names)
+        given = (self.dynamics, self.at, self.p, self.inputs)
+        motion = SmallMotion(M[:n, :n], *given, k, m, self.displaced, self._apart)
         return Linearization(
-            self.dynamics.system.name, self.at, rows[:n].T, rows[n:].T,
-            output_slopes[:, :n], output_slopes[:, n:],
-            states, tuple(self.topology.inputs), tuple(parts), self._drift(),
-            find_steering(self.dynamics.system), frozenset(states[k : 2 * k]), judge(motion),
+            self.dynamics.system.name, self.at, M[:n, :n], M[:n, n:], M[n:, :n], M[n:, n:],
+            states, tuple(self.topology.inputs), tuple(parts), self.drift,
+            find_steering(self.dynamics.system), frozenset(states[k : k + m]), judge(motion),
         )  # fmt: skip
 
     def displaced(self, x: Array) -> State:
         """The state after a finite change x of independent coordinates, speeds and other states."""
-        k, at = len(self.independent), self.at
+        (k, m, _), at = self.sizes, self.at
         z = at.z.copy()
-        z[: self.n_other] += x[2 * k :]
-        u = at.u + self.speed_changes @ x[:k] + self.follow @ x[k : 2 * k]
-        q = self.topology.advance_q(at.q, self.follow @ x[:k])
+        z[: self.n_other] += x[k + m :]
+        u = at.u + self.speed_changes @ x[:k] + self.follow @ x[k : k + m]
+        q = self.topology.advance_q(at.q, self.follow_q @ x[:k])
         return close_loops(self.dynamics, replace(at, q=q, u=u, z=z), self.p, self.inputs)
 
-    def _states(self) -> tuple[str, ...]:
+    def _apart(self, state: State) -> Array:
+        """x_dot of a motion beside this one, less that of this one, in the axes: zero where it stays beside it."""
+        change, apart = self.moved(state, self.turn, self.spin).drift - self.drift, state.u - self.at.u
+        for name, where in self.topology.u_of.items():
+            own, joint = self.spin[where, where], self.dynamics.system.joints[name]
+            q = [at.q[self.topology.q_of[name]] for at in (self.at, state)]
+            if joint.quaternion is None:
+                apart[where] -= own @ (q[1] - q[0]) if own.any() else 0.0
+                continue
+            form, unit = joint.form(self.dynamics.system.nominal), np.eye(joint.n_u)
+            basis = np.array([joint.axes_rate(each).ravel() for each in unit], dtype=float).T
+            axes, S = np.linalg.lstsq(basis, own.ravel(), rcond=None)[0], joint.motion_subspace(q[0], form)
+            X = joint.transform(q[0], form).inverse() @ joint.transform(q[1], form)
+            w, v = np.split(np.asarray(S @ (self.at.u[where] + axes), dtype=float), 2)
+            here = np.concatenate([X.R.T @ w, X.R.T @ (v + np.cross(w, X.p.astype(float)))])
+            apart[where] = state.u[where] + axes - (S.T @ here).astype(float)
+        change[: self.sizes[0]] = apart[self.independent_q]
+        return np.asarray(change)
+
+    @property
+    def states(self) -> tuple[str, ...]:
         """Names of the entries of x: independent coordinates, their speeds, other states."""
         speeds = [c for c in self.topology.coordinates if c.role == "u"]
-        chosen = [speeds[k] for k in self.independent]
+        positions = [f"{speeds[k].joint}.q{speeds[k].suffix}" for k in self.independent_q]
         other = [c.name for c in self.topology.coordinates if c.role == "z" and c.index < self.n_other]
-        return (*(f"{speed.joint}.q{speed.suffix}" for speed in chosen), *(speed.name for speed in chosen), *other)
+        return (*positions, *(speeds[k].name for k in self.independent), *other)
 
-    def _drift(self) -> Array:
-        """x_dot at the state."""
-        at = self.at
-        y_dot = self.dynamics.rate(at.t, at.y, p=self.p, inputs=self.inputs)
+    @cached_property
+    def rates(self) -> tuple[Array, Array]:
+        """Rates of the speeds and of the other states, as the state has them."""
+        y_dot = self.dynamics.rate(self.at.t, self.at.y, p=self.p, inputs=self.inputs)
         _, u_dot, z_dot = self.topology.layout.split(y_dot)
-        return np.concatenate([at.u[self.independent], u_dot[self.independent], z_dot[: self.n_other]])
+        return u_dot, z_dot[: self.n_other]
 
-    # -- steady motion -----------------------------------------------------------------------------
-    def check_steady(self, linear: Linearization) -> None:
-        """Refuse a state whose speeds change, at this instant or an instant later."""
-        k = len(self.independent)
-        at_rest = replace(self.at, u=np.zeros(self.n_u))
-        accelerations = self.dynamics.acceleration(
-            at_rest.t, at_rest.q, at_rest.u, z=at_rest.z, p=self.p, inputs=self.inputs
-        )
-        scale = max(abs(accelerations).max(initial=0.0), abs(linear.A[k:]).max(initial=0.0), 1.0)
-        names = linear.states[k:]
-        changes = [(abs(x), name) for x, name in zip(linear.drift[k : 2 * k], names, strict=False)]
-        worst = max(changes, default=(0.0, ""))
-        if worst[0] > STEADY_TOLERANCE * scale:
-            raise ArgumentError(
-                f"linearize: the state is not steady: {worst[1]} changes by {worst[0]:.3g} a second; kn.equilibrium "
-                f"finds one that is, anywhere=True linearizes all the same"
-            )
-        later = linear.A @ np.concatenate([linear.drift[:k], np.zeros(k), linear.drift[2 * k :]])
-        worst = max(zip(abs(later[k:]), names, strict=True), default=(0.0, ""))
-        if worst[0] > STEADY_TOLERANCE * scale * max(1.0, abs(linear.drift).max(initial=0.0)):
-            raise ArgumentError(
-                f"linearize: the motion is not steady: as it goes on, {worst[1]} would not stay as it is; "
-                f"anywhere=True linearizes all the same"
-            )
+    @cached_property
+    def drift(self) -> Array:
+        """x_dot at the state."""
+        (u_dot, z_dot), u = self.rates, np.linalg.solve(self.turn, self.at.u)
+        change = np.linalg.solve(self.turn, u_dot) - self.spin @ u
+        return np.concatenate([u[self.independent_q], change[self.independent], z_dot])
 
 
 def _pivots(T: Array, preferred: Sequence[int]) -> list[int]:

@@ -248,17 +248,18 @@ def near_singular(
 
 
 class _SingularityMeasure:
-    """Smallest eigenvalue of G M^-1 G' of many states; G has the independent constraint rows only, lengths scaled."""
+    """Smallest eigenvalue of G M^-1 G' that belongs to the rank, of many states; lengths in G are scaled."""
 
     def __init__(self, dynamics: Dynamics, p: Any, inputs: Any) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
 
     def __call__(self, t: Array, y: Array) -> Array:
         dynamics, point = self.dynamics, self.dynamics.point_of(t, y, self.p, self.inputs)
-        G = dynamics.loops.evaluate(point)[1][:, list(dynamics.closure.rows)]
+        G = dynamics.loops.evaluate(point)[1][:, dynamics.closure.used]
         M = dynamics.mass_matrix(t, point.q, z=point.z, p=self.p, inputs=self.inputs)
         A = G @ np.linalg.solve(M, np.swapaxes(G, 1, 2))
-        return np.maximum(np.linalg.eigvalsh(0.5 * (A + np.swapaxes(A, 1, 2)))[:, 0], 0.0)
+        sizes = np.linalg.eigvalsh(0.5 * (A + np.swapaxes(A, 1, 2)))
+        return np.maximum(sizes[:, -len(dynamics.closure.rows)], 0.0)
 
     def lowest(self, t: Array, y: Array, time: float) -> tuple[float, float]:
         """Time and value of the smallest measure between stored states, by repeated sampling around the minimum."""

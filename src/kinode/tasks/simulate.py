@@ -10,6 +10,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
@@ -17,18 +18,24 @@ from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_formulations import NEWTON_EULER_NAME, RECURSIVE_NAME
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.far_guesses import find_far_guesses
-from kinode.errors import ArgumentError, GuessWarning, OtherRowsError, SensitivityWarning, SimulationError
+from kinode.errors import (
+    ArgumentError,
+    GuessWarning,
+    OtherRowsError,
+    RunWarning,
+    SensitivityWarning,
+    SimulationError,
+    caller_depth,
+)
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.runs.input_table import Inputs, inputs_at
-from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.after_run import check_run
-from kinode.simulation.call_site import caller_depth
-from kinode.simulation.event_log import Event
+from kinode.simulation.event_log import Event, find_pull
 from kinode.simulation.input_courses import read_run_inputs
 from kinode.simulation.law_bounds.watched_laws import find_watched, may_watch
 from kinode.simulation.output_times import find_output_times
@@ -38,7 +45,7 @@ from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 from kinode.tasks.start_argument import StateResult, find_start, find_start_time
 
 if TYPE_CHECKING:
-    from kinode.simulation.state_columns.column_request import StartColumns
+    from kinode.simulation.state_columns.column_values import StartColumns
 
 
 def simulate(
@@ -73,7 +80,7 @@ def simulate(
     every : float or str, optional
         Spacing of the states that are kept, in s or as text with a unit ("10 ms").
     method : str, optional
-        "dopri5" (order 5, the default), "auto" ("dopri5", and "stiff" from where stability bounds its steps), "dop853"
+        "auto" (the default: "dopri5", and "stiff" from where stability bounds its steps), "dopri5" (order 5), "dop853"
         (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff" (Radau IIA, implicit) or "cvode" (BDF, where
         scikit-sundae is installed).
     step : float, optional
@@ -129,6 +136,7 @@ def simulate(
     run = compute_run(task, begin, p, input_values, progress, columns)
     if run.ending.failed:
         raise SimulationError(run.message, run=run)
+    _look_at_contacts(run)
     return run
 
 
@@ -293,17 +301,41 @@ def find_begin(task: RunTask, start: Any, p: Array, given_inputs: Inputs) -> Run
         dynamics = Dynamics(dynamics.system, dynamics.formulation, rows=error.rows)
         begin = find_start(dynamics, start, begin_time, p, inputs)
     far = find_far_guesses(dynamics, begin, start, p, inputs) if by_name else []
-    notices = (Event(begin.t, "guess", (guess.joint,), guess.message) for guess in far)
-    return RunStart(dynamics, begin, tuple(notices))
+    guesses = [Event(begin.t, "guess", (guess.joint,), guess.message) for guess in far]
+    if not dynamics.arguments.topology.constrained:  # no joint closes a loop, so that nothing is locked or there twice
+        return RunStart(dynamics, begin, tuple(guesses))
+    from kinode.tasks.locking.locked_loops import describe_rest
+
+    rest = [Event(begin.t, "locked", names, words) for names, words in describe_rest(dynamics, begin, p, inputs)]
+    return RunStart(dynamics, begin, (*guesses, *rest))
 
 
 def _begin(task: RunTask, start: Any, p: Array, inputs: Inputs) -> RunStart:
-    """The start of a run; a warning says which guesses were not kept."""
+    """The start of a run; warnings say which guesses were not kept, and that nothing can move."""
     begin = find_begin(task, start, p, inputs)
-    if begin.notices:
-        message = "; ".join(notice.message for notice in begin.notices)
-        warnings.warn(message, GuessWarning, stacklevel=caller_depth())
+    for kind, warning in (("guess", GuessWarning), ("locked", RunWarning)):
+        message = "; ".join(notice.message for notice in begin.notices if notice.kind == kind)
+        if message:
+            warnings.warn(message, warning, stacklevel=caller_depth())
     return begin
+
+
+def _look_at_contacts(run: Trajectory) -> None:
+    """Add the events of wheels and supports that have to pull, with a warning."""
+    contacts = {name: c for name, c in run.system.constraints.items() if c.contact}
+    if not contacts or not len(run):
+        return
+    nominal = run.system.nominal
+    mass = sum(float(nominal(body.mass)) for body in run.system.bodies.values())
+    weight = mass * max(1.0, math.hypot(*(float(nominal(x)) for x in run.system.gravity)))  # or of a slow acceleration
+    reactions = run.evaluate(f"{name}.reaction" for name in contacts)
+    pulls = []
+    for name, constraint in contacts.items():
+        values = reactions[f"{name}.reaction"].reshape(len(run), -1)[:, 0]
+        pulls += [pull] if (pull := find_pull(name, constraint.contact, run.t, values, weight)) else []
+    if pulls:
+        run.events = tuple(sorted((*run.events, *pulls), key=lambda event: event.time))
+        warnings.warn("; ".join(pull.message for pull in pulls), RunWarning, stacklevel=caller_depth())
 
 
 def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:

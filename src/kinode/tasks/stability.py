@@ -6,8 +6,9 @@ imaginary axis decide nothing by themselves:
 - Oscillations that neither grow nor die out are neutral, unless the energy decides: at rest, with no causes of energy
   but damping, a positive definite stiffness makes the energy a minimum, and the position is stable (Lagrange,
   Dirichlet).
-- An eigenvalue of zero is neutral if the system, displaced by a finite amount along the eigenvector, is steady again: a
-  balanced wheel, a cart on a level track.  Otherwise higher orders decide, as of a force -x^3: undecided.
+- An eigenvalue of zero is neutral if the system, displaced by a finite amount along the eigenvector, is steady again
+  there or close to it: a balanced wheel, a cart on a level track, a disc that rolls upright in another direction.
+  Otherwise higher orders decide, as of a force -x^3: undecided.
 
 The real part is compared with the accuracy of its eigenvalue in the balanced matrix: eps |A| / |y' x| for unit left and
 right eigenvectors y and x, much more for double eigenvalues.
@@ -29,10 +30,11 @@ from kinode.kernels.state import State
 from kinode.multibody.power import find_causes
 
 ENTRY_ACCURACY = 1e-9  # of A, relative to its norm: differences in moving loops
-LARGEST_ERROR = 1e-6  # of an eigenvalue, relative to the norm of A: double ones are no better
+LARGEST_ERROR = 1e-4  # of an eigenvalue, relative to the norm of A: that of double ones in moving loops
 NULL_TOLERANCE = 1e-9  # singular value of the balanced A that counts as zero, relative to its norm
 DISPLACEMENTS = (0.03, -0.03, 0.1, -0.1)  # rad or m, along eigenvectors of zero
 STEADY_CHANGE = 1e-8  # change of accelerations by a displacement, relative to the norm of A times the displacement
+CORRECTIONS = 20  # simplified Newton steps from a displacement to the steady motion next to it
 CLOSING_STEPS = 20  # projections that close the loops after a displacement
 
 
@@ -65,7 +67,9 @@ class SmallMotion:
     p: Array
     inputs: Array
     n_coordinates: int
+    n_speeds: int
     displaced: Callable[[Array], State]
+    apart: Callable[[State], Array]  # x_dot of a displaced motion that moves beside this one
 
 
 def judge(motion: SmallMotion) -> Stability:
@@ -97,9 +101,9 @@ def judge(motion: SmallMotion) -> Stability:
 
 def _acting(motion: SmallMotion) -> list[int]:
     """The states without those that only record, such as the charge drawn from a battery: nothing depends on them."""
-    acting = list(range(len(motion.A)))
+    acting, n = list(range(len(motion.A))), motion.n_coordinates + motion.n_speeds
     while True:
-        recording = [k for k in acting if k >= 2 * motion.n_coordinates and not motion.A[acting, k].any()]
+        recording = [k for k in acting if k >= n and not motion.A[acting, k].any()]
         if not recording:
             return acting
         acting = [k for k in acting if k not in recording]
@@ -112,32 +116,28 @@ def _null_space(A: Array, size: float) -> Array:
 
 
 def _stays(motion: SmallMotion, x: Array, size: float) -> bool:
-    """Whether the system is steady again after finite displacements along x."""
-    largest = float(np.abs(x).max())
+    """Whether the system is steady again after finite displacements along x, corrected to higher order."""
+    k, largest = motion.n_coordinates, float(np.abs(x).max())
     try:
-        here = _accelerations(motion, motion.at)
         for length in DISPLACEMENTS:
-            change = _accelerations(motion, motion.displaced(x * (length / largest))) - here
-            if not np.abs(change).max(initial=0.0) <= STEADY_CHANGE * max(size, 1.0) * abs(length):
+            displacement, limit = x * (length / largest), STEADY_CHANGE * max(size, 1.0) * abs(length)
+            for _ in range(CORRECTIONS):
+                change = motion.apart(motion.displaced(displacement))
+                if not np.abs(change).max(initial=0.0) > limit:
+                    break
+                displacement = displacement - np.linalg.lstsq(motion.A, change, rcond=NULL_TOLERANCE)[0]
+            if not np.abs(change[k:]).max(initial=0.0) <= limit:
                 return False
     except Error:  # a displacement that a law or a table refuses
         return False
     return True
 
 
-def _accelerations(motion: SmallMotion, state: State) -> Array:
-    """Rates of speeds and other states."""
-    dynamics = motion.dynamics
-    y_dot = dynamics.rate(state.t, state.y, p=motion.p, inputs=motion.inputs)
-    _, u_dot, z_dot = dynamics.topology.layout.split(y_dot)
-    return np.concatenate([u_dot, z_dot])
-
-
 def _has_least_energy(motion: SmallMotion) -> bool:
     """Whether the state is at rest at a strict minimum of the energy, which only damping changes."""
     n = motion.n_coordinates
-    causes = find_causes(motion.dynamics.topology)
-    if motion.at.u.any() or len(_acting(motion)) != 2 * n or not all(cause.endswith(".damping") for cause in causes):
+    damped = all(cause.endswith(".damping") for cause in find_causes(motion.dynamics.topology))
+    if motion.at.u.any() or motion.n_speeds != n or len(_acting(motion)) != 2 * n or not damped:
         return False
     squares = np.linalg.eigvals(-motion.A[n:, :n])  # of the frequencies without damping
     return bool((squares.real > 0.0).all())
@@ -147,8 +147,9 @@ def close_loops(dynamics: Dynamics, state: State, p: Array, inputs: Array) -> St
     """The state with its loops closed, next to one where they are nearly closed."""
     if not dynamics.topology.constrained:
         return state
-    y = state.y
+    layout, still = dynamics.topology.layout, np.zeros(dynamics.n_u)
     for _ in range(CLOSING_STEPS):
-        y = dynamics.kernels.call(Kernel("projection"), dynamics.point_of(state.t, y, p, inputs))[:-1]
-    q, u, z = dynamics.topology.layout.split(np.asarray(y))
-    return replace(state, q=q, u=u, z=z)
+        point = dynamics.point_of(state.t, state.y, p, inputs)
+        q, u, z = layout.split(np.asarray(dynamics.kernels.call(Kernel("projection"), point)[:-1]))
+        state = replace(state, q=dynamics.topology.advance_q(q, still), u=u, z=z)  # quaternions of unit length
+    return state

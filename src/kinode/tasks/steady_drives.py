@@ -16,9 +16,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ModelError
+from kinode.errors import ModelError, caller_depth
 from kinode.kernels.state import State
-from kinode.simulation.call_site import caller_depth
 
 CHECKED_TRAVEL = (0.7, 1.9, 3.3, 5.1)  # rad or m, on no symmetry of a machine
 TRAVEL_STEPS = 32  # Runge-Kutta steps to each of them, for joints that turn about several axes

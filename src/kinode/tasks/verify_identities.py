@@ -161,14 +161,17 @@ def _inverse(
     return effort, M @ u_dot + h - friction, abs(M).max(initial=0.0)
 
 
-@identity("inverse dynamics", "of forward dynamics", "u_dot", "effort", "bias")
+@identity("inverse dynamics", "of forward dynamics", "u_dot", "effort", "bias", "mass_matrix")
 def _inverse_of_forward(
     topology: Topology, formulation: Formulation, point: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
-    """Inverse dynamics at the accelerations of forward dynamics gives zero additional effort."""
+    """Inverse dynamics at the accelerations of forward dynamics gives zero additional effort.
+
+    Beside the bias, or beside what accelerates by 1 where nothing acts and the bias is rounding alone.
+    """
     effort = formulation.evaluate(topology, replace(point, u_dot=result["u_dot"]), ("effort",))["effort"]
-    size = abs(np.asarray(result["bias"], dtype=float)).max(initial=1e-300)
-    return effort, np.zeros(topology.n_u), size
+    sizes = [abs(np.asarray(result[name], dtype=float)).max(initial=1e-300) for name in ("bias", "mass_matrix")]
+    return effort, np.zeros(topology.n_u), max(sizes)
 
 
 def _snapshot(topology: Topology, n: InstantValues, u_dot: Array) -> Snapshot:

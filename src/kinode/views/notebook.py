@@ -191,7 +191,7 @@ def _run_comparison(found: RunComparison) -> str:
 
 @notebook_html.register
 def _wrench(wrench: Wrench) -> str:
-    flags = wrench.components or (wrench.unique,) * 6
+    flags = wrench.components or (not wrench.shared,) * 6
     left_out = getattr(wrench, "left_out", ())
     rows = []
     for k, (word, unit, values) in enumerate((("force", "N", wrench.force), ("moment", "N·m", wrench.moment))):

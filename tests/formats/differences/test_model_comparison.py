@@ -10,7 +10,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.errors import Error
 from kinode.formats.differences.compared_models import compare_sides
 from kinode.formats.differences.compared_rows import RowChange
 from kinode.formats.differences.model_side import ModelSide, read_side, side_of_checked, side_of_text
@@ -79,7 +78,7 @@ def test_units_order_and_comments_do_not_count():
 )
 def test_a_field_that_changed(old, new, expected):
     if expected is None:
-        with pytest.raises(Error, match="note"):
+        with pytest.raises(kn.Error, match="note"):
             compared(ARM, ARM.replace(old, new))
         return
     found = compared(ARM, ARM.replace(old, new))
@@ -218,7 +217,7 @@ def test_taking_over_all_rows_makes_two_models_equal(data):
     for _ in range(data.draw(st.integers(1, 3))):
         try:
             text = apply_edits(text, plan_gesture(text, random_gesture(data.draw, side_of(text, path)), path).edits)
-        except Error:
+        except kn.Error:
             continue
     for _ in range(80):
         mine = side_of(text, path)
@@ -234,7 +233,7 @@ def take_one(found, other, mine, path):
     for row in found:
         try:
             return find_taking(row, other, mine, path)
-        except Error as error:
+        except kn.Error as error:
             reasons.append(f"{row}: {error}")
     raise AssertionError(reasons)
 

@@ -8,7 +8,6 @@ import random
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.model_draft import ModelDraft
@@ -148,14 +147,14 @@ def test_cures_inside_are_done_inside():
     ],
 )
 def test_what_cannot_be_opened_says_why(text, words):
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(kn.ArgumentError, match=words):
         plan_gesture(text, inside({"do": "add", "kind": "resistor"}))
 
 
 def test_a_gesture_in_a_box_is_needed():
     for wrong in ({"do": "in", "box": ["drive"]}, {"do": "in", "box": "drive", "gesture": {"do": "add"}},
                   inside(inside({"do": "add", "kind": "resistor"}))):  # fmt: skip
-        with pytest.raises(ArgumentError):
+        with pytest.raises(kn.ArgumentError):
             plan_gesture(TEXT, wrong)
 
 
@@ -177,10 +176,10 @@ def test_ports_of_a_box_are_connected_and_taken_apart():
 
 
 def test_ports_that_do_not_fit_say_why():
-    with pytest.raises(ArgumentError, match="rotational"):
+    with pytest.raises(kn.ArgumentError, match="rotational"):
         plan_gesture(TEXT, {"do": "connect", "from": {"component": "drive", "port": "coil"},
                             "to": {"component": "elbow", "port": "3"}})  # fmt: skip
-    with pytest.raises(ArgumentError, match="has no node, body, joint, input or component 'power'"):
+    with pytest.raises(kn.ArgumentError, match="has no node, body, joint, input or component 'power'"):
         plan_gesture(TEXT, {"do": "disconnect", "component": "drive", "port": "power"})
 
 
@@ -189,7 +188,7 @@ def some_gesture(rng, text):
     box = ("drive",) if rng.random() < 0.7 else ()
     try:
         names = list(ModelDraft(text, box=box).places.paths)
-    except ArgumentError:
+    except kn.ArgumentError:
         box, names = (), list(ModelDraft(text).places.paths)
     kind = rng.choice(["resistor", "body", "signal", "parameter"])
     name = rng.choice(names) if names else "motor"
@@ -215,7 +214,7 @@ def test_any_gestures_and_as_many_undos_leave_the_same_bytes(seed, style):
     for _ in range(18):
         try:
             edits = plan_gesture(text, some_gesture(rng, text)).edits
-        except ArgumentError:
+        except kn.ArgumentError:
             continue
         undo.append(invert_edits(text, edits))
         text = apply_edits(text, edits)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.formats.editing.spans.chunked_spans import reread_spans
 from kinode.formats.span_nodes import SpanNode
 from kinode.formats.yaml_text import read_spans
@@ -28,8 +28,8 @@ def spans(node: SpanNode) -> object:
 def same(text: str) -> None:
     try:
         whole = spans(read_spans(text))
-    except ModelError as error:
-        with pytest.raises(ModelError) as caught:
+    except kn.ModelError as error:
+        with pytest.raises(kn.ModelError) as caught:
             reread_spans(text)
         assert str(caught.value) == str(error)
     else:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from enclosed_models import drawn_state, rates
+from example_choice import EXAMPLES, examples_for
 
-from kinode.errors import ArgumentError
+import kinode as kn
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.model_draft import ModelDraft
@@ -16,8 +17,8 @@ from kinode.formats.editing.text_edits import apply_edits
 from kinode.formats.yaml_files import load
 from kinode.structure.topology import find_topology
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-PATHS = [path for path in sorted(EXAMPLES.glob("*.yaml")) if "circuit:" not in path.read_text()]
+FOLDER = Path(__file__).resolve().parents[3] / "examples"
+PATHS = examples_for([path for path in EXAMPLES if "circuit:" not in path.read_text()], fields=False)
 SELECTIONS = 3  # of each model
 CLOSE = 1e-8  # sums in another order, through the condition of a mass matrix
 
@@ -48,7 +49,7 @@ def test_any_selection_and_back(path):
     for names in selections(path):
         try:
             text = enclosed(path, names)
-        except ArgumentError as error:
+        except kn.ArgumentError as error:
             assert "nothing of this can be in a subsystem" in str(error), names
             continue
         checked = check_text(text, path)
@@ -62,7 +63,7 @@ def test_any_selection_and_back(path):
         assert dict(again.system.declared) == dict(before.declared), names
 
 
-AXIS = EXAMPLES / "motor_axis.yaml"
+AXIS = FOLDER / "motor_axis.yaml"
 
 
 def test_what_crosses_the_edge():
@@ -87,11 +88,11 @@ def test_lines_and_comments_come_along():
 
 
 def test_joints_to_bodies_outside_stay_outside():
-    path = EXAMPLES / "double_pendulum.yaml"
+    path = FOLDER / "double_pendulum.yaml"
     plan = plan_gesture(path.read_text(), {"do": "enclose", "names": ["elbow", "lower"], "name": "box"}, path)
     assert plan.renamed == {"lower": "box.lower"}
     assert "outside stays elbow: elbow is joined to upper, which is outside" in plan.words
-    with pytest.raises(ArgumentError, match="elbow is joined to upper"):
+    with pytest.raises(kn.ArgumentError, match="elbow is joined to upper"):
         plan_gesture(path.read_text(), {"do": "enclose", "names": ["elbow"]}, path)
 
 
@@ -104,10 +105,10 @@ def test_refusals():
         ({"do": "enclose", "names": []}, "a list of names"),
         ({"do": "dissolve", "name": "motor"}, "no subsystem"),
     ):
-        with pytest.raises(ArgumentError, match=words):
+        with pytest.raises(kn.ArgumentError, match=words):
             plan_gesture(text, gesture, AXIS)
-    walker = EXAMPLES / "walker.yaml"
-    with pytest.raises(ArgumentError, match=r"in the file leg\.yaml"):
+    walker = FOLDER / "walker.yaml"
+    with pytest.raises(kn.ArgumentError, match=r"in the file leg\.yaml"):
         plan_gesture(walker.read_text(), {"do": "dissolve", "name": "left"}, walker)
 
 

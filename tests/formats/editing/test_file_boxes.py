@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError, ModelError
 from kinode.formats.editing.boxing.file_boxes import (
     check_box_file,
     load_file_box,
@@ -79,7 +78,7 @@ def test_what_cannot_be_a_subsystem_says_why(tmp_path, file, words):
     (tmp_path / "mkdocs.yml").write_text("site_name: x\n")
     (tmp_path / "broken.yaml").write_text("kinode: 1\nbodies: {a: {mass: -1 m}}\n")
     (tmp_path / "walker.view.yaml").write_text("kinode_view: 1\nplaces: {}\n")
-    with pytest.raises(ArgumentError, match=words) as error:
+    with pytest.raises(kn.ArgumentError, match=words) as error:
         plan_gesture(WALKER.read_text(), {"do": "insert", "file": file}, tmp_path / "walker.yaml")
     assert file in str(error.value)
 
@@ -88,7 +87,7 @@ def test_a_file_that_contains_the_model_is_refused(tmp_path):
     place = tmp_path / "arm.yaml"
     place.write_text("kinode: 1\n")
     (tmp_path / "robot.yaml").write_text("kinode: 1\nsystems: {arm: {file: arm.yaml}}\n")
-    with pytest.raises(ModelError, match="in a circle"):
+    with pytest.raises(kn.ModelError, match="in a circle"):
         load_file_box(place, "robot.yaml")
 
 
@@ -115,7 +114,7 @@ def test_comments_stay_and_files_are_named_from_the_new_place(tmp_path):
     referring, _ = done(NESTED, place, do="refer", name="leg", file="library/leg.yaml")
     assert "# the leg, twice as long" in referring and referring.endswith("    file: library/leg.yaml\n")
     outside = NESTED.replace("library/part.yaml", "part.yaml")
-    with pytest.raises(ArgumentError, match=r"leg names part.yaml, which lies outside library/"):
+    with pytest.raises(kn.ArgumentError, match=r"leg names part.yaml, which lies outside library/"):
         write_box_file(ModelDraft(outside, place), "leg", target)
 
 
@@ -131,16 +130,16 @@ def test_a_box_in_brackets_and_in_json(tmp_path):
 def test_refusals_of_boxes(tmp_path):
     place, target = tmp_path / "m.yaml", tmp_path / "library" / "b.yaml"
     alias = "kinode: 1\nbodies: {x: &heavy {mass: 9}}\nsystems: {b: {system: {bodies: {a: *heavy}}}}\n"
-    with pytest.raises(ArgumentError, match="written elsewhere"):
+    with pytest.raises(kn.ArgumentError, match="written elsewhere"):
         write_box_file(ModelDraft(alias, place), "b", target)
-    with pytest.raises(ArgumentError, match="x is no subsystem"):
+    with pytest.raises(kn.ArgumentError, match="x is no subsystem"):
         plan_gesture(alias, {"do": "refer", "name": "x", "file": "f.yaml"}, place)
-    with pytest.raises(ArgumentError, match="in the file"):
+    with pytest.raises(kn.ArgumentError, match="in the file"):
         plan_gesture(WALKER.read_text(), {"do": "refer", "name": "left", "file": "f.yaml"}, WALKER)
-    with pytest.raises(ArgumentError, match=r"would not be a subsystem: .*mass.*line 2"):
+    with pytest.raises(kn.ArgumentError, match=r"would not be a subsystem: .*mass.*line 2"):
         check_box_file("kinode: 1\nbodies: {a: {mass: 1 m}}\n", target, place)
     itself = "kinode: 1\nsystems: {again: {file: b.yaml}}\n"
-    with pytest.raises(ArgumentError, match="in a circle"):
+    with pytest.raises(kn.ArgumentError, match="in a circle"):
         check_box_file(itself, target, place)
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_choice import EXAMPLES, examples_for
 from example_counts import examples
 from gesture_strategies import gestures
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.errors import Error
+import kinode as kn
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.model_draft import ModelDraft
@@ -20,8 +21,9 @@ from kinode.formats.editing.text_edits import Edit, apply_edits, invert_edits
 from kinode.formats.span_nodes import NodeKind, SpanNode
 from kinode.formats.yaml_files import load
 
-PATHS = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
-DRAWN = [path for path in PATHS if "circuit:" not in path.read_text()]
+DRAWN = [path for path in EXAMPLES if "circuit:" not in path.read_text()]
+by_fields = pytest.mark.parametrize("path", examples_for(), ids=lambda path: path.stem)
+by_kinds = pytest.mark.parametrize("path", examples_for(DRAWN, fields=False), ids=lambda path: path.stem)
 COMMENT = re.compile(r"(?m)(?:^|\s)(#[^\n]*)$")
 
 
@@ -36,7 +38,7 @@ def components(path: Path) -> list[str]:
 
 
 # -- the same as in Python -------------------------------------------------------------------------
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@by_fields
 def test_renaming(path):
     for name in components(path):
         system = load(path)
@@ -49,14 +51,14 @@ def test_renaming(path):
         assert checked.system == system, name
 
 
-@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+@by_kinds
 def test_deleting(path):
     for name in components(path):
         system = load(path)
         try:
             removed = system.remove(name)
-        except Error as error:
-            with pytest.raises(Error, match="is used by"):
+        except kn.Error as error:
+            with pytest.raises(kn.Error, match="is used by"):
                 after(path, {"do": "delete", "names": [name]})
             assert "is used by" in str(error)
             continue
@@ -68,7 +70,7 @@ def test_deleting(path):
             assert checked.system.declared[other] == system.declared[other], (name, other)
 
 
-@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+@by_kinds
 def test_setting_the_mass_of_every_body(path):
     for name in load(path).bodies:
         if name not in components(path) or load(path)[name].shape is not None:
@@ -90,7 +92,7 @@ def scalars(node: SpanNode, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any,
     return [pair for key, item in inner for pair in scalars(item, (*path, key))]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@by_fields
 def test_every_value_is_set_and_set_back(path):
     text = path.read_text()
     for place, node in scalars(ModelDraft(text).root):
@@ -104,7 +106,7 @@ def test_every_value_is_set_and_set_back(path):
 
 
 @examples(30, nightly=100)
-@given(st.sampled_from(PATHS), st.sampled_from(["\n", "\r\n"]), st.data())
+@given(st.sampled_from(EXAMPLES), st.sampled_from(["\n", "\r\n"]), st.data())
 def test_any_gestures_and_their_inverses_leave_equal_bytes(path, end, data):
     text = first = path.read_text().replace("\n", end)
     undo: list[tuple[str, list[Edit]]] = []
@@ -112,7 +114,7 @@ def test_any_gestures_and_their_inverses_leave_equal_bytes(path, end, data):
         gesture = data.draw(gestures(text, path))
         try:
             plan = plan_gesture(text, gesture, path)
-        except Error:
+        except kn.Error:
             continue
         new = apply_edits(text, plan.edits)
         undo.append((text, invert_edits(text, plan.edits)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinode.errors import ArgumentError, Error
+import kinode as kn
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import apply_edits, invert_edits
@@ -117,7 +117,7 @@ def test_sides_of_between_are_fields():
     ],
 )
 def test_what_cannot_be_done_says_why(gesture, reason):
-    with pytest.raises(ArgumentError, match=reason):
+    with pytest.raises(kn.ArgumentError, match=reason):
         plan_gesture(ARM, gesture)
 
 
@@ -190,7 +190,7 @@ def test_two_nodes_become_one_and_the_name_of_a_person_stays():
 
 def test_a_shaft_is_connected_to_a_joint_and_laws_follow_a_node():
     text = AXIS.replace("measured: elbow.q", "measured: rotor.angle/ratio")
-    with pytest.raises(ArgumentError, match=r"motor\.shaft is rotational, and coil is electrical"):
+    with pytest.raises(kn.ArgumentError, match=r"motor\.shaft is rotational, and coil is electrical"):
         connect(text, ("motor", "shaft"), {"link": "coil"})
     after = do(text, do="rename", name="rotor", to="pinion")
     assert "measured: pinion.angle/ratio" in after
@@ -206,13 +206,13 @@ def test_the_freedom_that_fits_is_found():
     text = do(text, do="add", kind="shaft_damper", name="drag")
     assert "drag: {kind: shaft_damper, a: elbow.angle," in connect(text, ("drag", "a"), ("elbow", "3"))
     ball = do(text.replace("kind: cylindrical", "kind: planar"), do="add", kind="slide_damper", name="rub")
-    with pytest.raises(ArgumentError, match="several freedoms"):
+    with pytest.raises(kn.ArgumentError, match="several freedoms"):
         connect(ball, ("rub", "a"), ("elbow", "3"))
 
 
 def test_sides_of_joints_are_joined_to_bodies():
     assert "between: [lower, upper]" in connect(ARM, ("shoulder", "1"), ("lower", ""))
-    with pytest.raises(ArgumentError, match="join upper to itself"):
+    with pytest.raises(kn.ArgumentError, match="join upper to itself"):
         connect(ARM, ("elbow", "2"), ("upper", ""))
     assert "between: [world, lower]" in connect(ARM, ("elbow", "1"), {"reference": "world"})
     assert "on: upper.tip" in connect(ARM, ("pull", "on"), ("upper", "elbow.1"))
@@ -240,7 +240,7 @@ def test_a_quantity_is_dropped_on_a_field():
     ],
 )
 def test_what_does_not_fit_says_why(one, two, reason):
-    with pytest.raises(ArgumentError, match=reason):
+    with pytest.raises(kn.ArgumentError, match=reason):
         connect(AXIS, one, two)
 
 
@@ -307,7 +307,7 @@ def test_units_words_and_local_names_are_no_references():
     assert "axis: z" in after and "com: [height, 0, 0]" in after and "tension: length*height" in after
     after = do(text, do="rename", name="length", to="m2")
     assert "mass: m2" in after and "tension: length*z" in after
-    with pytest.raises(ArgumentError, match="a meaning of its own in a law of s"):
+    with pytest.raises(kn.ArgumentError, match="a meaning of its own in a law of s"):
         plan_gesture(text, {"do": "rename", "name": "z", "to": "rate"})
 
 
@@ -327,10 +327,10 @@ def test_several_gestures_are_one_step():
 def test_shared_values_and_other_files_are_refused():
     text = "kinode: 1\nbodies:\n  a: &x {mass: 1}\n  b: *x\n"
     for name in ("a", "b"):
-        with pytest.raises(ArgumentError, match="used in several places"):
+        with pytest.raises(kn.ArgumentError, match="used in several places"):
             plan_gesture(text, {"do": "set", "name": name, "path": ["mass"], "value": "2"})
     walker = (EXAMPLES / "walker.yaml").read_text()
-    with pytest.raises(ArgumentError, match=r"left\.hip belongs to the subsystem left"):
+    with pytest.raises(kn.ArgumentError, match=r"left\.hip belongs to the subsystem left"):
         plan_gesture(walker, {"do": "set", "name": "left.hip", "path": ["damping"], "value": "2"}, EXAMPLES / "w.yaml")
-    with pytest.raises(Error, match="no model yet"):
+    with pytest.raises(kn.Error, match="no model yet"):
         plan_gesture("- 1\n", {"do": "add", "kind": "body"})

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import apply_edits, invert_edits
@@ -60,7 +59,7 @@ def test_a_field_of_the_other_file_gets_its_default():
     ],
 )
 def test_what_stands_in_the_other_file_says_so(gesture, words):
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(kn.ArgumentError, match=words):
         plan_gesture(START, gesture, PLACE)
 
 
@@ -116,7 +115,7 @@ def test_inherited_parts_are_connected_and_disconnected_by_changes():
     moved = done("kinode: 1\nextends: double_pendulum.yaml\n", do="connect", **side)
     assert check_text(moved, PLACE).system.joints["elbow"].a.body == "world"
     itself = {"from": end("shoulder", "2"), "to": {"reference": "world"}}
-    with pytest.raises(ArgumentError, match="to itself"):
+    with pytest.raises(kn.ArgumentError, match="to itself"):
         done("kinode: 1\nextends: double_pendulum.yaml\n", do="connect", **itself)
 
 
@@ -171,5 +170,5 @@ def test_bases_of_bases_and_robots(tmp_path):
     new = apply_edits(text, plan_gesture(text, {"do": "take_base"}, place).edits)
     assert kn.loads(new, file=place).declared == kn.loads(text, file=place).declared
     for wrong in ("kinode: 1\n", "kinode: 1\nextends: nobody.yaml\n", "kinode: 1\nextends: ../x.yaml\n"):
-        with pytest.raises(ArgumentError, match=r"extends no file|cannot be taken over"):
+        with pytest.raises(kn.ArgumentError, match=r"extends no file|cannot be taken over"):
             plan_gesture(wrong, {"do": "take_base"}, place)

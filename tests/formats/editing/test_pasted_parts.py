@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kinode.errors import ArgumentError
+import kinode as kn
 from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.actions.ready_groups import GROUPS
 from kinode.formats.editing.checked_text import check_text
@@ -82,6 +82,67 @@ def test_a_group_is_whole_on_a_joint(what):
     assert not check_text(again).broken
 
 
+OWN_NAMES = ("link", "hinge", "motor", "gear", "supply", "target", "controller", "battery", "amplifier")
+OWN_NODES = ("coil", "rotor", "bus", "output", "n1")
+
+
+def find_ends(system, made):
+    """What a new group is put on, as its parts have it, and nothing that it has itself."""
+    for name in made:
+        part = system[name]
+        if name in system.joints:
+            yield part.a.body
+            assert part.b.body in made
+        elif name.startswith("gear"):
+            yield part.output
+            assert part.input not in system.joints
+        elif name.startswith("controller") and system.elements[name].measured.text().endswith(".q"):
+            yield part.measured.text().removesuffix(".q")
+
+
+@pytest.mark.parametrize("what", GROUPS)
+@pytest.mark.parametrize("name", OWN_NAMES + OWN_NODES)
+def test_a_group_is_put_on_what_has_one_of_its_own_names(what, name):
+    old = "base" if what == "link" else "stand"
+    text, all_made = ARM.replace(old, name), []
+    for _ in range(3):
+        text, made = do(text, do="group", what=what, on=name)
+        checked = check_text(text)
+        assert checked.complete, checked.problems
+        assert set(find_ends(checked.system, made)) == {name}
+        assert not set(made) & {*all_made, name, "base", "stand"}
+        all_made += made
+
+
+@pytest.mark.parametrize("first", GROUPS)
+@pytest.mark.parametrize("second", GROUPS)
+def test_groups_that_follow_one_another_are_put_on_what_is_there(first, second):
+    """Each twice: the second link hangs on the first one, and no group is put on itself."""
+    text, there = ARM, {"base", "stand"}
+    for what in (first, first, second, second):
+        text, made = do(text, do="group", what=what)
+        checked = check_text(text)
+        assert checked.complete, checked.problems
+        assert set(find_ends(checked.system, made)) <= there
+        there |= {*made}
+
+
+def test_a_group_keeps_the_effort_that_a_joint_has_and_says_so():
+    once, _ = do(ARM, do="group", what="pid_loop")
+    plan = plan_gesture(once, {"do": "group", "what": "pid_loop"})
+    assert plan.words == "add pid loop; stand keeps the effort that it has, and controller_2 gives none yet"
+    assert check_text(apply_edits(once, plan.edits)).system["stand"].effort[0].text() == "controller.output"
+
+
+def test_a_copy_does_not_become_what_another_part_names():
+    """The second arm is not among what is pasted: it is missing, and no pasted body takes its place."""
+    pasted = "bodies: {base: {mass: 1}}\njoints: {hinge: {kind: revolute, between: [base_2, base], axis: y}}\n"
+    after, made = do(ARM, do="paste", text=pasted)
+    assert made == ["base_3", "hinge"]
+    (problem,) = check_text(after).problems
+    assert problem.component == "hinge" and "base_2" in problem.message
+
+
 @pytest.mark.parametrize("what", GROUPS)
 def test_a_group_may_come_first(what):
     after, _ = do("kinode: 1\nname: new\n", do="group", what=what)
@@ -103,5 +164,5 @@ def test_a_group_may_come_first(what):
     ],
 )
 def test_what_cannot_be_pasted_says_why(gesture, reason):
-    with pytest.raises(ArgumentError, match=reason):
+    with pytest.raises(kn.ArgumentError, match=reason):
         plan_gesture(ARM, gesture)

@@ -3,7 +3,6 @@
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import apply_edits, invert_edits
 
@@ -60,13 +59,13 @@ def test_a_place_that_is_not_written_yet_is_added():
 
 def test_an_expression_follows_by_its_parameter_or_says_why_not():
     gesture = move("frame", "arm.tip", [0.25, 0, 0])
-    with pytest.raises(ArgumentError, match="changes the parameter L"):
+    with pytest.raises(kn.ArgumentError, match="changes the parameter L"):
         plan_gesture(TEXT, gesture)
     plan, new = done({**gesture, "parameters": True})
     assert "L: 500 mm" in new and "tip: [L/2, 0, 0]" in new and "changes the parameter L" in plan.words
-    with pytest.raises(ArgumentError, match=r"no straight line of L"):
+    with pytest.raises(kn.ArgumentError, match=r"no straight line of L"):
         plan_gesture(TEXT, move("frame", "arm.far", [0.25, 0, 0], parameters=True))
-    with pytest.raises(ArgumentError, match="both is no number of this file"):
+    with pytest.raises(kn.ArgumentError, match="both is no number of this file"):
         plan_gesture(TEXT, move("frame", "arm.mixed", [0.25, 0, 0], parameters=True))
     assert changed(move("frame", "arm.tip", [0.2, 0.01, 0]))  # what stays needs no parameter
 
@@ -77,9 +76,9 @@ def test_axes_are_turned():
     assert "side: {at: [0, 20 mm, 0], rpy: [0, 0, 30 deg]}" in line
     (line,) = changed({**turn, "what": {"frame": "arm.bent"}, "rpy": [0.1745, 0, 0.5236]})
     assert "rpy: [10 deg, 0, 30 deg]" in line
-    with pytest.raises(ArgumentError, match="written as quaternion"):
+    with pytest.raises(kn.ArgumentError, match="written as quaternion"):
         plan_gesture(TEXT, {**turn, "what": {"frame": "arm.turned"}})
-    with pytest.raises(ArgumentError, match="has no axes"):
+    with pytest.raises(kn.ArgumentError, match="has no axes"):
         plan_gesture(TEXT, {**turn, "what": {"center": "rod"}})
     (line,) = changed({"do": "place", "what": {"joint": "hinge"}, "axis": [0, 0, -2]})
     assert "axis: -z" in line
@@ -98,7 +97,7 @@ def test_an_axis_that_is_no_plain_direction_stays(axis, words):
     first = "p: {kind: revolute, between: [world, a], axis: &way [0, 0, 1]}"
     kind = "" if axis.startswith("kind") else "kind: revolute, "
     text = f"{head}joints:\n  {first}\n  q: {{{kind}between: [a, b], {axis}}}\n"
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(kn.ArgumentError, match=words):
         plan_gesture(text, {"do": "place", "what": {"joint": "q"}, "axis": [0, 0, 1]})
 
 
@@ -118,7 +117,7 @@ def test_an_axis_that_is_no_plain_direction_stays(axis, words):
     ],
 )
 def test_what_cannot_be_placed_is_refused_in_words(gesture, words):
-    with pytest.raises(ArgumentError) as refused:
+    with pytest.raises(kn.ArgumentError) as refused:
         plan_gesture(TEXT, gesture)
     assert words in str(refused.value)
 
@@ -183,5 +182,5 @@ def test_frames_and_mass_centers_in_a_subsystem_are_moved_where_they_are_written
     assert moved.words == "move leg.arm.tip"
     center = plan_gesture(BOXED, {"do": "place", "what": {"center": "leg.arm"}, "at": [0.1, 0.2, 0]})
     assert apply_edits(BOXED, center.edits) == BOXED.replace("com: [0.1, 0, 0]", "com: [0.1, 0.2, 0]")
-    with pytest.raises(ArgumentError, match=r"leg.arm.end cannot be moved: it is a law of the subsystem"):
+    with pytest.raises(kn.ArgumentError, match=r"leg.arm.end cannot be moved: it is a law of the subsystem"):
         plan_gesture(BOXED, {"do": "place", "what": {"frame": "leg.arm.end"}, "at": [3, 0, 0], "parameters": True})

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.model.base.symbols import (
     Disc,
     GlyphFill,
@@ -85,7 +85,7 @@ def test_paths_are_read_as_in_svg():
     ],
 )
 def test_a_wrong_path_is_refused(path, message):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(kn.ModelError) as caught:
         Stroke(path)
     assert str(caught.value) == f"path {path!r}, {message}"
 
@@ -96,17 +96,17 @@ def test_the_order_of_anchors_does_not_matter():
 
 
 def test_other_wrong_symbols_are_refused():
-    with pytest.raises(ModelError, match=r"anchor plus at \(0, -30\) is outside the box"):
+    with pytest.raises(kn.ModelError, match=r"anchor plus at \(0, -30\) is outside the box"):
         Symbol(anchors={"plus": (0, -30)})
-    with pytest.raises(ModelError, match="radius -1"):
+    with pytest.raises(kn.ModelError, match="radius -1"):
         Disc(-1)
-    with pytest.raises(ModelError, match="lettering ''"):
+    with pytest.raises(kn.ModelError, match="lettering ''"):
         Lettering("")
-    with pytest.raises(ModelError, match="a width and a height"):
+    with pytest.raises(kn.ModelError, match="a width and a height"):
         Symbol(size=(0, 40))
-    with pytest.raises(ModelError, match="no symbol"):
+    with pytest.raises(kn.ModelError, match="no symbol"):
         Symbol.from_dict({"shapes": [{"role": "line"}]})
-    with pytest.raises(ModelError, match=r"no symbol is called 'resistr'; did you mean resistor\?"):
+    with pytest.raises(kn.ModelError, match=r"no symbol is called 'resistr'; did you mean resistor\?"):
         find_symbol("resistr")
 
 
@@ -127,18 +127,18 @@ def test_the_name_of_a_kind_is_in_a_blank_symbol_alone():
 
 def test_straight_paths_are_lines_of_points():
     assert Stroke("M1,2h3v-1zm5,0l1,1").polylines() == (((1, 2), (4, 2), (4, 1), (1, 2)), ((6, 2), (7, 3)))
-    with pytest.raises(ModelError, match="straight lines is expected, without a"):
+    with pytest.raises(kn.ModelError, match="straight lines is expected, without a"):
         Stroke("M0,0a1,1 0 0 1 2,2").polylines()
 
 
 def test_a_wrong_glyph_is_refused():
-    with pytest.raises(ModelError, match="one closed line"):
+    with pytest.raises(kn.ModelError, match="one closed line"):
         JointGlyph(Stroke("M0,0L1,1"))
-    with pytest.raises(ModelError, match="one closed line"):
+    with pytest.raises(kn.ModelError, match="one closed line"):
         JointGlyph(Stroke("M0,0H1V1ZM2,2H3V3Z"))
-    with pytest.raises(ModelError, match="size 0"):
+    with pytest.raises(kn.ModelError, match="size 0"):
         JointGlyph(size=0)
-    with pytest.raises(ModelError, match="no symbol"):
+    with pytest.raises(kn.ModelError, match="no symbol"):
         Symbol.from_dict({"glyph": {"mark": None}})
     own = JointGlyph(Stroke("M-1,-1H1V1H-1Z"), 4.0, GlyphFill.LIGHT, guided=True)
     assert JointGlyph.from_dict(json.loads(json.dumps(own.to_dict()))) == own

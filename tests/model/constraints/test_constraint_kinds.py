@@ -3,9 +3,8 @@
 import pytest
 from constraint_contract import CHECKS, ConstraintExample
 
-from kinode.errors import ModelError
+import kinode as kn
 from kinode.model.constraints.constraint import CONSTRAINTS
-from kinode.model.system import System
 
 EXAMPLES = [
     ConstraintExample("distance", lambda one, two: {"a": one, "b": two, "distance": 0.7}),
@@ -47,12 +46,12 @@ def test_contract(example, check):
     ],
 )
 def test_what_cannot_hold_is_refused(kind, fields, message):
-    system = System("bad")
+    system = kn.System("bad")
     one, two = (system.body(name, mass=1, inertia=(1, 1, 1)) for name in ("one", "two"))
     system.revolute("hinge", system.world, one)
     system.prismatic("slide", system.world, two)
     system.constraint("tie", kind, **fields)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(kn.ModelError, match=message):
         system.check()
 
 
@@ -76,7 +75,7 @@ TOOTHED = {"pressure_angle": "20 deg"}
     ],
 )
 def test_teeth_that_cannot_mesh_are_refused(kind, fields, message):
-    system = System("bad")
+    system = kn.System("bad")
     bodies = [system.body(name, mass=1, inertia=(1, 1, 1)) for name in "abcdefg"]
     system.revolute("near", system.world, bodies[0])
     system.revolute("far", system.world.at(1, 0, 0), bodies[1])
@@ -86,5 +85,5 @@ def test_teeth_that_cannot_mesh_are_refused(kind, fields, message):
     system.revolute("other", bodies[1].at(1, 0, 0), bodies[5])
     system.screw("bolt", system.world, bodies[6], lead=0.1, axis="x")
     system.constraint("tie", kind, **({"input": "near", "ratio": -2, **fields} if kind == "gear" else fields))
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(kn.ModelError, match=message):
         system.check()

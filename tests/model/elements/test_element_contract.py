@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from element_contract import CHECKS, EXACT, ONE, TWO, ElementExample, make_element, random_state
+from element_contract import (
+    AERODYNAMIC,
+    BALLISTIC,
+    CHECKS,
+    EXACT,
+    ONE,
+    TWO,
+    ElementExample,
+    make_element,
+    random_state,
+)
 
+import kinode as kn
 from kinode.algebra.scalars import rate
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.frames import Frame
-from kinode.model.system import System
 from kinode.multibody.composition import RECURSIVE
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -26,15 +36,6 @@ SIZES = {
     "sound_speed": 3.0,
     "wind": ("0.3*altitude", 0, "sin(t)"),
 }
-COEFFICIENTS = {
-    "force_coefficients": ("-2 - mach", "-3*beta + incidence*roll_ratio", "-4*alpha*density"),
-    "moment_coefficients": ("-roll_ratio", "airspeed - pitch_ratio", "beta - yaw_ratio + dynamic_pressure"),
-}
-BALLISTIC = {
-    "drag": "3 + incidence^2", "lift": "2.7*mach", "magnus_force": -0.6, "roll_damping": -0.3, "overturning": 3.5,
-    "pitch_damping": -8, "magnus_moment": 0.7,
-}  # fmt: skip
-
 EXAMPLES = {
     name: ElementExample(*example)
     for name, example in {
@@ -52,8 +53,8 @@ EXAMPLES = {
         "force and reaction": ("force", {"on": ONE, "force": LAWS, "expressed_in": "two", "reaction_on": "two"}, True),
         "moment": ("moment", {"on": ONE, "moment": LAWS}, False),
         "moment and reaction": ("moment", {"on": ONE, "moment": LAWS, "expressed_in": ONE, "reaction_on": "two"}, True),
-        "air by coefficients": ("aerodynamic", {"on": ONE, **SIZES, **COEFFICIENTS}, False),
-        "air in other axes": ("aerodynamic", {"on": ONE, **SIZES, **COEFFICIENTS, "expressed_in": "two"}, False),
+        "air by coefficients": ("aerodynamic", {"on": ONE, **SIZES, **AERODYNAMIC}, False),
+        "air in other axes": ("aerodynamic", {"on": ONE, **SIZES, **AERODYNAMIC, "expressed_in": "two"}, False),
         "wind on a body of revolution": ("ballistic", {"on": ONE, **SIZES, **BALLISTIC}, False),
         "thrust": ("thrust", {"on": ONE, "thrust": "3 + t", "axis": "-z"}, False),
         "pull of a sphere": ("central_gravity", {"center": {"body": "world", "at": (0.5, 0, -3)}, "mu": 50.0}, False),
@@ -98,7 +99,7 @@ def test_tension_pulls_the_ends_together():
 
 
 def test_a_spring_without_free_length_may_have_length_zero():
-    system = System("touching", gravity=(0.0, 0.0, 0.0))
+    system = kn.System("touching", gravity=(0.0, 0.0, 0.0))
     body = system.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
     system.free("fly", system.world, body)
     system.spring("spring", system.world, body, stiffness=10.0)

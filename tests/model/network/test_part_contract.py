@@ -7,10 +7,7 @@ import pytest
 from part_contract import CHECKS, PartExample, make_part
 
 import kinode as kn
-from kinode.errors import ModelError
 from kinode.model.base.element import ELEMENTS
-from kinode.model.network.part import Part
-from kinode.model.system import System
 
 SHAFT = {"inertia": 0.4, "viscous": 0.3, "coulomb": 0.7, "slip": 0.5}
 COILS = {"plus": "n1", "minus": "n2", "second_plus": "n3", "second_minus": "n4"}
@@ -76,10 +73,10 @@ EXAMPLES = [
     ),
 ]
 BY_KIND = {example.kind: example for example in EXAMPLES}
-PARTS = {kind: cls for kind, cls in ELEMENTS.items() if issubclass(cls, Part)}
+PARTS = {kind: cls for kind, cls in ELEMENTS.items() if issubclass(cls, kn.Part)}
 
 
-def make(kind, **changes) -> Part:
+def make(kind, **changes) -> kn.Part:
     return make_part(BY_KIND[kind], **changes)
 
 
@@ -99,10 +96,10 @@ def test_zero_leaves_out_a_state_where_it_is_written(field):
     names = set().union(*(e.equation.names() for e in part.equations()))
     assert ("der(part.current)" in names) == (field != "inductance")
     assert ("der(der(part.shaft.angle))" in names) == (field != "inertia")
-    system = System("one")
+    system = kn.System("one")
     system.parameter("nothing", 0.0)
     part = system.element("part", "dc_motor", **{**BY_KIND["dc_motor"].fields, field: "nothing"})
-    with pytest.raises(ModelError, match="write the number 0"):
+    with pytest.raises(kn.ModelError, match="write the number 0"):
         part.check_in(system)
 
 
@@ -117,9 +114,11 @@ def test_zero_leaves_out_a_state_where_it_is_written(field):
 )
 def test_one_constant_of_a_motor_by_many_names(given, constant):
     fields = {key: item for key, item in BY_KIND["dc_motor"].fields.items() if key != "constant"}
-    assert System("one").element("part", "dc_motor", **fields, **given).constant == pytest.approx(constant, rel=1e-15)
-    with pytest.raises(ModelError, match="the same constant as") as caught:
-        System("one").element("part", "dc_motor", **{**fields, "constant": 1.0, "torque_constant": 1.0})
+    assert kn.System("one").element("part", "dc_motor", **fields, **given).constant == pytest.approx(
+        constant, rel=1e-15
+    )
+    with pytest.raises(kn.ModelError, match="the same constant as") as caught:
+        kn.System("one").element("part", "dc_motor", **{**fields, "constant": 1.0, "torque_constant": 1.0})
     assert caught.value.component == "part"
 
 
@@ -146,7 +145,7 @@ def test_one_constant_of_a_motor_by_many_names(given, constant):
     ],
 )
 def test_what_cannot_be_meant_is_refused_by_name(kind, given, field, words):
-    with pytest.raises(ModelError, match=words) as caught:
+    with pytest.raises(kn.ModelError, match=words) as caught:
         make(kind, **given)
     assert (caught.value.component, caught.value.field) == ("part", field)
 
@@ -161,10 +160,10 @@ def test_what_cannot_be_meant_is_refused_by_name(kind, given, field, words):
     ],
 )
 def test_parameters_are_held_to_what_numbers_are(kind, field, wrong, words):
-    system = System("one")
+    system = kn.System("one")
     system.parameter("x", wrong)
     part = system.element("part", kind, **{**BY_KIND[kind].fields, field: "x"})
-    with pytest.raises(ModelError, match=words) as caught:
+    with pytest.raises(kn.ModelError, match=words) as caught:
         part.check_in(system)
     assert (caught.value.component, caught.value.field) == ("part", field)
     system.change("x", value=BY_KIND[kind].fields[field])
@@ -172,11 +171,11 @@ def test_parameters_are_held_to_what_numbers_are(kind, field, wrong, words):
 
 
 def test_parameters_of_a_run_are_held_to_the_same():
-    system = System("one", gravity=(0, 0, 0))
+    system = kn.System("one", gravity=(0, 0, 0))
     system.parameter("ratio", 3)
     system.shaft_inertia("rotor", "fast", inertia=1)
     system.gearbox("gear", "fast", "slow", ratio="ratio")
     system.moment_source("push", "slow", moment=9)
     assert kn.simulate(system, 1.0, parameters={"ratio": 9})["slow.speed"][-1] == pytest.approx(9 / 81)
-    with pytest.raises(ModelError, match=r"gear\.ratio: must not be zero"):
+    with pytest.raises(kn.ModelError, match=r"gear\.ratio: must not be zero"):
         kn.simulate(system, 1.0, parameters={"ratio": 0})

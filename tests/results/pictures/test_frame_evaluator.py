@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError, Error
 from kinode.results.pictures import load_breakdown
 from kinode.results.pictures.frame_evaluator import prepare_frames
 from kinode.results.pictures.player_names import player_names
@@ -44,7 +43,7 @@ def test_expressions_stand_behind_the_names():
     near(frames["elbow.q*180/pi"], np.rad2deg(run["elbow.q"]))
     near(frames["lower.velocity"], run["lower.velocity"].T)
     near(frames["elbow.effort*elbow.u"], run["elbow.effort*elbow.u"])
-    with pytest.raises(ArgumentError, match=r"no quantity called .*elbow.u"):
+    with pytest.raises(kn.ArgumentError, match=r"no quantity called .*elbow.u"):
         frames["elbow.u"]
     near(frames.evaluate(["elbow.u"])["elbow.u"], run["elbow.u"])
 
@@ -64,17 +63,17 @@ def test_states_without_a_run():
     frames, wanted = evaluator(run.states), evaluator(run)
     assert np.array_equal(frames.poses, wanted.poses) and np.array_equal(frames.unique, wanted.unique)
     near(frames.loads["total"], wanted.loads["total"])
-    with pytest.raises(ArgumentError, match="made of states"):
+    with pytest.raises(kn.ArgumentError, match="made of states"):
         frames.breakdown("left")
-    with pytest.raises(ArgumentError, match="made of states"):
+    with pytest.raises(kn.ArgumentError, match="made of states"):
         frames.evaluate(["left.u"])
 
 
 def test_another_system_and_unknown_names_are_refused():
     run, other = simulated("pendulum"), simulated("double_pendulum")
-    with pytest.raises(ArgumentError, match="another compiled system"):
+    with pytest.raises(kn.ArgumentError, match="another compiled system"):
         prepare_frames(run.dynamics)(other)
-    with pytest.raises(Error, match=r"pivot.*9"):
+    with pytest.raises(kn.Error, match=r"pivot.*9"):
         prepare_frames(run.dynamics, ["pivot.9.power"])
 
 

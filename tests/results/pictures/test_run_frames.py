@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.results.joint_loads import reactions
-from kinode.results.trajectory import Trajectory
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SINGLE = 1e-6
@@ -149,7 +147,7 @@ def test_a_run_of_one_state_and_a_run_of_none():
     run = kn.simulate(swing(), 0.0)
     frames = run.frames()
     assert len(frames) == 1 and frames.poses.shape == (1, 7, 1) and frames.loads["total"].shape == (1, 6, 1)
-    empty = Trajectory(run.dynamics, np.empty(0), np.empty((0, run.y.shape[1])))
+    empty = kn.Trajectory(run.dynamics, np.empty(0), np.empty((0, run.y.shape[1])))
     frames = empty.frames(names=["pin.q"])
     assert len(frames) == 0 and frames.poses.shape == (1, 7, 0) and frames["pin.q"].shape == (0,)
 
@@ -157,7 +155,7 @@ def test_a_run_of_one_state_and_a_run_of_none():
 def test_redundant_loops_without_a_state():
     """Four bars share the weight of a redundant loop; none of the rows is lost where there are none."""
     run = kn.simulate(example("four_bar"), 0.1, samples=5)
-    empty = Trajectory(run.dynamics, np.empty(0), np.empty((0, run.y.shape[1])))
+    empty = kn.Trajectory(run.dynamics, np.empty(0), np.empty((0, run.y.shape[1])))
     assert empty.frames().loads["total"].shape == (4, 6, 0)
 
 
@@ -218,7 +216,7 @@ def test_functions_of_the_user_are_not_called_again():
 
 def test_a_run_that_comes_out_otherwise_keeps_its_states():
     run = kn.simulate(swing(), 1.0, samples=5)
-    other = Trajectory(run.dynamics, run.t, run.y * 1.01, p=run.p, inputs=run.inputs)
+    other = kn.Trajectory(run.dynamics, run.t, run.y * 1.01, p=run.p, inputs=run.inputs)
     other.facts, other.begin = run.facts, run.begin
     frames = other.frames()
     assert np.array_equal(frames.t, run.t) and "could not be repeated" in frames.notes[0]
@@ -233,5 +231,5 @@ def test_who_loads_a_joint():
             assert part.loads.shape == (len(part.names), 6, len(frames)) and part.loads.dtype == np.float32
             largest = np.abs(part.loads).max()
             assert np.abs(part.loads.sum(axis=0) - frames.kinetic[k]).max() <= 1e-5 * largest
-    with pytest.raises(ArgumentError, match="by: body or cause"):
+    with pytest.raises(kn.ArgumentError, match="by: body or cause"):
         frames.breakdown("swing", "colour")

@@ -203,7 +203,7 @@ notes: !!python/object/apply:os.system ['touch {flag}']
     desk = make_desk("evil.yaml")
 
     async def story(page):
-        problems = (await page.ask("studio_open"))["problems"]
+        problems = (await page.ask("studio_open"))["standing"]["problems"]
         assert problems
         await page.settled(desk)
 

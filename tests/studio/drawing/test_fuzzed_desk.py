@@ -11,7 +11,7 @@ from gesture_strategies import desk_gestures
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kinode.errors import Error
+import kinode as kn
 from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.model_draft import ModelDraft, read_places
@@ -50,7 +50,7 @@ def look(document: ModelDocument, data: st.DataObject) -> None:
         draft = ModelDraft(version.text, version.place, found.checked)
         find_fits(draft, sketch, box["name"], data.draw(st.sampled_from(box["ports"]))["name"])
     if names:
-        with contextlib.suppress(Error):
+        with contextlib.suppress(kn.Error):
             copied = copy_components(read_places(version.text), [data.draw(st.sampled_from(names))])
             assert check_text(copied).readable
 
@@ -68,7 +68,7 @@ def act(document: ModelDocument, data: st.DataObject) -> None:
         else:
             gesture = data.draw(desk_gestures(document.text, document.file.place))
             document.gesture(gesture)
-    except Error as error:
+    except kn.Error as error:
         assert str(error).strip()
         return
     if readable and what == "gesture" and gesture.get("do") != "text":
@@ -95,5 +95,5 @@ def test_any_gestures_are_done_or_refused_and_undone_to_the_byte(path: Path, dat
 @pytest.mark.parametrize("steps", [[], [3], ["fly"]], ids=str)
 def test_what_is_no_gesture_is_said(steps: list[Any]) -> None:
     document = ModelDocument(open_file(PATHS[0]))
-    with pytest.raises(Error):
+    with pytest.raises(kn.Error):
         document.gesture(steps)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from desk_pages import scene
 
-from kinode.errors import ArgumentError
+import kinode as kn
 from kinode.formats.editing.checked_text import check_text
 from kinode.studio.documents.view_file import ModelView
 from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion
@@ -49,8 +49,16 @@ def test_what_is_no_grid_or_wrong_is_said(found):
     wrong = inspect_table(found, "wrong")
     assert wrong["axes"] == [[0, 0]] and wrong["curves"] == [] and "increas" in wrong["broken"]
     for name in ("nobody", 3):
-        with pytest.raises(ArgumentError, match="there is no table"):
+        with pytest.raises(kn.ArgumentError, match="there is no table"):
             inspect_table(found, name)
+
+
+def test_the_units_that_were_read_from_a_file_are_told(tmp_path):
+    (tmp_path / "cam.csv").write_text("angle deg,lift mm\n0,0\n90,10\n")
+    text = "kinode: 1\nname: cam\ntables: {lift: {file: cam.csv}}\n"
+    version = ModelVersion(0, text, ModelView(), tmp_path / "model.yaml")
+    answer = inspect_table(CheckedVersion(version, check_text(text, version.place)), "lift")
+    assert answer["reason"] == "Its numbers are in the file cam.csv: angle in deg; lift in mm."
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.errors import ArgumentError, Error, ModelError
 from kinode.studio.documents.document_file import DocumentFile, find_target, new_file, open_file
 from kinode.studio.documents.model_document import ModelDocument
 from kinode.studio.documents.view_file import ModelView, view_path
@@ -56,7 +55,7 @@ def test_view_and_text_have_one_undo(document):
     document.undo()
     document.undo()
     assert not document.view and document.text == RLC and not document.dirty
-    with pytest.raises(ArgumentError, match="nothing to undo"):
+    with pytest.raises(kn.ArgumentError, match="nothing to undo"):
         document.undo()
 
 
@@ -98,7 +97,7 @@ def test_as_many_undos_as_changes_leave_the_same_bytes(steps):
             else:
                 field = ("wire", "resistance") if step == "set" else (_inductor(document), "inductance")
                 set_value(document, f"{k + 1} {'Ohm' if step == 'set' else 'H'}", *field)
-        except ArgumentError as error:
+        except kn.ArgumentError as error:
             assert "nothing to" in str(error)
     while document.state()["canUndo"]:
         document.undo()
@@ -122,7 +121,7 @@ def _inductor(document):
     ids=str,
 )  # fmt: skip
 def test_a_wrong_gesture_is_refused_and_changes_nothing(document, gesture):
-    with pytest.raises((ArgumentError, ModelError)):
+    with pytest.raises((kn.ArgumentError, kn.ModelError)):
         document.gesture(gesture)
     assert document.text == RLC and document.version == 0 and not document.state()["canUndo"]
 
@@ -138,9 +137,9 @@ def test_an_edit_of_an_older_text_is_moved(document):
 def test_an_edit_of_what_was_changed_is_stale(document):
     start = RLC.index("20 Ohm")
     set_value(document, "30 Ohm")
-    with pytest.raises(ArgumentError, match="stale"):
+    with pytest.raises(kn.ArgumentError, match="stale"):
         document.gesture({"do": "text", "edits": [[start, start + 2, "7"]]}, 0)
-    with pytest.raises(ArgumentError, match="stale"):
+    with pytest.raises(kn.ArgumentError, match="stale"):
         document.gesture({"do": "text", "edits": [[0, 0, "x"]]}, 17)
 
 
@@ -161,7 +160,7 @@ def test_saving_writes_text_and_places_and_opening_reads_them(document, file):
 def test_a_view_is_not_taken_for_a_model(document, file):
     document.gesture({"do": "move", "places": {"coil": [100, 40]}})
     document.save({})
-    with pytest.raises(ModelError, match=r"rlc\.view\.yaml"):
+    with pytest.raises(kn.ModelError, match=r"rlc\.view\.yaml"):
         kn.load(view_path(file))
 
 
@@ -190,7 +189,7 @@ def test_a_full_disk_loses_nothing(document, file, monkeypatch):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(Error, match="No space left"):
+    with pytest.raises(kn.Error, match="No space left"):
         document.save({})
     assert document.dirty and "30 Ohm" in document.text and file.read_text() == RLC
     assert [path.name for path in file.parent.iterdir()] == ["rlc.yaml"]
@@ -229,9 +228,9 @@ def test_a_contradiction_is_asked_about(document, file, take, value):
     file.write_text(RLC.replace("20 Ohm", "40 Ohm"))
     document.follow_disk()
     assert document.conflict is not None and "30 Ohm" in document.text
-    with pytest.raises(Error, match="changed on the disk"):
+    with pytest.raises(kn.Error, match="changed on the disk"):
         document.save({})
-    with pytest.raises(ArgumentError, match="mine or theirs"):
+    with pytest.raises(kn.ArgumentError, match="mine or theirs"):
         document.settle("both")
     document.settle(take)
     document.save({})
@@ -242,13 +241,13 @@ def test_a_contradiction_is_asked_about(document, file, take, value):
     "name", ["../a.yaml", "/etc/a.yaml", ".a.yaml", "a.txt", "a.view.yaml", "", 3, "x\0.yaml", "sub/../../a.yaml"]
 )
 def test_nothing_is_saved_outside_the_folder(tmp_path, name):
-    with pytest.raises(ArgumentError, match="path"):
+    with pytest.raises(kn.ArgumentError, match="path"):
         find_target(tmp_path, name, None, overwrite=True)
 
 
 def test_another_file_is_not_overwritten_unasked(tmp_path, document):
     (tmp_path / "other.yaml").write_text("mine")
-    with pytest.raises(ArgumentError, match="there already"):
+    with pytest.raises(kn.ArgumentError, match="there already"):
         find_target(tmp_path, "other.yaml", None, overwrite=False)
     assert find_target(tmp_path, "other", None, overwrite=True).name == "other.yaml"
 
@@ -259,7 +258,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "door").symlink_to(outside)
-    with pytest.raises(ArgumentError, match="outside"):
+    with pytest.raises(kn.ArgumentError, match="outside"):
         find_target(inside, "door/a.yaml", None, overwrite=False)
 
 
@@ -277,6 +276,6 @@ def test_a_urdf_opens_as_a_model_that_extends_it(tmp_path):
 
 def test_a_new_model_needs_a_name():
     document = ModelDocument(new_file(Path("nowhere")))
-    with pytest.raises(ArgumentError, match="name of a file"):
+    with pytest.raises(kn.ArgumentError, match="name of a file"):
         document.save({})
     assert isinstance(document.file, DocumentFile)

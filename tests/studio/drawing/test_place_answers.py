@@ -97,7 +97,7 @@ def test_a_locked_mechanism_is_explained_and_freed_by_a_click(make_desk, folder)
 
     async def story(page):
         await page.settled(desk)
-        problems = (await page.ask("studio_open"))["problems"]
+        problems = (await page.ask("studio_open"))["standing"]["problems"]
         (warning,) = (problem for problem in problems if problem["severity"] == "warning")
         assert warning["component"] == "slide" and warning["line"] == 10
         assert warning["message"].startswith("The loop of main, pin, wrist and slide is locked")
@@ -109,7 +109,7 @@ def test_a_locked_mechanism_is_explained_and_freed_by_a_click(make_desk, folder)
         await page.ask("gesture", gesture=cure["gesture"])
         assert desk.document.text == LOCKED.replace("0]}  # the", "0], axis: x}  # the")
         await page.settled(desk)
-        assert (await page.ask("studio_open"))["problems"] == [] and page.last("problems")["problems"] == []
+        assert (await page.ask("studio_open"))["standing"]["problems"] == [] and page.last("standing")["problems"] == []
 
     scene(desk, story)
 

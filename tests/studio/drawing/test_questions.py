@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.formats.editing.actions.copied_text import copy_components
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
@@ -100,7 +99,7 @@ def test_every_component_of_every_example_can_be_inspected():
 
 
 def test_nobody_is_inspected(axis, sketch):
-    with pytest.raises(ArgumentError, match="nothing is called"):
+    with pytest.raises(kn.ArgumentError, match="nothing is called"):
         inspect_component(axis, sketch, "nobody")
 
 
@@ -231,7 +230,7 @@ def test_what_fits_can_be_connected_and_nothing_else(name):
             try:
                 plan_gesture(model.of.text, gesture, path, model.checked)
                 said = ""
-            except ArgumentError as error:
+            except kn.ArgumentError as error:
                 said = str(error)
             assert bool(said) == bool(refusal), (component, port, target, said, refusal)
 
@@ -247,7 +246,7 @@ def test_the_gallery_has_every_example_with_its_words(monkeypatch):
 def test_no_file_but_an_example_is_one():
     assert find_example("rlc.yaml") == EXAMPLES / "rlc.yaml"
     for name in ("../pyproject.toml", "/etc/passwd", "nothing.yaml", None, 3, "arm.py"):
-        with pytest.raises(ArgumentError, match="no example"):
+        with pytest.raises(kn.ArgumentError, match="no example"):
             find_example(name)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.model.system import System
 from kinode.studio.drawing.drawn_parts import BrokenPart
 from kinode.studio.drawing.sketch import Sketcher
 
@@ -59,7 +58,7 @@ def test_what_is_connected_says_so():
 
 
 def test_ports_with_nothing_at_them_are_open():
-    system = System("start")
+    system = kn.System("start")
     system.body("arm", mass=1.0)
     system.revolute("pivot", "world", "arm")
     system.element("supply", "voltage_source", plus="n1", minus="gnd", voltage=12.0)
@@ -115,12 +114,12 @@ def test_a_part_that_could_not_be_built_is_drawn_with_its_words_and_its_links():
 
 
 def test_nothing_is_drawn_of_an_empty_model():
-    sketch = Sketcher(System("empty")).draw()
+    sketch = Sketcher(kn.System("empty")).draw()
     assert sketch["boxes"] == [] and sketch["links"] == []
 
 
 def test_a_joint_that_hangs_in_the_air_is_drawn():
-    system = System("loose")
+    system = kn.System("loose")
     system.body("a", mass=1.0)
     system.body("b", mass=1.0)
     system.revolute("hinge", "a", "b")

@@ -1,6 +1,7 @@
 """The desk of the studio: requests and pushes of pages, and the runs behind the text."""
 
 import asyncio
+import itertools
 from pathlib import Path
 
 from desk_pages import DeskPage, scene, set_value
@@ -8,6 +9,8 @@ from page_wire import PageWire, play
 
 import kinode as kn
 from kinode.formats.editing.text_edits import Edit, apply_edits
+from kinode.studio.drawing import checked_model
+from kinode.studio.panes.pane_answers import PaneAnswers
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RLC = (EXAMPLES / "rlc.yaml").read_text()
@@ -20,7 +23,7 @@ def test_a_page_opens_all_of_it(make_desk):
         assert document["text"] == RLC and document["version"] == 0 and not document["dirty"]
         assert document["file"] == "rlc.yaml" and document["recovered"] is None
         assert {box["name"] for box in opened["sketch"]["boxes"]} == {"source", "wire", "coil", "tank"}
-        assert opened["problems"] == [] and opened["settings"]["readOnly"] is False
+        assert opened["standing"]["problems"] == [] and opened["settings"]["readOnly"] is False
         assert any(kind["kind"] == "resistor" for kind in opened["catalogue"]["kinds"])
 
     scene(make_desk(), story)
@@ -36,10 +39,9 @@ def test_a_gesture_is_answered_and_told_and_run(make_desk):
         assert apply_edits(RLC, map(Edit._make, answer["edits"])) == RLC.replace("20 Ohm", "30 Ohm")
         await page.settled(desk)
         assert page.last("document")["version"] == 1 and page.last("sketch")["version"] == 1
-        assert page.last("problems") == {"kind": "problems", "version": 1, "problems": []}
-        assert page.last("run_state")["state"] == "shown"
-        told = [push["kind"] for push in page.pushes if push.get("version") == 1]
-        assert told.index("run_state") < told.index("problems")  # what is shown is never said to be newer than it is
+        stood = [push for push in page.pushes if push["kind"] == "standing" and push["version"] == 1]
+        assert [push["run"]["state"] for push in stood] == ["running", "shown"]  # never said to be newer than it is
+        assert all(push["whole"] and push["problems"] == [] for push in stood)
         run = desk.live.shown[1].run
         assert run.system["wire"].resistance == 30.0
 
@@ -87,19 +89,77 @@ def test_a_broken_text_keeps_the_last_run_and_says_all_that_is_wrong(make_desk):
         edits = [[start, start + 3, "gdn"], [RLC.index("20 Ohm"), RLC.index("20 Ohm") + 6, "20 m"]]
         await page.ask("gesture", version=0, gesture={"do": "text", "edits": edits})
         await page.settled(desk)
-        problems = page.last("problems")["problems"]
+        problems = page.last("standing")["problems"]
         assert {problem["component"] for problem in problems} >= {"wire"}
         wrong = next(problem for problem in problems if problem["component"] == "wire")
         assert wrong["field"] == "resistance" and wrong["line"] == 7
-        assert desk.live.shown[1] is first and page.last("run_state")["state"] == "stale"
+        assert desk.live.shown[1] is first and page.last("standing")["run"]["state"] == "stale"
         assert page.last("model_error") is not None
         broken = {box["name"]: box["broken"] for box in page.last("sketch")["sketch"]["boxes"]}
         assert broken["wire"] and broken["coil"] is None
         await page.ask("undo")
         await page.settled(desk)
-        assert desk.live.is_right and page.last("run_state")["state"] == "shown"
+        assert desk.live.is_right and page.last("standing")["run"]["state"] == "shown"
 
     scene(desk, story)
+
+
+def test_no_record_of_how_the_model_stands_contradicts_itself(make_desk):
+    """Through faults, cures, a part that is moved, an empty model: every record is of one text and says one thing."""
+    desk = make_desk()
+    panes = PaneAnswers(desk, verify=False)
+
+    async def story(page):
+        await page.settled(desk)
+        place = RLC.index("20 Ohm")
+        for gesture in (
+            {"do": "text", "edits": [[place, place + 6, "20 m"]]},
+            {"do": "text", "edits": [[place, place + 4, "30 Ohm"]]},
+            {"do": "move", "places": {"coil": [500, 300]}},
+            {"do": "text", "edits": [[place, place, "{"]]},
+        ):
+            answer = await page.ask("gesture", gesture=gesture)
+            assert "error" not in answer, answer
+            await page.settled(desk)
+        for _ in range(4):
+            await page.ask("undo")
+            await page.settled(desk)
+        moved = await page.ask("gesture", gesture={"do": "move", "places": {"coil": [400, 300]}})
+        await page.settled(desk)
+        last = page.last("standing")
+        assert (last["version"], last["run"]["state"], last["proof"]["state"]) == (moved["version"], "shown", "asleep")
+        opened = (await page.ask("studio_open"))["standing"]
+        assert opened == {name: value for name, value in last.items() if name != "kind"}
+        await page.ask("new_model", discard=True)
+        await page.settled(desk)
+        stood = [push for push in page.pushes if push["kind"] == "standing"]
+        assert page.last("standing")["run"]["state"] == "empty" and len(stood) > 8
+        for one, two in itertools.pairwise(stood):
+            assert one["number"] < two["number"] and one["version"] <= two["version"]
+        for push in stood:
+            faulty = any(problem["severity"] == "error" for problem in push["problems"])
+            assert push["whole"] is not faulty  # no run of these texts fails
+            assert (push["run"]["state"] == "stale") is faulty
+            assert (push["proof"]["state"] == "unfinished") is faulty
+
+    try:
+        scene(desk, story)
+    finally:
+        panes.close()
+
+
+def test_a_text_is_read_once_whoever_asks_first(make_desk, monkeypatch):
+    """What a page asks for is the record that the background comes to: what is found of it later is told of it."""
+    read = []
+    check = checked_model.check_text
+    monkeypatch.setattr(
+        checked_model, "check_text", lambda text, *given, **more: read.append(text) or check(text, *given, **more)
+    )
+    for _ in range(5):
+        desk = make_desk()
+        first = desk.checked()
+        assert desk.checker.wait() and desk.checked().checked is first.checked
+    assert read == [RLC] * 5
 
 
 def test_the_drawing_stays_while_a_bracket_is_open_in_the_text(make_desk):
@@ -111,10 +171,10 @@ def test_the_drawing_stays_while_a_bracket_is_open_in_the_text(make_desk):
         answer = await page.ask("gesture", version=0, gesture={"do": "text", "edits": [[place, place, "{"]]})
         await page.settled(desk)
         assert page.last("sketch")["sketch"] == {**first, "version": answer["version"]}
-        assert page.last("problems")["problems"][0]["line"] is not None
+        assert page.last("standing")["problems"][0]["line"] is not None
         await page.ask("undo")
         await page.settled(desk)
-        assert page.last("problems")["problems"] == []
+        assert page.last("standing")["problems"] == []
 
     scene(desk, story)
 
@@ -142,8 +202,8 @@ def test_an_empty_model_has_no_problem_and_no_run(make_desk):
     async def story(page):
         opened = await page.ask("new_model")
         await page.settled(desk)
-        assert opened["problems"] == [] and page.last("problems")["problems"] == []
-        assert page.last("run_state")["state"] == "empty"
+        assert opened["standing"]["problems"] == [] and page.last("standing")["problems"] == []
+        assert page.last("standing")["run"]["state"] == "empty"
         assert "nothing to run yet" in (await page.ask("open"))["error"]["message"]
 
     scene(desk, story)
@@ -157,7 +217,7 @@ def test_a_run_that_fails_is_a_problem(make_desk, folder):
     async def story(page):
         await page.ask("studio_open")
         await page.settled(desk)
-        assert (await page.ask("studio_open"))["problems"], "a loop that cannot be closed is said"
+        assert (await page.ask("studio_open"))["standing"]["problems"], "a loop that cannot be closed is said"
 
     scene(desk, story)
 
@@ -181,7 +241,7 @@ def test_a_model_drawn_from_nothing_runs(make_desk):
             assert "error" not in answer and len(answer["made"]) == 1, answer
             version = answer["version"]
         await page.settled(desk)
-        assert page.last("problems")["problems"] == []
+        assert page.last("standing")["problems"] == []
         boxes = {box["name"]: box for box in page.last("sketch")["sketch"]["boxes"]}
         assert [box["at"] for box in boxes.values()] == [[0, 0], [100, 0], [200, 0]]
         assert all(box["pinned"] for box in boxes.values())
@@ -217,7 +277,7 @@ def test_parts_keep_their_places_while_others_come_and_go(make_desk):
 def test_copies_stand_to_each_other_as_what_they_came_from(make_desk):
     desk = make_desk()
     standing = {"wire": (100.0, 0.0), "coil": (180.0, 40.0)}
-    desk.checker.standing |= standing
+    desk.checker.places |= standing
     gesture = {"do": "duplicate", "names": ["wire", "coil"], "at": [300, 300]}
     places = desk.checker.arrange(desk.version(), ["wire_2", "coil_2"], gesture)
     assert places == {"wire_2": (300.0, 300.0), "coil_2": (380.0, 340.0)}

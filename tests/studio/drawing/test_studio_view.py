@@ -5,7 +5,7 @@ import re
 import pytest
 from raw_requests import ask, ask_socket, get_cookie
 
-from kinode.errors import ArgumentError, ModelError
+import kinode as kn
 from kinode.studio.documents.kept_visits import KeptVisits
 from kinode.studio.drawing.studio_view import StudioView, serve_studio
 
@@ -73,7 +73,7 @@ def test_a_model_that_is_not_there_yet_is_new(tmp_path):
 def test_what_is_no_model_is_not_opened(tmp_path, name):
     (tmp_path / "a.view.yaml").write_text("kinode_view: 1\n")
     (tmp_path / "run.nc").write_text("x")
-    with pytest.raises((ModelError, ArgumentError)):
+    with pytest.raises((kn.ModelError, kn.ArgumentError)):
         StudioView(tmp_path / name, program="")
 
 
@@ -133,5 +133,5 @@ def test_of_many_ports_the_last_are_kept(tmp_path):
 
 
 def test_a_plug_in_that_is_not_there_is_said():
-    with pytest.raises(ArgumentError, match="no_such_module"):
+    with pytest.raises(kn.ArgumentError, match="no_such_module"):
         serve_studio(None, plugins=["no_such_module"])

@@ -1,4 +1,4 @@
-"""Run data of earlier versions of the format open in the present player, in widgets, and in pages of packets."""
+"""Run data of earlier versions of the format, and of an earlier kinode, open in the player, widgets and pages."""
 
 import base64
 import zlib
@@ -16,6 +16,7 @@ from kinode.studio.player_file import page_of_packets
 from kinode.studio.run_document import VERSION
 
 KNOWN = sorted((ROOT / "tests" / "known").glob("player_*/*.txt"))
+STORED = ROOT / "tests" / "known" / "stored" / "pages" / "pendulum.txt"
 READY = "() => globalThis.kinodePlayer !== undefined"
 GRAVITY = 9.81
 WIDGET = """async ([program, packed]) => {
@@ -30,7 +31,7 @@ WIDGET = """async ([program, packed]) => {
 }"""
 
 
-@pytest.fixture(params=KNOWN, ids=lambda path: path.parent.name)
+@pytest.fixture(params=[*KNOWN, STORED], ids=lambda path: path.parent.name)
 def known(request):
     return base64.b64decode(request.param.read_text(encoding="ascii"))
 

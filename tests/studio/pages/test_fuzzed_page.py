@@ -6,11 +6,10 @@ import os
 import random
 
 from example_counts import is_fixed
-from page_patience import settle, soon
+from page_patience import settle, shows
 from studio_hands import STILL, TEXT, studio
 
 import kinode as kn
-from kinode.errors import Error
 
 ACTIONS = 100
 KEYS = (
@@ -138,12 +137,6 @@ CLICK = """(name) => [...document.querySelectorAll("button")]
   .find((button) => button.textContent.trim() === name && !button.disabled)?.click()"""
 
 
-def check_one_text(page, document, loose):
-    """Page, editor and server have one text."""
-    assert page.evaluate(TEXT) == document.text, loose.done
-    assert page.evaluate("() => kinodeStudio.text.text") == document.text, loose.done
-
-
 def test_a_loose_hand_breaks_nothing(large, axis):
     first = axis.read_text()
     with studio(large, axis) as hands:
@@ -160,11 +153,11 @@ def test_a_loose_hand_breaks_nothing(large, axis):
         large.wait_for_function(ENDED)
         large.wait_for_function(STILL)
         document = hands.view.desk.document
-        soon(large, check_one_text, large, document, loose)
+        shows(large, f"() => [({TEXT})(), kinodeStudio.text.text]", [document.text] * 2, name=str(loose.done))
         assert axis.read_text() == document.file.saved
         try:
             kn.load(axis)
-        except Error as error:  # what was saved may be wrong, and says so
+        except kn.Error as error:  # what was saved may be wrong, and says so
             assert str(error)
         while document.state()["canUndo"]:
             hands.view.desk.changed(document.undo())

@@ -5,7 +5,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from page_patience import shows, soon
+from page_patience import shows
 from player_pages import PATIENCE
 from slow_pages import slow_down
 from studio_hands import READY, TEXT, studio
@@ -80,10 +80,6 @@ def test_a_page_goes_on_when_its_server_was_killed_and_started_again(lone_page, 
     assert "motor: [40, 700]" in axis.with_name("axis.view.yaml").read_text()
 
 
-def check_kept(journal):
-    assert journal.exists() and "a remark" in journal.read_text()
-
-
 def test_what_was_not_saved_survives_a_killed_server(lone_page, axis):
     first = axis.read_text()
     page = lone_page
@@ -93,7 +89,8 @@ def test_what_was_not_saved_survives_a_killed_server(lone_page, axis):
         type_at_the_end(page, "# a remark")
         page.wait_for_function("() => kinodeStudio.document.dirty && kinodeStudio.document.text.endsWith('remark')")
         journal = axis.with_name(".axis.yaml.kinode-journal")
-        soon(page, check_kept, journal)
+        page.expose_function("isKept", lambda: journal.exists() and "a remark" in journal.read_text())
+        page.wait_for_function("() => { isKept().then((is) => { globalThis.kept = is; }); return globalThis.kept; }")
         page.goto("about:blank")
     assert axis.read_text() == first
     with served(axis) as url:

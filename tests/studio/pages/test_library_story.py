@@ -2,7 +2,7 @@
 
 import pytest
 from page_access import check_access
-from page_patience import shows, soon
+from page_patience import expect, shows
 from player_pages import ROOT
 from studio_hands import studio
 
@@ -12,12 +12,6 @@ from kinode.formats.editing.boxing.file_boxes import load_file_box
 EXAMPLES = ROOT / "examples"
 TRAIL = "() => [...document.querySelectorAll('.box-trail li')].map((step) => step.textContent)"
 LIBRARY = ".studio-palette details[data-section='library']"
-
-
-def check_items(item, wrong):
-    """A part of the library says what it is; one that cannot be read says why."""
-    assert "A resistor that empties the tank.port: top (electrical)" in item.text_content()
-    assert wrong.get_attribute("aria-disabled") == "true" and "line 2" in wrong.text_content()
 
 
 def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
@@ -34,7 +28,9 @@ def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
         # what there is
         item = page.locator(f"{LIBRARY} [data-addition='part library/bleeder.yaml']")
         wrong = page.locator(f"{LIBRARY} [data-addition='part library/wrong.yaml']")
-        soon(page, check_items, item, wrong)
+        expect(item).to_contain_text("A resistor that empties the tank.port: top (electrical)")
+        expect(wrong).to_contain_text("line 2")
+        expect(wrong).to_be_disabled()
         check_access(page, "library")
         # dropped, connected, given a value
         sheet = page.locator(".canvas-sheet")

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from page_patience import look, says, settle, shows, soon
+from page_patience import look, says, settle, shows
 from player_pages import ROOT
 from steady_spots import find_steady, leaving
 
@@ -25,6 +25,11 @@ MIDDLE = """([joint, share]) => {
   const seen = view.projectPoint(view.drawing.poses.point(child.body, [share, 0, 0]));
   return [box.left + seen.x, box.top + seen.y];
 }"""
+POINTS_AT = f"""(place) => {{
+  const pin = ({MIDDLE})(["elbow", 0]);
+  const [seen, asked] = [({MIDDLE})(["elbow", 0.35]), place].map(([x, y]) => Math.atan2(x - pin[0], y - pin[1]));
+  return Math.abs(seen - asked) < 0.03;
+}}"""  # whether the lower body points at a place of the screen
 
 # A number set, and what the page has of the run with the first picture of the answer, which is pinned then.
 FIRST_PICTURE = """async ([number, value, name]) => {
@@ -203,17 +208,10 @@ def test_dragging_a_body_sets_the_start(pendulum):
     page.wait_for_function(SETTLED, arg=before)
     page.wait_for_function("() => !kinodeLive.desk.lane.busy")
     page.mouse.up()
-    soon(page, check_points_at, page, (x - 30, y + 25))
+    page.wait_for_function(POINTS_AT, arg=[x - 30, y + 25])
     angle = page.evaluate("() => kinodeLive.desk.value('elbow.q')")
     assert abs(angle - np.deg2rad(30)) > 0.1
     assert_same(page, file, "elbow.q", {"elbow.q": angle})
-
-
-def check_points_at(page, place):
-    """The lower body points at a place of the screen."""
-    seen, pin = look(page, f"() => [({MIDDLE})(['elbow', 0.35]), ({MIDDLE})(['elbow', 0])]")
-    goal = np.array(place) - pin
-    assert np.arctan2(*goal) == pytest.approx(np.arctan2(*(np.array(seen) - pin)), abs=0.03)
 
 
 def test_dragging_a_mass_center_sets_its_number(pendulum):

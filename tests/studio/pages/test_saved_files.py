@@ -6,9 +6,9 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from page_patience import soon
+from page_patience import expect
 
-from kinode.errors import ArgumentError, Error
+import kinode as kn
 from kinode.studio.films import chromium
 from kinode.studio.films.video import write_video
 
@@ -139,11 +139,7 @@ def test_a_wrong_span_is_told(page, open_run):
     page.get_by_role("menuitem").filter(has_text="WebM").click()
     page.get_by_role("spinbutton", name="From").fill("-3")
     page.get_by_text("The run is known from").wait_for()
-    soon(page, check_no_film, page)
-
-
-def check_no_film(page):
-    assert page.get_by_text("Make the film").is_disabled()
+    expect(page.get_by_text("Make the film")).to_be_disabled()
 
 
 def test_a_model_without_bodies_says_so(page, open_run):
@@ -173,16 +169,16 @@ def test_a_film_from_python(browser, pages, tmp_path):
     ],
 )
 def test_wrong_orders_are_named(file, options, words):
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(kn.ArgumentError, match=words):
         write_video(None, file, **options)
 
 
 def test_no_chromium_is_told(monkeypatch):
     monkeypatch.setenv(chromium.VARIABLE, "no_such_program")
-    with pytest.raises(Error, match="no_such_program is no program"):
+    with pytest.raises(kn.Error, match="no_such_program is no program"):
         chromium.find_chromium()
     monkeypatch.delenv(chromium.VARIABLE)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(chromium, "PLACES", ())
-    with pytest.raises(Error, match="no Chromium was found"):
+    with pytest.raises(kn.Error, match="no Chromium was found"):
         chromium.find_chromium()

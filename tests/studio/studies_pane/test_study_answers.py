@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError, ModelError
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.model_draft import ModelDraft
 from kinode.formats.editing.text_edits import apply_edits
@@ -123,12 +122,12 @@ def test_failed_runs_have_their_message(desk):
 def test_a_study_is_stopped_and_keeps_what_is_done(desk):
     desk.pushed.clear()
     number = ask(desk, "study_run", form=LONG)["id"]
-    with pytest.raises(ArgumentError, match="a study is running"):
+    with pytest.raises(kn.ArgumentError, match="a study is running"):
         ask(desk, "study_run", form=FORM)
     told = ask(desk, "study_check", form=FORM)
     assert told["seconds"] is None and told["runs"] == 8
     wait_for(lambda: any(h["kind"] == "study_chunk" for h, _ in desk.pushed))
-    with pytest.raises(ArgumentError, match="stop it first"):
+    with pytest.raises(kn.ArgumentError, match="stop it first"):
         ask(desk, "study_drop", id=number)
     desk.document.gesture({"do": "set", "name": "k", "path": ["value"], "value": "5"})
     assert ask(desk, "study_stop", id=number)["stopped"]  # it still ran: the gesture was not held up
@@ -142,7 +141,7 @@ def test_a_study_is_stopped_and_keeps_what_is_done(desk):
     desk.document.undo()
     ask(desk, "study_drop", id=number)
     assert number not in [each["id"] for each in ask(desk, "study_list")["studies"]]
-    with pytest.raises(ArgumentError, match="no study"):
+    with pytest.raises(kn.ArgumentError, match="no study"):
         ask(desk, "study_open", id=number)
 
 
@@ -170,7 +169,7 @@ def test_values_of_a_run_are_taken_over_in_one_step(desk):
     desk.document.undo()
     assert desk.document.text == before
     for run in (-1, 8, "1", None):
-        with pytest.raises(ArgumentError, match="run"):
+        with pytest.raises(kn.ArgumentError, match="run"):
             ask(desk, "study_take", id=number, run=run)
 
 
@@ -197,16 +196,16 @@ def test_values_keep_the_units_of_the_text(text, values, edits):
 def test_what_is_a_law_stays():
     text = f"{HEAD}parameters: {{k: 2, m: 2*k}}\njoints: {{p: {{kind: free, between: [world, a]}}}}"
     draft = ModelDraft(text, Path("model.yaml"))
-    with pytest.raises(ArgumentError, match=r"m is written as 2\*k"):
+    with pytest.raises(kn.ArgumentError, match=r"m is written as 2\*k"):
         take_gesture(draft, {"k": 1.0, "m": 2.0}, set())
-    with pytest.raises(ArgumentError, match="no field of its own"):
+    with pytest.raises(kn.ArgumentError, match="no field of its own"):
         take_gesture(draft, {"p.q.x": 1.0}, {"p.q.x"})
 
 
 def test_a_model_that_is_not_whole_has_no_study(desk):
     desk.document.gesture({"do": "set", "name": "bar", "path": ["mass"], "value": "heavy"})
     assert "not whole" in ask(desk, "study_about")["why"]
-    with pytest.raises(ModelError, match="not whole"):
+    with pytest.raises(kn.ModelError, match="not whole"):
         ask(desk, "study_run", form=FORM)
     desk.document.undo()
     assert ask(desk, "study_run", form={**FORM, "keep": []})["errors"][0]["field"] == "keep"

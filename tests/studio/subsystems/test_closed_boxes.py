@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kinode.errors import ArgumentError
+import kinode as kn
 from kinode.formats.editing.checked_text import check_text
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import apply_edits
@@ -128,7 +128,7 @@ def test_the_inside_is_a_circuit_of_its_own(desk):
     fits = desk.can_connect(Asked(box=["drive"], **{"from": {"component": "gear", "port": "output"}}))["targets"]
     assert fits["motor:shaft"] == "" and "electrical" in fits["motor:plus"]
     assert "motor:" in desk.copy(Asked(box=["drive"], names=["motor"]))["text"]
-    with pytest.raises(ArgumentError, match="no subsystem"):
+    with pytest.raises(kn.ArgumentError, match="no subsystem"):
         desk.version(Asked(box=["other"])) and desk.checked(Asked(box=["other"]))
 
 

@@ -11,7 +11,6 @@ from strategies import build, plans
 from sympy import cos, sin
 
 import kinode as kn
-from kinode.dynamics.compiled_system import Dynamics
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.symbolic.balances.instant_in_frame import InstantInFrame
@@ -165,7 +164,7 @@ def test_the_other_sides_of_the_report(vibrating_sheet):
 # -- both sides on random states -----------------------------------------------------------------------
 def instants(sheet, rng, count):
     """Random states, with the accelerations of the compiled dynamics."""
-    dynamics = Dynamics(sheet.system)
+    dynamics = kn.Dynamics(sheet.system)
     for _ in range(count):
         t, *state = random_state(dynamics.topology, rng)
         q_, u_, z_ = (np.asarray(x, dtype=float) for x in state)
@@ -240,8 +239,87 @@ def test_loads_on_a_member_leave_the_balances_as_they_are():
     system = vibrating()
     system.force("wind", "member", (1, 2, 3))
     sheet = kn.equations(system, frame="shell")
-    assert "Solved for the motion" not in sheet.text()
+    assert "Not written: loads act on member." in sheet.only("Solved for the motion").text()
     assert largest_error(sheet) < ROUNDING
+
+
+def flyer() -> kn.System:
+    """A hull with a slide, a fin on a hinge, a tab on the fin, and a flap that is hinged to the slide."""
+    system = kn.System("flyer", gravity=(0.3, 0.2, -9.81))
+    hull = system.body("hull", mass=4.0, com=(0.1, 0.02, 0.01), inertia=(0.5, 4.0, 4.2, -0.03, 0.02, -0.015))
+    system.free("flight", system.world, hull)
+    weight = system.body("weight", mass=2.0, com=(0, 0.1, 0), inertia=(0.01, 0.012, 0.015))
+    system.prismatic("rail", hull.at(0.15, 0.05, -0.03), weight, axis="y", stiffness=50, damping=2)
+    fin = system.body("fin", mass=0.7, com=(-0.1, 0.02, 0.03), inertia=(0.01, 0.02, 0.015))
+    system.revolute("hinge", hull.at(-0.5, 0, 0.1, rpy=(0.2, 0, 0)), fin, axis="y", stiffness=3)
+    tab = system.body("tab", mass=0.4, com=(-0.05, 0, 0.02), inertia=(0.002, 0.002, 0.003))
+    system.revolute("tabbing", fin.at(-0.2, 0, 0), tab, axis="z")
+    flap = system.body("flap", mass=0.3, com=(0.05, 0, 0), inertia=(0.001, 0.002, 0.002))
+    system.revolute("flapping", weight.at(0, 0.1, 0), flap, axis="z")
+    return system
+
+
+def test_members_that_turn_leave_the_others_solved():
+    """The slide's line is the balance of all that it carries, less that of the carrier; all hold on random states."""
+    sheet = kn.equations(flyer(), frame="hull")
+    solved, forces = sheet.only("Solved for the motion").text(), sheet.only("Forces on members").text()
+    assert "its own balances: fin, tab, flap." in " ".join(solved.split())
+    assert "hinges" in forces
+    (rail,) = lines(sheet, "rail")
+    assert {"K", "m_flap", "F_Y", "a_Y_fin"} <= {str(x) for x in rail.difference.free_symbols}
+    assert not {"F_Y_weight", "F_Y_hull"} & {str(x) for x in rail.difference.free_symbols}
+    assert largest_error(sheet) < ROUNDING
+
+
+def test_a_single_member_that_turns():
+    system = kn.System("pair", gravity=(0, 0, -9.81))
+    hull = system.body("hull", mass=4.0, com=(0.1, 0.02, 0.01), inertia=(0.5, 4.0, 4.2))
+    system.free("flight", system.world, hull)
+    system.revolute("hinge", hull.at(-0.5, 0, 0.1), system.body("fin", mass=0.7, inertia=(0.01, 0.02, 0.015)))
+    sheet = kn.equations(system, frame="hull")
+    assert {line.name for line in sheet.scalars} >= {"a_X_fin", "mu"}
+    assert largest_error(sheet) < ROUNDING
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(60))
+def test_random_bodies_with_members_of_every_joint(seed):
+    rng = np.random.default_rng(seed)
+    system = kn.System("random", gravity=tuple(rng.normal(0, 5, 3)))
+    kinds = ["prismatic", "prismatic", "oblique", "revolute", "cylindrical", "spherical", "universal", "fixed"]
+    names = ["hull", *(f"part{k}" for k in range(rng.integers(1, 4)))]
+    for name in names:
+        com, inertia = rng.normal(0, 0.1, 3), rng.uniform(0.1, 0.14, 3)
+        system.body(name, mass=rng.uniform(0.2, 3), com=tuple(com), inertia=tuple(inertia))
+    system.free("flight", system.world, "hull")
+    for k, name in enumerate(names[1:]):
+        kind, place = str(rng.choice(kinds)), system[str(rng.choice(names[: k + 1]))].at(*rng.normal(0, 0.3, 3))
+        if kind == "oblique":
+            system.prismatic(f"to_{name}", place, name, axis=tuple(rng.normal(0, 1, 3)), stiffness=4)
+        elif kind in ("prismatic", "revolute", "cylindrical"):
+            given = {} if kind == "cylindrical" else {"stiffness": rng.uniform(1, 9)}
+            system.joint(f"to_{name}", kind, place, name, axis=str(rng.choice(["x", "y", "-z"])), **given)
+        else:
+            system.joint(f"to_{name}", kind, place, name)
+    sheet = kn.equations(system, frame="hull")
+    if len(sheet.notation.groups) > 1:
+        assert "Not written" not in sheet.only("Solved for the motion").text()
+    assert largest_error(sheet, seed) < ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda s: s.revolute("strut", "fin", "weight"), "fin is carried by hull and by weight"),
+        (lambda s: s.spherical("tie", "world", "fin"), "tie connects a member with the world"),
+        (lambda s: s.constraint("rod", "distance", a="fin", b="hull", distance=1), "constraints act"),
+        (lambda s: s.revolute("pin", "hull", "weight"), "pin closes a loop"),
+    ],
+)
+def test_what_is_not_solved_says_why(change, words):
+    system = flyer()
+    change(system)
+    assert f"Not written: {words}." in kn.equations(system, frame="hull").only("Solved for the motion").text()
 
 
 def test_what_a_parameter_may_change_stays_in_the_formulas():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.errors import ArgumentError
 from kinode.tasks.studies.study_axes import read_axes
 from kinode.tasks.studies.study_chunks import FAILURE, make_packed_chunk
 from kinode.tasks.studies.study_design import make_design
@@ -123,6 +122,11 @@ def test_samples_by_rows_and_table(arm):
     table = pandas.DataFrame({"elbow.q": [0.1, np.radians(10.0)], "shoulder.q": [0.2, 0.3]})
     assert listed["elbow.u|peak"].dims == ("run",)
     assert kn.sweep(arm, table, 0.2, keep="elbow.u|peak").data.identical(listed.data)
+    headed = pandas.DataFrame({"elbow.q [deg]": np.degrees([0.1, np.radians(10.0)]), "shoulder.q / rad": [0.2, 0.3]})
+    again = kn.sweep(arm, headed, 0.2, keep="elbow.u|peak")
+    np.testing.assert_allclose(again["elbow.u|peak"], listed["elbow.u|peak"], rtol=1e-9)
+    with pytest.raises(kn.Error, match="mm"):
+        kn.sweep(arm, pandas.DataFrame({"elbow.q mm": [0.1, 0.2]}), 0.2, keep="elbow.u|peak")
 
 
 def test_best_run_compares_peaks_by_size(grid):
@@ -138,7 +142,7 @@ def test_evaluate_takes_and_gives_matrices(grid):
     assert grid.names == ("elbow.q", "shoulder.q")
     assert Y.shape == (2, 3)
     assert Y[0, 0] == pytest.approx(grid[f"{FORCE}|peak"].values[1, 1], rel=1e-12)
-    with pytest.raises(ArgumentError, match="rows of 2 values"):
+    with pytest.raises(kn.ArgumentError, match="rows of 2 values"):
         grid.evaluate([[1.0]])
 
 
@@ -180,7 +184,7 @@ def test_orders_and_life_of_a_rotor():
 ])  # fmt: skip
 def test_what_is_wrong_is_said_by_name(arm, over, more, words):
     arguments = {"keep": "elbow.q|peak", **more}
-    with pytest.raises((ArgumentError, kn.ModelError), match=words):
+    with pytest.raises((kn.ArgumentError, kn.ModelError), match=words):
         kn.sweep(arm, over, 0.1, **arguments)
 
 

@@ -86,17 +86,18 @@ def test_parameters_that_need_checks_and_calculated_ones():
     assert study["pivot.q|least"].values[[0, 2]].tolist() == [kept[0][1], kept[2][1]]
 
 
-def test_output_that_does_not_fit_is_made_again(monkeypatch):
-    monkeypatch.setattr(many_runs, "FIRST_ROWS", 16)
-    worker, sets, batch = open_batch("double_pendulum", {"elbow.q": [0.1, 0.4]}, 1.0, ["elbow.u|peak", "elbow.u|rms"])
+def test_output_that_does_not_fit_is_made_again():
+    """Room is made for 4096 states at first."""
+    kept = ["elbow.u|peak", "elbow.u|rms"]
+    worker, sets, batch = open_batch("double_pendulum", {"elbow.q": [0.1, 0.4]}, 1.0, kept, max_step=2e-4)
     kept = {}
     assert batch.make(kept.__setitem__, 1)
     assert [list(worker.make(k, values).results.values()) for k, values in enumerate(sets)] == [kept[0], kept[1]]
 
 
-def test_long_runs_are_left_to_those_who_look_at_them(monkeypatch):
-    monkeypatch.setattr(many_runs, "EARLY", 10)
-    over, fields = {"elbow.q": [0.1, 0.4]}, {"max_step": 1e-3}
+def test_long_runs_are_left_to_those_who_look_at_them():
+    """Those of more than 20,000 steps."""
+    over, fields = {"elbow.q": [0.1, 0.4]}, {"max_step": 2.5e-4}
     _, _, batch = open_batch("double_pendulum", over, 6.0, ["elbow.u|peak"], **fields)
     kept = {}
     assert batch.make(kept.__setitem__, 1)

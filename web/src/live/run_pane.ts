@@ -2,6 +2,7 @@
 // The live page is this alone; the studio has it beside the drawing.
 
 import type { Packet } from "../data/packet";
+import type { RunHeader } from "../data/run_document";
 import type { Theme } from "../panel";
 import { Player } from "../player";
 import type { Stage } from "../scene/stage";
@@ -21,7 +22,7 @@ export interface RunPaneOptions {
   /** The panel that is open at first. */
   first?: string;
   autoplay?: boolean;
-  /** Faults of the model are told elsewhere; a run that is older than the model is only marked as such. */
+  /** How the model stands is told by `stand`, and not by what the server says of single runs. */
   quiet?: boolean;
   /** The player was made, or shows another model. */
   onModel?(player: Player, desk: LiveDesk): void;
@@ -44,7 +45,7 @@ export class RunPane {
     this.waiting.append(make("p", { class: "live-spinner", "aria-hidden": "true" }), make("p", {}, options.waiting ?? "The model is being compiled."));
     host.append(this.waiting);
     connection.onPush((message) => this.hear(message));
-    connection.onPacket((packet) => packet.header["kind"] === "model" && this.setModel(packet));
+    connection.onPacket((packet) => packet.header["kind"] === "model" && this.hearModel(packet));
     connection.onState((state) => this.stateChanged(state));
     if (connection.state === "open") void this.open();
   }
@@ -53,14 +54,22 @@ export class RunPane {
     return this.desk?.latency.lastLatency ?? NaN;
   }
 
-  /** Takes the run away: another model is opened, which has none yet. */
-  clear(words: string): void {
+  /** Takes the run away: another model is opened, which has none yet. One that is of that model already stays. */
+  clear(words: string, model?: number): void {
+    if (model !== undefined && this.desk?.live.model === model) return;
     this.drags?.destroy();
     this.player?.destroy();
     this.drags = this.player = this.desk = null;
     this.clearFault();
     this.host.append(this.waiting);
     this.say(words, false);
+  }
+
+  /** How the model stands: what is said over a run that is not of this model, or in the place of one. */
+  stand(older: { words: string; soon: boolean }, { words, wrong }: { words: string; wrong: boolean }): void {
+    this.host.dataset["older"] = older.words;
+    this.host.classList.toggle("soon", older.soon);
+    if (this.player === null) this.say(words, wrong);
   }
 
   private async open(): Promise<void> {
@@ -98,6 +107,13 @@ export class RunPane {
     this.options.onModel?.(player, desk);
   }
 
+  /** A run of another model than the one that is shown begins with a player of its own: camera, plots, pinned runs. */
+  private hearModel(packet: Packet): void {
+    const { model } = liveHeader(packet.header as unknown as RunHeader);
+    if (this.desk !== null) this.clear("", model);
+    this.setModel(packet);
+  }
+
   private setModel(packet: Packet): void {
     const { desk, player } = this;
     if (desk === null || player === null) return this.start(packet);
@@ -115,22 +131,19 @@ export class RunPane {
   }
 
   private hear(message: Record<string, unknown>): void {
+    if (this.options.quiet === true) return;
     if (message["kind"] === "progress") this.say(String(message["words"] ?? ""), false);
     else if (message["kind"] === "model_error") this.fault(message as unknown as ModelFault);
   }
 
   private fault(fault: ModelFault): void {
     if (this.player === null) return this.say(errorText(fault), true);
-    if (this.options.quiet === true) {
-      this.host.classList.add("stale");
-      return;
-    }
+    if (this.options.quiet === true) return;
     this.banner.showFault(fault, this.desk?.live.file ?? "");
   }
 
   private clearFault(): void {
     this.banner.clear();
-    this.host.classList.remove("stale");
   }
 
   private say(words: string, wrong: boolean): void {
@@ -141,7 +154,7 @@ export class RunPane {
     this.waiting.classList.toggle("wrong", wrong);
     this.waiting.setAttribute("role", wrong ? "alert" : "status");
     const place = this.waiting.lastElementChild!;
-    if (words !== "") place.textContent = words;
+    if (words !== "" && place.textContent !== words) place.textContent = words;
   }
 
   private stateChanged(state: Connected): void {

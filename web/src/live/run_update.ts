@@ -19,6 +19,7 @@ export interface LiveHeader {
   start?: Record<string, number>;
   startChanged: Record<string, number>;
   id: number; // of the run, as in its updates; 0 if the server does not tell
+  model: number; // how many models this server opened before this one
   /** What is wrong with the file now, if the run is an older one. */
   trouble?: { message: string; line?: number | null; component?: string | null };
 }
@@ -61,7 +62,7 @@ export function liveHeader(header: RunHeader): LiveHeader {
   return {
     parameters: live.parameters ?? header.parameters, until: live.until ?? header.run.to, file: live.file ?? "",
     readOnly: live.readOnly ?? false, responseOf: live.responseOf ?? "",
-    responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, id: live.id ?? 0, ...(live.start ? { start: live.start } : {}),
+    responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, id: live.id ?? 0, model: live.model ?? 0, ...(live.start ? { start: live.start } : {}),
     ...(live.trouble ? { trouble: live.trouble } : {}),
   };
 }

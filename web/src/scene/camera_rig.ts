@@ -1,4 +1,5 @@
-// The camera: where it looks, what it is fixed to, and how hands and keys move it.
+// The camera: where it looks, what it is fixed to, and how hands and keys move it. What it begins with follows from the
+// kind of model: plane or not, where up is, what it is seen from.
 // Its state is kept in the axes of its reference (the world, the moving mass center, a body or a frame).
 
 import { OrthographicCamera, PerspectiveCamera, Vector3 } from "three";
@@ -42,12 +43,20 @@ function firstReference(header: RunHeader): Reference | null {
   return header.frames.some((frame) => frame.name === name) ? { kind: "frame", name } : null;
 }
 
+/** What the first view of a model follows from. */
+function kindOf(header: RunHeader): string {
+  const near = (axis: Vec3): number[] => axis.map((x) => Math.round(1e3 * x) + 0);
+  return JSON.stringify([near(header.up), header.plane && [near(header.plane.toward), near(header.plane.up)], firstReference(header)]);
+}
+
 export class CameraRig {
   state: CameraState;
   readonly perspective = new PerspectiveCamera((2 * Math.atan(TANGENT) * 180) / Math.PI, 1, 0.01, 100);
   readonly orthographic = new OrthographicCamera(-1, 1, 1, -1, -100, 100);
   width = 1;
   heightPixels = 1;
+  /** A person has turned the camera, has chosen how the model is seen, or works with the hands in what is seen: that stays. */
+  turned = false;
   /** Where the camera is, in the world. */
   quaternion: Quat = IDENTITY;
   target: Vec3 = [0, 0, 0];
@@ -61,13 +70,23 @@ export class CameraRig {
   constructor(header: RunHeader, framing: Framing, poses: PoseReader) {
     this.header = header;
     this.framing = () => framing;
-    this.state = {
+    this.state = this.firstState();
+    this.fitFirst(poses);
+  }
+
+  private firstState(): CameraState {
+    const { header } = this;
+    return {
       view: header.plane ? "plane" : "iso",
       projection: header.plane ? "orthographic" : "perspective",
-      reference: firstReference(header) ?? { kind: framing.travels ? "model" : "world", name: "" },
+      reference: firstReference(header) ?? { kind: this.framing().travels ? "model" : "world", name: "" },
       target: [0, 0, 0], quaternion: IDENTITY, height: 1,
     };
+  }
+
+  private fitFirst(poses: PoseReader): void {
     this.setView({ view: this.state.view as ViewName }, poses);
+    this.turned = false;
   }
 
   get camera(): PerspectiveCamera | OrthographicCamera {
@@ -83,12 +102,20 @@ export class CameraRig {
     return this.state.height / Math.max(1, this.heightPixels);
   }
 
-  setHeader(header: RunHeader, framing: () => Framing): void {
+  /** A changed model; true where it is of another kind and nobody has turned the camera: the view is chosen anew. */
+  setHeader(header: RunHeader, framing: () => Framing, poses: PoseReader): boolean {
+    const anew = !this.turned && kindOf(header) !== kindOf(this.header);
     this.header = header;
     this.framing = framing;
+    if (anew) {
+      this.state = this.firstState();
+      this.fitFirst(poses);
+      return true;
+    }
     const { kind, name } = this.state.reference;
     const known = kind === "frame" ? this.frame(name) !== undefined : kind === "world" || kind === "model" || this.body(name) >= 0;
     if (!known) this.state.reference = { kind: "world", name: "" };
+    return false;
   }
 
   setSize(width: number, height: number): void {
@@ -99,6 +126,7 @@ export class CameraRig {
   /** Another view, projection or reference; what is not named stays. */
   setView(choice: ViewChoice, poses: PoseReader): void {
     const { state } = this;
+    if (choice.view || choice.projection || choice.reference) this.turned = true;
     if (choice.projection) state.projection = choice.projection;
     if (choice.reference) this.refer(choice.reference, poses);
     if (choice.view) {
@@ -127,6 +155,7 @@ export class CameraRig {
     const up = unit(rotate(conjugate(this.upTurn), this.header.up));
     const { state } = this;
     state.view = "free";
+    this.turned = true;
     let q = multiply(turnAbout(up, -aside), state.quaternion);
     const tilted = multiply(q, turnAbout([1, 0, 0], -upward));
     const steep = dot(rotate(tilted, [0, 0, 1]), up);

@@ -95,8 +95,13 @@ export class StageView implements Panel, Staged {
 
   // -- what the player tells ---------------------------------------------------------------------
   setRuns(): void {
+    const before = this.header;
     this.drawing.setRuns(this.context.runs);
-    this.rig.setHeader(this.header, () => this.drawing.framing);
+    if (this.rig.setHeader(this.header, () => this.drawing.framing, this.drawing.poses)) {
+      this.touched = false;
+      this.rig.update(this.drawing.poses);
+      if (this.shown.grid === (before.plane === null)) this.shown.grid = this.header.plane === null;
+    } else if (!this.touched && partsOf(this.header) !== partsOf(before)) this.rig.fit(this.drawing.poses);
     clearTimeout(this.groundStale);
     this.groundStale = setTimeout(() => {
       this.drawing.setGround();
@@ -387,6 +392,11 @@ export class StageView implements Panel, Staged {
     else if (pick.kind === "body") this.context.select({ kind: "body", name: pick.name });
     else if (this.context.selection.kind !== "none") this.context.select({ kind: "none", name: "" });
   }
+}
+
+/** Which bodies and joints there are: where others come or go, the picture is fitted anew. */
+function partsOf({ bodies, joints }: RunHeader): string {
+  return [...bodies, ...joints].map(({ name }) => name).join();
 }
 
 function firstShown(header: RunHeader, seeThrough: boolean): Shown {

@@ -7,6 +7,7 @@ import type {
   StudioSettings, TextEdit,
 } from "./studio_types";
 import { type DocumentNews, stateOf } from "./document_state";
+import { type Standing, type StandingLabels, UNKNOWN, labelsOf } from "./standing";
 import { headIn, namesInside, prefixOf, problemsInside } from "./subsystems/box_names";
 import { applyPoints, difference } from "./text_positions";
 
@@ -33,11 +34,11 @@ export class StudioDocument {
   sketch: Sketch = EMPTY_SKETCH;
   /** The subsystems that lead to the one whose inside is shown; empty: the whole model. */
   box: readonly string[] = [];
-  problems: readonly Problem[] = [];
+  standing: Standing = UNKNOWN;
   /** What is worth a mark in the drawing and is no problem: joints with redundant constraints. */
   remarks: readonly Problem[] = [];
-  /** The version that the problems are of; lower than `version` while the check is under way. */
-  checkedVersion = -1;
+  /** Which of the models that the server opened this is. */
+  model = 0;
   catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
   settings: StudioSettings = { readOnly: false };
   private saved = ""; // the text that is saved, as far as this page knows
@@ -94,7 +95,9 @@ export class StudioDocument {
 
   private take(opened: OpenedStudio, compare: boolean): void {
     const had = this.version >= 0 ? this.text : null;
-    const { text, recovered, saved, ...state } = opened.document;
+    const { text, recovered, saved, model = 0, ...state } = opened.document;
+    const other = had !== null && !compare && model !== this.model;
+    this.model = model;
     this.text = text;
     this.saved = saved ?? text;
     this.recovered = recovered ?? null;
@@ -105,11 +108,25 @@ export class StudioDocument {
     if (!inside) this.box = [];
     this.sketch = (inside ? this.sketch : opened.sketch) ?? EMPTY_SKETCH;
     if (inside) void this.sketchInside();
-    this.problems = opened.problems ?? [];
-    this.checkedVersion = state.version;
+    const known = opened.settings?.server === this.settings.server && opened.standing.number < this.standing.number;
+    if (!known) this.standing = opened.standing; // what was pushed before the answer came may be newer
     if (opened.catalogue !== undefined) this.catalogue = opened.catalogue;
     if (opened.settings !== undefined) this.settings = opened.settings;
-    this.tell({ kind: "opened", mine: compare && had !== null && had !== text ? had : null });
+    this.tell({ kind: "opened", mine: compare && had !== null && had !== text ? had : null, other });
+  }
+
+  get problems(): readonly Problem[] {
+    return this.standing.problems;
+  }
+
+  /** The version that the record of how the model stands is of; lower than `version` while the check is under way. */
+  get checkedVersion(): number {
+    return this.standing.version;
+  }
+
+  /** The words of all labels that tell a state. */
+  get labels(): StandingLabels {
+    return labelsOf(this.standing, this.version);
   }
 
   get dirty(): boolean {
@@ -296,7 +313,7 @@ export class StudioDocument {
   setRemarks(words: Record<string, string>): void {
     const plain = { field: null, port: null, line: null, span: null, cures: [] };
     this.remarks = Object.entries(words).map(([component, message]) => ({ ...plain, message, severity: "note", component }));
-    this.tell({ kind: "problems" });
+    this.tell({ kind: "remarks" });
   }
 
   /** Any other question, asked when all changes before it are answered. */
@@ -347,12 +364,12 @@ export class StudioDocument {
       if (this.box.length > 0) return void this.sketchInside();
       this.sketch = message["sketch"] as Sketch;
       this.tell({ kind: "sketch" });
-    } else if (message["kind"] === "problems") {
-      this.problems = (message["problems"] as Problem[] | undefined) ?? [];
-      this.checkedVersion = Number(message["version"]);
-      this.tell({ kind: "problems" });
+    } else if (message["kind"] === "standing") {
+      const standing = message as unknown as Standing;
+      if (standing.number < this.standing.number) return;
+      this.standing = standing;
+      this.tell({ kind: "standing" });
     } else if (message["kind"] === "reopen") void this.open().catch(() => undefined);
-    else if (message["kind"] === "run_state") this.tell({ kind: "run", state: String(message["state"]), words: String(message["words"] ?? "") });
     else if (message["kind"] === "disk")
       this.tell({ kind: "disk", words: String(message["words"] ?? ""), conflict: message["conflict"] === true, trouble: message["trouble"] === true });
   }

@@ -5,13 +5,13 @@ import type { DocumentState, TextEdit } from "./studio_types";
 /** What listeners are told. Edits are code points of `before`. */
 export type DocumentNews =
   | { kind: "text"; before: string; edits: readonly TextEdit[]; own: boolean }
-  | { kind: "opened"; mine: string | null } // mine: the text this page had, where the server has another
+  | { kind: "opened"; mine: string | null; other: boolean } // mine: the text this page had, where the server has another; other: another model
   | { kind: "state" }
   | { kind: "sketch" }
   | { kind: "box" } // another subsystem was opened, or closed
-  | { kind: "problems" }
-  | { kind: "disk"; words: string; conflict: boolean; trouble: boolean }
-  | { kind: "run"; state: string; words: string };
+  | { kind: "standing" }
+  | { kind: "remarks" }
+  | { kind: "disk"; words: string; conflict: boolean; trouble: boolean };
 
 export function stateOf(message: object): Partial<DocumentState> {
   const given = message as Partial<DocumentState>;

@@ -2,6 +2,7 @@
 
 import { button, make, write } from "../ui/elements";
 import { iconButton } from "../ui/icons";
+import type { StandingLabels } from "./standing";
 
 export interface HeaderActions {
   undo(): void;
@@ -20,10 +21,7 @@ export interface HeaderState {
   canUndo: boolean;
   canRedo: boolean;
   readOnly: boolean;
-  errors: number;
-  warnings: number;
-  checking: boolean;
-  run: string; // "runs", "compiling" ...
+  labels: StandingLabels;
   lost: boolean;
 }
 
@@ -74,15 +72,8 @@ export class StudioHeader {
     this.redo.disabled = state.readOnly || state.lost || !state.canRedo;
     this.save.disabled = state.readOnly || state.lost;
     this.tidy.disabled = state.readOnly || state.lost;
-    const { errors, warnings } = state;
-    write(this.check, checkWords(errors, warnings, state.checking), { "data-state": state.checking ? "checking" : errors > 0 ? "bad" : warnings > 0 ? "warn" : "good" });
-    write(this.run, state.lost ? "no server" : state.readOnly ? `read-only${state.run === "" ? "" : `, ${state.run}`}` : state.run);
+    const { run, check } = state.labels;
+    write(this.check, check.words, { "data-state": check.state });
+    write(this.run, state.lost ? "no server" : state.readOnly ? `read-only, ${run}` : run);
   }
-}
-
-export function checkWords(errors: number, warnings: number, checking: boolean): string {
-  if (checking) return "checking …";
-  const count = (n: number, word: string): string[] => (n === 0 ? [] : [`${n} ${word}${n === 1 ? "" : "s"}`]);
-  const found = [...count(errors, "error"), ...count(warnings, "warning")];
-  return found.length === 0 ? "✓ no errors" : found.join(", ");
 }

@@ -19,11 +19,12 @@ import tableStyles from "./inspector/table_form.css?inline";
 import { LibraryLink } from "./library/library_link";
 import { Notices } from "./notices";
 import { Panes } from "./panes";
-import { ProblemsPanel, countProblems } from "./problems/problems_panel";
+import { ProblemsPanel } from "./problems/problems_panel";
 import { RunLink } from "./run_link";
 import { askFileName, askOverwrite, askUnsaved } from "./save_dialog";
 import { BoxTrail } from "./subsystems/box_trail";
 import { SideTabs } from "./side_tabs";
+import { countProblems, labelsOf } from "./standing";
 import { StudiesPanel } from "./studies/studies_panel";
 import { addPageKeys } from "./studio_keys";
 import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
@@ -38,7 +39,6 @@ export interface StudioMakers {
 }
 
 const THEME = "kinode-studio-theme";
-const RUN_WORDS: Record<string, string> = { running: "compiles and runs …", shown: "run is up to date", failed: "does not run", stale: "last good run", empty: "nothing to run yet" };
 const SAID = new Set(["delete", "rename", "group", "paste", "duplicate", "tidy", "disconnect", "enclose", "dissolve", "insert"]);
 
 /** What tests and programs that drive the page find as window.kinodeStudio. */
@@ -62,7 +62,7 @@ export class StudioPage implements StudioContext {
   private parts: StudioPart[] = [];
   private panes: Panes | null = null;
   private side: SideTabs | null = null;
-  private runWords = "";
+  private problems = ""; // that the parts were told of
   private readonly runLink = new RunLink((name) => this.selectFromRun(name));
   private readonly trail: BoxTrail;
 
@@ -83,7 +83,6 @@ export class StudioPage implements StudioContext {
     this.document.listen((news) => this.hear(news));
     new LibraryLink(this.document, connection, () => this.parts[1]?.sketchChanged?.());
     connection.onState((state) => this.stateChanged(state));
-    connection.onPush((message) => this.hearRun(message));
     addPageKeys({
       undo: () => this.undo(), redo: () => this.redo(), save: () => void this.save(), help: () => openHelp(this.root), gallery: () => this.gallery(), nextPane: (step) => this.nextPane(step),
     });
@@ -134,6 +133,7 @@ export class StudioPage implements StudioContext {
       const answer = await this.document.gesture(gesture, box);
       const { renamed } = answer;
       if (renamed !== undefined && this.chosen.some((name) => name in renamed)) this.select(this.chosen.map((name) => renamed[name] ?? name), "page");
+      if (gesture.do === "tidy") for (const part of this.parts) part.placedAnew?.(answer.version);
       if (SAID.has(gesture.do) && answer.words) this.say(answer.words);
       return answer;
     }, gesture);
@@ -190,8 +190,6 @@ export class StudioPage implements StudioContext {
     if (keep === "stay") return false;
     if (keep === "save") await this.save();
     if (keep === "save" && this.document.dirty) return false;
-    this.select([], "page");
-    this.clearRun("Nothing runs yet.");
     await this.document.openOther(what, keep === "discard");
     return true;
   }
@@ -227,27 +225,25 @@ export class StudioPage implements StudioContext {
   }
 
   private hear(news: DocumentNews): void {
-    if (news.kind === "opened") this.opened(news.mine);
+    if (news.kind === "opened") this.opened(news.mine, news.other);
     else if (news.kind === "box") this.select([], "page");
     else if (news.kind === "sketch") {
       const names = new Set(this.document.sketch.boxes.flatMap((box) => [box.name, box.owner]));
       // While a text is being typed parts come and go: what is chosen is dropped where the text is whole without it.
-      const whole = countProblems(this.document.problems).errors === 0;
-      if (whole && this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
+      if (this.document.standing.whole && this.chosen.some((name) => !names.has(name)) && !this.document.busy) this.select(this.chosen.filter((name) => names.has(name)), "page");
       for (const part of this.parts) part.sketchChanged?.();
-    } else if (news.kind === "problems") this.problemsChanged();
-    else if (news.kind === "disk") {
+    } else if (news.kind === "disk") {
       if (news.conflict) this.askDisk(news.words);
       else this.say(news.words, news.trouble ? "error" : "note");
-    } else if (news.kind === "run") {
-      if (news.state === "empty") this.clearRun(sentence(news.words));
-      const none = news.state === "stale" && (this.run?.player ?? null) === null; // it never ran
-      this.setRunWords(none ? "not whole yet" : (RUN_WORDS[news.state] ?? news.state));
     }
     if (news.kind !== "sketch") this.showState();
   }
 
-  private opened(mine: string | null): void {
+  private opened(mine: string | null, other: boolean): void {
+    if (other) {
+      this.select([], "page");
+      this.clearRun("Nothing runs yet.", this.document.model);
+    }
     const typed = this.text?.text ?? null; // with what the server never got
     const first = this.parts.length === 0;
     if (first) this.build();
@@ -266,7 +262,7 @@ export class StudioPage implements StudioContext {
     const { trouble } = this.document.settings;
     if (trouble) this.say(trouble, "error");
     for (const part of this.parts) part.sketchChanged?.();
-    this.problemsChanged();
+    this.problems = "";
   }
 
   private askDisk(words: string): void {
@@ -275,31 +271,25 @@ export class StudioPage implements StudioContext {
     ], true);
   }
 
-  private hearRun(message: Record<string, unknown>): void {
-    if (message["kind"] === "progress") this.setRunWords(String(message["words"] ?? ""));
-  }
-
-  private clearRun(words: string): void {
-    this.run?.clear(words);
+  private clearRun(words: string, model?: number): void {
+    this.run?.clear(words, model);
+    if ((this.run?.player ?? null) !== null) return;
     for (const part of this.parts) part.runChanged?.(null);
   }
 
-  private setRunWords(words: string): void {
-    this.runWords = words;
-    this.showState();
-  }
-
-  private problemsChanged(): void {
-    const { errors, warnings } = countProblems(this.document.problems);
-    this.side?.badge("Problems", errors + warnings === 0 ? "" : String(errors + warnings), errors > 0 ? "bad" : "warn");
-    for (const part of this.parts) part.problemsChanged?.();
-    this.showState();
-  }
-
+  /** Every label that tells a state, from the one record of how the model stands. */
   private showState(): void {
-    const { state, problems, checkedVersion, version } = this.document;
-    const lost = this.connection.state === "lost";
-    this.header.show({ ...state, ...countProblems(problems), readOnly: this.readOnly, checking: checkedVersion < version, run: this.runWords, lost });
+    const { state, standing, version } = this.document;
+    const { errors, warnings } = countProblems(standing.problems);
+    const labels = labelsOf(standing, version, (this.run?.player ?? null) !== null);
+    if (labels.noRun && this.run?.player) this.clearRun("");
+    this.run?.stand(labels.older, labels.instead);
+    this.side?.badge("Problems", errors + warnings === 0 ? "" : String(errors + warnings), errors > 0 ? "bad" : "warn");
+    for (const part of this.parts) part.standingChanged?.(labels);
+    const problems = JSON.stringify([standing.problems, this.document.remarks]);
+    if (problems !== this.problems) for (const part of this.parts) part.problemsChanged?.();
+    this.problems = problems;
+    this.header.show({ ...state, readOnly: this.readOnly, labels, lost: this.connection.state === "lost" });
   }
 
   // -- the parts -----------------------------------------------------------------------------------------------------------
@@ -325,9 +315,9 @@ export class StudioPage implements StudioContext {
     this.run = new RunPane(run, this.connection, {
       waiting: "Nothing runs yet.", quiet: true, theme: this.theme, first: "Plots",
       onModel: (player, desk) => {
-        if (this.runWords === "") this.setRunWords(RUN_WORDS["shown"]!); // it ran before the page was opened
         this.runLink.follow(player);
         for (const part of this.parts) (part.setDesk?.(desk), part.runChanged?.(player));
+        this.showState();
         new MutationObserver(() => this.setTheme(player.theme, true)).observe(player.root, { attributes: true, attributeFilter: ["data-theme"] });
       },
     });
@@ -367,10 +357,6 @@ export class StudioPage implements StudioContext {
   private resized(): void {
     for (const part of this.parts) part.resized?.();
   }
-}
-
-function sentence(words: string): string {
-  return words === "" ? "" : `${words[0]!.toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
 }
 
 function firstTheme(): Theme {

@@ -1,6 +1,7 @@
 // What the studio's page and its server say to each other, and what the parts of the page know of one another.
 // Positions in texts are code points, as Python counts them; text_positions.ts converts.
 
+import type { Standing, StandingLabels } from "./standing";
 import type { Theme } from "../panel";
 import type { LiveDesk } from "../live/live_desk";
 import type { Player } from "../player";
@@ -25,6 +26,8 @@ export interface DocumentData extends DocumentState {
   recovered: { when: string; words: string } | null;
   /** What is saved, where that is another text. */
   saved?: string | null;
+  /** How many models the server opened before this one. */
+  model?: number;
 }
 
 export interface StudioSettings {
@@ -48,7 +51,7 @@ export interface OpenedStudio {
   document: DocumentData;
   sketch: Sketch;
   catalogue: Catalogue;
-  problems: Problem[];
+  standing: Standing;
   settings: StudioSettings;
   /** What became of the text of a page that came back. */
   handed?: "same" | "merged" | "conflict";
@@ -322,9 +325,14 @@ export interface StudioPart {
   readonly element: HTMLElement;
   /** The drawing changed, or another document was opened. */
   sketchChanged?(): void;
+  /** All parts of the drawing were placed anew by this version. */
+  placedAnew?(version: number): void;
   selectionChanged?(from: string): void;
   hoverChanged?(): void;
+  /** Problems or remarks have changed. */
   problemsChanged?(): void;
+  /** How the model stands has changed, or the newest text. */
+  standingChanged?(labels: StandingLabels): void;
   themeChanged?(): void;
   /** The desk of the run that is shown, before `runChanged`. */
   setDesk?(desk: LiveDesk): void;

@@ -104,6 +104,27 @@ describe("the camera", () => {
     expect(rigOf(syntheticRun()).rig.state.reference.kind).toBe("world");
   });
 
+  it("is chosen anew for a model of another kind, unless somebody has turned it", () => {
+    const aside = syntheticRun({ header: { plane: { right: [1, 0, 0], up: [0, 0, 1], toward: [0, -1, 0] } } });
+    const flat = syntheticRun({ header: { up: [0, 1, 0], plane: { right: [1, 0, 0], up: [0, 1, 0], toward: [0, 0, 1] } } });
+    const poses = new PoseReader(flat);
+    const toward = (rig: CameraRig): Vec3 => rotate(rig.state.quaternion, [0, 0, 1]);
+    const untouched = rigOf(aside).rig;
+    untouched.zoom(1.5); // nearer is no other side
+    expect(untouched.setHeader(flat.header, () => findFraming(flat, poses), poses)).toBe(true);
+    toward(untouched).forEach((x, k) => expect(x).toBeCloseTo([0, 0, 1][k]!, 12)); // the mechanism moves in the picture, not across it
+    for (const point of findFraming(flat, poses).points) {
+      untouched.update(poses);
+      expect(untouched.project(point).visible).toBe(true);
+    }
+    expect(untouched.setHeader({ ...flat.header, size: 2 }, () => findFraming(flat, poses), poses)).toBe(false);
+    const turned = rigOf(aside).rig;
+    turned.orbit(0.1, 0.1);
+    const before = turned.state;
+    expect(turned.setHeader(flat.header, () => findFraming(flat, poses), poses)).toBe(false);
+    expect(turned.state).toBe(before);
+  });
+
   it("does not tip over", () => {
     const { rig } = rigOf(syntheticRun());
     for (let k = 0; k < 100; k++) rig.orbit(0.1, 0.2);

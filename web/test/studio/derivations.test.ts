@@ -6,7 +6,7 @@ import { stepTo } from "../../src/studio/derivations/explain_panel";
 import { formsOf } from "../../src/studio/derivations/formulas_panel";
 import { PaneLink } from "../../src/studio/derivations/pane_link";
 import { ownersOf } from "../../src/studio/derivations/symbol_marks";
-import { badgeWords, differenceText, sortComparisons, summarize } from "../../src/studio/derivations/verify_panel";
+import { differenceText, sortComparisons, summarize } from "../../src/studio/derivations/verify_panel";
 import type { SketchLink } from "../../src/studio/studio_types";
 import { joinLinks } from "../../src/studio/values/link_values";
 
@@ -34,13 +34,6 @@ const row = (one: string, two: string, difference: number | null, more: Partial<
   ({ quantity: "accelerations", one, two, difference, tolerance: 1e-9, where: "state 0", ok: difference !== null && difference <= 1e-9, seconds: 0.1, ...more });
 
 describe("comparisons", () => {
-  it("says the state in words, not by color alone", () => {
-    expect(badgeWords({ state: "agrees" })).toBe("✓ derivations agree");
-    expect(badgeWords({ state: "differs" })).toBe("✕ derivations differ");
-    expect(badgeWords({ state: "running", share: 0.42 })).toBe("… comparing 42 %");
-    expect(badgeWords({ state: "unfinished" })).toContain("not whole");
-  });
-
   it("writes differences, those that are no number too", () => {
     expect([0, 1.23e-15, null].map(differenceText)).toEqual(["0", "1.2e-15", "not a number"]);
   });

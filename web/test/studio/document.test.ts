@@ -11,7 +11,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0
 function openedAnswer(seq: number, text: string, version: number): Record<string, unknown> {
   return {
     seq, kind: "studio_open", document: { text, version, dirty: false, canUndo: false, canRedo: false, file: "arm.yaml", recovered: null },
-    sketch: SKETCH, catalogue: { domains: [], kinds: [], groups: [] }, problems: [], settings: { readOnly: false },
+    sketch: SKETCH, catalogue: { domains: [], kinds: [], groups: [] }, standing: { number: 1, version: 1, whole: true, problems: [], run: { state: "shown", words: "" }, proof: { state: "asleep", words: "" } }, settings: { readOnly: false },
   };
 }
 
@@ -71,6 +71,20 @@ describe("the document of the page", () => {
     ]);
   });
 
+  it("keeps the later record of how the model stands, whichever way it came", async () => {
+    const { socket, document, news } = await openDocument("abc");
+    const standing = (number: number, state: string): Record<string, unknown> =>
+      ({ number, version: 1, whole: true, problems: [], run: { state, words: "" }, proof: { state: "asleep", words: "" } });
+    socket.answer({ kind: "standing", ...standing(6, "shown") });
+    socket.answer({ kind: "standing", ...standing(5, "running") });
+    const opening = document.open();
+    socket.answer({ ...openedAnswer(2, "abc", 1), standing: standing(4, "running") }); // written before the push, and sent after it
+    await opening;
+    expect(document.standing.run.state).toBe("shown");
+    expect(news.filter(({ kind }) => kind === "standing").length).toBe(1);
+    expect(document.labels.run).toBe("run is up to date");
+  });
+
   it("takes an edit once, though it is answered and pushed, in either order", async () => {
     const { socket, document } = await openDocument("abc");
     const asked = document.gesture({ do: "text", edits: [[3, 3, "!"]] });
@@ -114,7 +128,7 @@ describe("the document of the page", () => {
     const opening = document.open(true);
     socket.answer(openedAnswer(2, "saved", 1));
     await opening;
-    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more" });
+    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more", other: false });
     expect(document.text).toBe("saved");
     const back = document.replaceText("saved and more");
     await tick();
@@ -136,13 +150,13 @@ describe("the document of the page", () => {
     socket.answer({ ...openedAnswer(2, "saved and more and typed", 1), handed: "merged" });
     await back;
     expect(document).toMatchObject({ text: "saved and more and typed", version: 1 });
-    expect(news.at(-1)).toEqual({ kind: "opened", mine: null });
+    expect(news.at(-1)).toEqual({ kind: "opened", mine: null, other: false });
     document.settings = { readOnly: false, server: "two", source: {} };
     const clash = document.comeBack(document.text);
     await tick();
     expect(socket.sent[2]).toMatchObject({ kind: "hand_over", known: null });
     socket.answer({ ...openedAnswer(3, "another", 1), handed: "conflict" });
     await clash;
-    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more and typed" });
+    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more and typed", other: false });
   });
 });

@@ -64,7 +64,7 @@ describe("the link to the library", () => {
     const opening = document.open();
     socket.answer({
       seq: 1, kind: "studio_open", document: { text: "", version: 1, dirty: false, canUndo: false, canRedo: false, file: "a.yaml", recovered: null },
-      sketch: { version: 1, extent: [0, 0, 1, 1], boxes: [], links: [] }, problems: [], settings: { readOnly: false }, catalogue: { domains: [], kinds: [], groups: [] },
+      sketch: { version: 1, extent: [0, 0, 1, 1], boxes: [], links: [] }, standing: { number: 1, version: 1, whole: true, problems: [], run: { state: "shown", words: "" }, proof: { state: "asleep", words: "" } }, settings: { readOnly: false }, catalogue: { domains: [], kinds: [], groups: [] },
     });
     await opening;
     await new Promise((resolve) => setTimeout(resolve, 0));

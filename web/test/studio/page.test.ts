@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { checkWords } from "../../src/studio/header";
 import { fits } from "../../src/studio/inspector/field_row";
 import { keptText } from "../../src/studio/inspector/live_slider";
 import { readTarget } from "../../src/studio/inspector/port_rows";
 import { limitSizes, readSizes } from "../../src/studio/panes";
-import { countProblems, placeWords } from "../../src/studio/problems/problems_panel";
+import { placeWords } from "../../src/studio/problems/problems_panel";
 import { findInRun } from "../../src/studio/run_link";
 import { withEnding } from "../../src/studio/save_dialog";
 import { pageAction } from "../../src/studio/studio_keys";
@@ -38,14 +37,6 @@ describe("keys of the page", () => {
 });
 
 describe("words of the page", () => {
-  it("counts errors and warnings", () => {
-    expect(checkWords(0, 0, false)).toBe("✓ no errors");
-    expect(checkWords(1, 2, false)).toBe("1 error, 2 warnings");
-    expect(checkWords(1, 0, true)).toBe("checking …");
-    const problem = { message: "", component: null, field: null, port: null, line: null, span: null, cures: [] };
-    expect(countProblems([{ ...problem, severity: "error" }, { ...problem, severity: "note" }])).toEqual({ errors: 1, warnings: 0 });
-  });
-
   it("names the place of a problem", () => {
     expect(placeWords({ line: 12, component: "motor", field: "shaft", port: null })).toBe("line 12, motor.shaft:");
     expect(placeWords({ line: null, component: "motor", field: null, port: "plus" })).toBe("motor.plus:");

@@ -16,7 +16,7 @@ async function openDocument(problems: Problem[] = []): Promise<{ socket: FakeSoc
   const opening = document.open();
   socket.answer({
     seq: 1, kind: "studio_open", document: { text: "", version: 1, dirty: false, canUndo: false, canRedo: false, file: "axis.yaml", recovered: null },
-    sketch: sketch("arm", "drive"), problems, settings: { readOnly: false },
+    sketch: sketch("arm", "drive"), standing: { number: 1, version: 1, whole: true, problems, run: { state: "shown", words: "" }, proof: { state: "asleep", words: "" } }, settings: { readOnly: false },
   });
   await opening;
   return { socket, document, sent: () => socket.sent[socket.sent.length - 1]! };

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_calls.derivative_request import DerivativeRequest
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import unknown
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,19 +12,18 @@ inputs           all inputs; or one of them by its name
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.load_uniqueness import is_shared
 from kinode.errors import ArgumentError
-from kinode.kernels.derivatives.derived_values import WORDS, shape_of
-from kinode.kernels.derivatives.directions import count_columns
+from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS, count_columns, shape_of
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.model.base.fields import short, unknown
 from kinode.model.quantity_names import find_quantity
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -144,7 +143,7 @@ def expand_names(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_shared(dynamics: Dynamics, name: str) -> bool:
     """Whether a quantity depends on how redundant reactions are shared."""
-    if name in WORDS:
+    if name in OF_SYSTEMS:
         return False
     quantity = find_quantity(dynamics.system, name)
     if not is_shared(dynamics, quantity):

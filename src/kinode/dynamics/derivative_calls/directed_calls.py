@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from kinode.errors import ArgumentError, Error
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

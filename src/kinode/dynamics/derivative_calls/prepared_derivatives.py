@@ -20,7 +20,7 @@ from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit.python_calls import builtin_function
 from kinode.kernels.compiled_kernels import Kernels
-from kinode.kernels.derivatives.derived_values import WORDS
+from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.kernels.tree_size import is_large
@@ -223,8 +223,8 @@ def split_request(dynamics: Dynamics, request: DerivativeRequest) -> list[Deriva
         return []
     if is_loop_code(dynamics.topology, along):
         return []
-    quantities = tuple(name for name in request.of if name not in WORDS)
-    groups = [(name,) for name in request.of if name in WORDS] + ([quantities] if quantities else [])
+    quantities = tuple(name for name in request.of if name not in OF_SYSTEMS)
+    groups = [(name,) for name in request.of if name in OF_SYSTEMS] + ([quantities] if quantities else [])
     return [read_request(dynamics, names, tuple(request.by)) for names in groups] if len(groups) > 1 else []
 
 

@@ -45,6 +45,6 @@ def check_positions(dynamics: Dynamics, of: str, point: EvaluationPoint, result:
 
 def _count_extra(dynamics: Dynamics, point: EvaluationPoint) -> int:
     """The freedoms of a position beyond those of others; none where the constraint rows are not finite."""
-    rows = list(dynamics.closure.rows)
-    G = dynamics.loops.evaluate(point)[1][rows]
-    return len(rows) - find_rank(G) if np.isfinite(G).all() else 0
+    closure = dynamics.closure
+    G = dynamics.loops.evaluate(point)[1][closure.used]
+    return max(0, len(closure.rows) - find_rank(G)) if np.isfinite(G).all() else 0

@@ -15,11 +15,11 @@ from kinode.errors import ModelError
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.following_frames import standing
 from kinode.model.quantity_names import QuantityName
-from kinode.multibody.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
     from kinode.dynamics.state_batches.state_batch import StateBatch
+    from kinode.multibody.snapshot import Snapshot
 
 
 def check_frames(
@@ -61,6 +61,7 @@ def find_lost(snapshot: Snapshot, frames: Sequence[str]) -> tuple[str, str] | No
 
 def snapshot_of(dynamics: Dynamics, states: StateBatch, row: int) -> Snapshot:
     """One state of a batch."""
+    from kinode.multibody.snapshot import Snapshot  # a frame is lost seldom
 
     def pick(x: Array, size: int) -> Array:
         return x[row] if np.ndim(x) > size else x

@@ -113,8 +113,12 @@ class Assembler:
         return x
 
     def anchor(self, x: Array) -> Anchor:
-        """A closed position as an anchor."""
+        """A closed position as an anchor; guesses that only these numbers allow to keep are not kept."""
         kept = self._keeps(x, self.guessed)
+        if kept and self.guessed.any():
+            n, A = self.problem.n_u, self.problem.equations(x)[1]
+            free, guessed = ~self.exact[:n], self.guessed[:n]
+            kept = find_rank(A[:, free & ~guessed]) == find_rank(A[:, free])
         assembler = self.with_guesses_kept if kept else self
         A = assembler.problem.equations(x)[1][:, ~assembler.exact[: self.problem.n_u]]
         return Anchor(x, self.exact, self.guessed, kept, A.shape[1] - find_rank(A))
@@ -267,7 +271,7 @@ class Assembler:
             return r[group.rows], A[group.rows]
 
         ease = None
-        if weights is not None:
+        if weights is not None and len(group.free):
             n = len(group.free)
             ease = self.problem.units[:n] * np.sqrt(weights.max() / weights[:n])
         return close_rows(rows, self.problem.advance, x, group.free, ease)

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
-
-from kinode.named_tuples import NamedTuple
+from typing import NamedTuple
 
 USERS = ("numpy.linalg", "scipy.linalg")  # modules that call a BLAS of their package's own
 

@@ -8,7 +8,7 @@ and for a quaternion the rotation vector from the requested orientation to the a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from kinode.algebra.spatial import rotation_from_quaternion
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint, coordinate_names
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.kernels.call_arguments import Arguments

@@ -10,7 +10,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.loop_poses import LoopPoses, PoseLayout
 from kinode.errors import AssemblyError
 from kinode.jit import code_cache
-from kinode.jit.loading.object_code import keep
+from kinode.jit.machine_code import keep
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.constraints.constraint import POSITIONS
@@ -102,7 +102,7 @@ class LoopEquations:
     def judge(self, point: EvaluationPoint, closure: Closure) -> tuple[float, int]:
         """The largest closure error of a point, and the number of its freedoms beyond those of the closure."""
         c, G, _ = self.evaluate(point)
-        return float(abs(c).max(initial=0.0)), len(closure.rows) - find_rank(G[list(closure.rows)])
+        return float(abs(c).max(initial=0.0)), max(0, len(closure.rows) - find_rank(G[closure.used]))
 
     def self_stresses(self, point: EvaluationPoint) -> Array:
         """Basis of the self-stress states, one in each column: multipliers of all rows that balance each other."""
@@ -119,4 +119,5 @@ class LoopEquations:
             c, G, _ = self.evaluate(there.replaced(q=q))
             return c, G
 
-        return find_closure(rows, self.topology.advance_q, point.q, self.position_rows, self.length)
+        driven = any(joint.driven for joint in self.topology.system.joints.values())
+        return find_closure(rows, self.topology.advance_q, point.q, self.position_rows, self.length, driven)

@@ -6,7 +6,7 @@ values or, where these cannot be assembled, the first that can.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -23,7 +23,7 @@ from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.state import State
 from kinode.paused_collection import paused_collection
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
-from kinode.structure.topology import Topology, has_friction
+from kinode.structure.topology import RowGroup, Topology, has_friction
 
 if TYPE_CHECKING:  # many runs do without
     from kinode.dynamics.initialization.assembler import Anchor, Assembler
@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # many runs do without
     from kinode.dynamics.initialization.warm_starts.warm_start import WarmStart
     from kinode.multibody.composition import Composition
     from kinode.structure.loop_closure import Closure
+
+COMBINED_UP_TO = 80  # links of a mechanism: straight-line code, which alone combines rows, takes long to compile beyond
 
 
 class Start:
@@ -59,10 +61,11 @@ class Start:
         self.arguments, self.rows = arguments, rows
         self._formulation, self._find_composition = formulation, find_composition
         self._closure: Closure | None = None
+        # Of all rows that were in use: runs that have begun hold addresses in their code, and earlier rows come back.
+        self._kernels_of_rows: dict[tuple[tuple[int, ...], tuple[RowGroup, ...]], Kernels] = {}
         self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
         self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
-        self._free_joints: tuple[Mapping[str, slice], Sequence[str]] | None = None  # where nothing is to be solved
         self._quantities: StartQuantities | None = None
         self._counting: Array | None = None  # parameters that a start depends on, once that is known for good
         self._judged: tuple[Any, tuple[float, int]] | None = None  # the last start, and what was found
@@ -173,7 +176,7 @@ class Start:
 
     def use_rows(self, rows: tuple[int, ...]) -> None:
         """Take other independent constraint rows, which the caller knows to serve."""
-        self._closure = replace(self.closure, rows=rows)
+        self._closure = self._combinable(self.closure, rows)
         for name in ("_closed_topology", "_closed_kernels"):
             self.__dict__.pop(name, None)
 
@@ -187,9 +190,7 @@ class Start:
         """The independent constraint rows, found at the first closed state."""
         if self._closure is None:
             point = self.point(state, p, inputs)
-            closure = self.loops.find_closure(point)
-            if self.rows is not None:
-                closure = replace(closure, rows=self.rows)
+            closure = self._combinable(self.loops.find_closure(point), self.rows)
             if has_friction(self.arguments.system):
                 from kinode.multibody.restraints.coupled_friction import check_unique
                 from kinode.multibody.snapshot import Snapshot
@@ -197,6 +198,13 @@ class Start:
                 check_unique(Snapshot(self.open_topology, point), self.loops.self_stresses(point))
             self._closure = closure
         return self._closure
+
+    def _combinable(self, closure: Closure, rows: tuple[int, ...] | None) -> Closure:
+        """The closure with given rows, and with the groups that the kernels combine: those of which it has as many."""
+        rows = closure.rows if rows is None else rows
+        combined = closure.groups if len(self.open_topology.tree.nodes) <= COMBINED_UP_TO else ()
+        groups = tuple(group for group in combined if len(set(group.rows) & set(rows)) == group.rank)
+        return replace(closure, rows=rows, groups=groups)
 
     def judge(self, point: EvaluationPoint) -> tuple[float, int]:
         """The largest closure error of a start, and its freedoms beyond those of the closure; once for each start.
@@ -216,7 +224,7 @@ class Start:
 
         closure = self.closure
         G = self.loops.evaluate(point)[1]
-        if rows_serve(G, closure.rows):
+        if rows_serve(G, closure.used, len(closure.rows)):
             return
         here = self.loops.find_closure(point)
         if len(here.rows) != len(closure.rows):
@@ -230,7 +238,7 @@ class Start:
             return
         own = self.loops.evaluate(self.point(self.initial))[1]
         better = choose_rows([own, G], self.loops.position_rows)
-        if not (rows_serve(own, better) and rows_serve(G, better)):
+        if not all(rows_serve(each, better, len(better)) for each in (own, G)):
             raise OtherRowsError(
                 "no choice of constraint equations serves both these values and the model's own", here.rows
             )
@@ -247,7 +255,7 @@ class Start:
 
     @cached_property
     def _closed_topology(self) -> Topology:
-        return self.open_topology.with_rows(self.closure.rows)
+        return self._closed_kernels.topology
 
     @property
     def kernels(self) -> Kernels:
@@ -256,7 +264,14 @@ class Start:
 
     @cached_property
     def _closed_kernels(self) -> Kernels:
-        return Kernels(self._closed_topology, self._formulation, self._find_composition, self._check_inertia)
+        closure = self.closure
+        if (known := self._kernels_of_rows.get((closure.rows, closure.groups))) is not None:
+            return known
+        scale = tuple(map(float, self.loops.scale)) if closure.groups else ()
+        topology = self.open_topology.with_rows(closure.rows, closure.groups, scale)
+        kernels = Kernels(topology, self._formulation, self._find_composition, self._check_inertia)
+        self._kernels_of_rows[closure.rows, closure.groups] = kernels
+        return kernels
 
     # -- states ------------------------------------------------------------------------------------
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
@@ -299,32 +314,34 @@ class Start:
 
     def _assemble(self, values: InitialValues, t: float, p: Any, inputs: Any) -> tuple[Array, Array]:
         """Coordinates and speeds of the closed position nearest to initial values."""
+        if self._is_free:
+            return self._place(values)
         from kinode.dynamics.initialization.initial_speeds import solve_speeds
 
-        if self._free_joints is not None:
-            return self._place(values, *self._free_joints)
         assembler, topology = self.assembler(values, t, p, inputs), self.open_topology
         x = None if self._anchor is None else assembler.follow(self._anchor)
         if self._anchor is not None and x is not None and self.warm_start is None:
             self.warm_start = assembler.warm_start(self._anchor)
         if x is None:
             x = assembler.solve_positions()
-        if not assembler.problem.bound:
-            self._free_joints = assembler.problem.q_of, assembler.problem.names
         problem = assembler.problem  # gears alone have no rows of positions: there is nothing to follow
-        if self._anchor is None and problem.bound and problem.groups and values is self.initial_values:
+        if self._anchor is None and problem.groups and values is self.initial_values:
             self._anchor = assembler.anchor(x)
         return x[: topology.n_q], solve_speeds(problem, x)[: topology.n_u]
 
-    def _place(
-        self, values: InitialValues, q_of: Mapping[str, slice], names: Sequence[str]
-    ) -> tuple[Array, Array]:  # fmt: skip
+    @cached_property
+    def _is_free(self) -> bool:
+        """Whether no coordinate depends on another: there are no loops, constraints and gears."""
+        return not self.open_topology.constrained and not self.open_topology.couplings
+
+    def _place(self, values: InitialValues) -> tuple[Array, Array]:
         """Coordinates and speeds as they are requested, where no coordinate depends on another."""
-        q, joints = np.zeros(self.open_topology.n_q), values.joints
+        q, joints, q_of = np.zeros(self.open_topology.n_q), values.joints, self.open_topology.q_of
         for name, where in q_of.items():
             if name in joints:
                 q[where] = joints[name].q
-        return q, np.concatenate([EMPTY, *(joints[name].u(q[q_of[name]]) for name in names)])
+        moving = (name for name, where in self.open_topology.u_of.items() if where.stop > where.start)
+        return q, np.concatenate([EMPTY, *(joints[name].u(q[q_of[name]]) for name in moving)])
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         from kinode.dynamics.initialization.dense_threads import one_thread

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import Machine
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.start_outputs import consistent_values, find_followers, find_zeros, network_values

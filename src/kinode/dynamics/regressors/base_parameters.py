@@ -7,13 +7,13 @@ moments and inertias of the bodies that carry it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.regressors.inertial_regressor import Regressor

@@ -9,6 +9,7 @@ depend on units.  Every course is scaled to the most that its limits allow, so t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import unknown
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

@@ -11,6 +11,7 @@ parameterization of rigid-body inertia", the same journal, 7, 2022).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from kinode.dynamics.regressors.base_parameters import BaseParameters
 from kinode.dynamics.regressors.inertial_regressor import VISCOUS
 from kinode.dynamics.regressors.probed_system import NUMBERS
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.regressors.inertial_regressor import Regressor

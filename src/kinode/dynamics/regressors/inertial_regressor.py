@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.regressors.probed_system import NUMBERS, ProbedSystem
 from kinode.errors import ArgumentError, LawError
 from kinode.model.base.fields import unknown
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

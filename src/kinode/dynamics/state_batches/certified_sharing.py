@@ -14,6 +14,7 @@ The other states are left to the loop that finds their ranks.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -28,7 +29,6 @@ from kinode.kernels.derivatives.recursion_scope import is_held_by_joints
 from kinode.kernels.kernel_options import Kernel, SharingOptions
 from kinode.kernels.kernel_outputs import trial_loads
 from kinode.kernels.tree_size import is_large
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
 from kinode.kernels.kernel_outputs import DIRECTION_FRAME, direction_sizes
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.structure.link_geometry import TreeLink

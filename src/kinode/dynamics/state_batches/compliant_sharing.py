@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 from kinode.algebra.scalars import Array
 from kinode.dynamics.state_batches.stress_loop import SURE_PIVOT, SURE_ROW, ZERO_PIVOT, ZERO_ROW
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE
-from kinode.records import dataclass
 
 Flags = npt.NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache as remember
 from typing import Any
 
-from kinode.jit.loading.object_code import keep, load_object
+from kinode.jit.machine_code import keep, load_object
 from kinode.jit.pointers import Struct
 from kinode.jit.thread_team import processors
 from kinode.ode.compiled_loops import CompiledLoop

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import Array
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.quantity_names import QuantityName, find_quantity
-from kinode.records import dataclass
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:

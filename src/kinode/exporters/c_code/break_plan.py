@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
@@ -9,7 +11,6 @@ from kinode.algebra.trace import Tape
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.jit.program import Block, Program
-from kinode.records import dataclass
 from kinode.simulation.time_events import SINES, TimeAnalysis, constant_values
 
 DEFAULT_LOOK = 10.0

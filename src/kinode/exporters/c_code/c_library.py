@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kinode.dynamics.compile import find_compiled
@@ -18,7 +19,6 @@ from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariabl
 from kinode.jit.c_text.c_numbers import file_identifier, real
 from kinode.model.base.fields import unknown
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.tasks.start_argument import find_start
 
 EXAMPLE_SPAN, EXAMPLE_ROWS = 10.0, 100
@@ -103,7 +103,7 @@ class _LibraryText:
                 _index(given[name]) if name in given else NamedIndex(name, note="keeps its value")
                 for name in self.dynamics.topology.inputs
             ),
-            tuple(NamedIndex(x.name, x.unit) for x in v.results),
+            tuple(NamedIndex(x.name, x.unit, note=x.note) for x in v.results),
         )  # fmt: skip
 
     def _enumerations(self, name: str) -> str:

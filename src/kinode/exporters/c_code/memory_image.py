@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.jit.c_text.c_numbers import identifier, real, rows
 from kinode.jit.pointers import Floats, Ints, Struct, field_types
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,13 @@ class ImageArray:
 
 @dataclass(frozen=True, eq=False)
 class MemoryImage:
-    """The image of a record: statements that set its numbers, and its arrays."""
+    """The image of a record: statements that set its numbers, its arrays, and pointers to what the model has."""
 
     numbers: tuple[tuple[str, str], ...]
     """Paths of fields, each with its value as C text; zeros are left out."""
     arrays: tuple[ImageArray, ...]
+    shared: tuple[tuple[str, str], ...]
+    """Paths of pointers, each with the member of the model that it points to."""
 
     def members(self, int_type: str) -> str:
         """The arrays as members of a structure."""
@@ -74,7 +76,8 @@ class MemoryImage:
 
     def bindings(self, record: str) -> str:
         """Statements that let all pointers of a model ``m`` point to its own arrays."""
-        return "\n".join(f"    {record}.{x.path} = m->{x.member};" for x in self.arrays)
+        pointers = [*((x.path, x.member) for x in self.arrays), *self.shared]
+        return "\n".join(f"    {record}.{path} = m->{member};" for path, member in pointers)
 
 
 COPY = """static void {name}({kind} *to, const {kind} *from, int n)
@@ -99,7 +102,7 @@ def write_copies(prefix: str, images: Sequence[MemoryImage]) -> str:
 
 
 def take_image(
-    record: Struct, number_of: Mapping[int, int], sizes: Mapping[str, int], skip: Callable[[str], bool]
+    record: Struct, number_of: Mapping[int, int], sizes: Mapping[str, int], member_of: Callable[[str], str | None]
 ) -> MemoryImage:
     """The image of a record with all that it points to.
 
@@ -110,12 +113,13 @@ def take_image(
         The number of each kernel by its address.
     sizes : mapping
         Sizes of arrays by path, where they are not those of the array that was assigned.
-    skip : callable
-        Whether the pointer at a path is left to the caller.
+    member_of : callable
+        The member of the model that the pointer at a path points to; None where it has an array of its own.
     """
     lengths = _find_lengths(record)
     numbers: list[tuple[str, str]] = []
     arrays: list[ImageArray] = []
+    shared: list[tuple[str, str]] = []
 
     def visit(part: Struct, path: str) -> None:
         for name, hint in field_types(type(part)).items():
@@ -124,13 +128,15 @@ def take_image(
                 numbers.append((here, str(number_of.get(value, value))))
             elif hint is float and (value or value != value):
                 numbers.append((here, real(value)))
-            elif hint in (Floats, Ints) and not skip(here):
+            elif hint in (Floats, Ints) and (member := member_of(here)) is not None:
+                shared.append((here, member))
+            elif hint in (Floats, Ints):
                 arrays.append(_array(here, value, hint is Ints, lengths, sizes.get(here)))
             elif isinstance(hint, type) and issubclass(hint, Struct):
                 visit(value, f"{here}.")
 
     visit(record, "")
-    return MemoryImage(tuple(numbers), tuple(arrays))
+    return MemoryImage(tuple(numbers), tuple(arrays), tuple(shared))
 
 
 def _array(path: str, pointer: Any, is_whole: bool, lengths: Mapping[int, int], size: int | None) -> ImageArray:

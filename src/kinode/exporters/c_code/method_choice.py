@@ -24,7 +24,7 @@ def compile_for_export(system: System) -> Dynamics:
     Where those of the start lose it, ``kn.simulate`` goes on with others; an exported model has one choice.
     """
     dynamics = find_compiled(system)
-    if not dynamics.topology.constrained or len(dynamics.closure.rows) == dynamics.closure.total:
+    if not dynamics.topology.constrained or len(dynamics.closure.used) == dynamics.closure.total:
         return dynamics
     try:
         run = simulate(dynamics, _end_of_trial(dynamics), samples=TRIAL_SAMPLES, progress=False)

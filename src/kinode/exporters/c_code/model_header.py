@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kinode.jit.c_text.c_numbers import identifier
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.exporters.c_code.break_plan import BreakPlan
 from kinode.exporters.c_code.start_plan import StartPlan, find_frozen
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ image of a real one (``memory_image.py``).  All that changes is in one structure
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +25,7 @@ from kinode.exporters.c_code.model_parameters import ParameterRecord, find_param
 from kinode.exporters.c_code.start_plan import StartPlan, find_start_plan
 from kinode.exporters.c_code.start_text import (
     NETWORK_FAILED,
+    SPEEDS_FAILED,
     START_FAILED,
     bind_start,
     change_start,
@@ -35,26 +36,27 @@ from kinode.exporters.c_code.start_text import (
 from kinode.jit.c_text.c_loops import CLoopWriter
 from kinode.jit.c_text.c_numbers import file_identifier, identifier, real, rows, write_helpers
 from kinode.jit.c_text.c_programs import CProgramWriter
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.kernels.tree_size import is_large
 from kinode.ode.compiled_loops import find_source
 from kinode.ode.integrate import begin_run
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops import event_handling, event_triggers, loop_primitives
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.method_table import METHODS
 from kinode.ode.runs.loop_run import LoopRun
-from kinode.records import dataclass
+from kinode.simulation.prepared.prepared_runs import DIRECTION
 from kinode.simulation.solver import Options, Solver
 from kinode.simulation.time_events import find_law_times
 from kinode.tasks.start_argument import find_start
 
 N_BREAKS = 16
 """Breaks of expressions of time that are known ahead."""
-BUDGET = 2**40
-"""Steps after which the loop returns: no model takes so many."""
+MOST_STEPS = 10**8
+"""Steps of one call of ``<name>_advance``, as of one run of ``kn.simulate``: more of them count as endless."""
 STATUS_TEXTS = {
     Outcome.NOT_FINITE: "a value is not finite: a law divides by zero or leaves its range",
     Outcome.STEP_TOO_SMALL: "the step became too small: the motion is too abrupt to be followed",
@@ -66,7 +68,10 @@ STATUS_TEXTS = {
     Outcome.STIFF: "stability bounds the steps; export with the method for stiff systems",
     NETWORK_FAILED: "with these parameters the initial values of the network contradict each other",
     START_FAILED: "with these parameters the loops do not close near the start of the model",
+    SPEEDS_FAILED: "with these parameters the given speeds would tear the loops: leave one of them free",
 }
+SHARED = {word: word for word in ("p", "inputs", "work")}
+"""What all kernels of a run share: parameters, inputs, and room for the longest of them, by the last word of a path."""
 LOOPS = {
     "KN_HANDLE_INSTANT": event_handling.handle_instant, "KN_BEGIN": event_handling.begin,
     "KN_PASS_BREAK": event_handling.pass_break, "KN_EVALUATE_EVENTS": event_triggers.evaluate,
@@ -152,7 +157,7 @@ class _ModelText:
         until = float(dynamics.system.run_defaults.get("until") or self.t0 + 10.0)
         laws = find_law_times(dynamics, p, inputs, self.t0, until)
         solver = Solver(dynamics, p, inputs, replace(o, max_step=min(o.max_step, laws.longest)))
-        self.kernel, self.p, self.inputs = _one_lane(solver.kernel), p, inputs
+        self.kernel, self.p, self.inputs = _one_lane(dynamics, solver.kernel), p, inputs
         run = begin_run(
             self.kernel, self.start, 0.0, 1.0, method=o.method, times=np.zeros(0), step=o.step, rtol=o.rtol,
             atol=o.atol, p=p, inputs=inputs, quaternions=solver.quaternions, max_step=solver.options.max_step,
@@ -169,7 +174,6 @@ class _ModelText:
         memory, n_events = self.run.memory, self.n_events
         if memory.events.present:
             memory.events.room = 48 + 2 * n_events
-        memory.method.max_steps = BUDGET
         for rows_of in (self.run.out_t, self.run.out_y):
             rows_of[...] = 0.0  # they hold what was there before; the same model gives the same text
         numbers = dict[int, int]()
@@ -183,7 +187,7 @@ class _ModelText:
         }  # fmt: skip
         if self.plan is not None:
             sizes["breaks.times"] = N_BREAKS
-        return take_image(memory, numbers, sizes, lambda path: path in ("model.p", "model.inputs", "model.work"))
+        return take_image(memory, numbers, sizes, lambda path: SHARED.get(path.rpartition(".")[2]))
 
     @property
     def n_events(self) -> int:
@@ -257,9 +261,10 @@ class _ModelText:
             "KN_N_STATES": layout.n_y, "KN_N_CONTINUOUS": memory.model.n_continuous, "KN_N_POSITIONS": layout.n_q,
             "KN_N_INPUTS": len(layout.inputs), "KN_N_OUTPUTS": n_outputs, "KN_N_EVENTS": self.n_events,
             "KN_N_EFFORTS": layout.n_u, "KN_EVENTFUL": int(self.eventful), "KN_HAS_BREAKS": int(self.plan is not None),
-            "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS, "KN_BUDGET": "INT64_C(1099511627776)",
-            "KN_FIXED_STEP": real(self.options.step or 0.0), "KN_FIXED": int(METHODS[self.options.method].fixed),
-            "KN_RTOL": real(self.options.rtol), "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
+            "KN_HAS_JACOBIAN": int(self.has_jacobian), "KN_N_BREAKS": N_BREAKS,
+            "KN_MOST_STEPS": f"INT64_C({MOST_STEPS})", "KN_FIXED_STEP": real(self.options.step or 0.0),
+            "KN_FIXED": int(METHODS[self.options.method].fixed), "KN_RTOL": real(self.options.rtol),
+            "KN_N_TOLERANCES": layout.n_y, "KN_EVALUATE": evaluate,
             "KN_ALONG": along, "KN_SIZE(array)": "(int)(sizeof(array) / sizeof(array)[0])",
             "KN_CLOSE_LOOPS(m)": f"{self.name}_project(m)" if closes else "(void)0",
             **{f"KN_{code.name}": int(code) for code in (
@@ -345,24 +350,29 @@ class _ModelText:
             ]  # fmt: skip
         else:
             pointers = []
-        size = len(self.start)
+        size, counting = len(self.start), self.dynamics.start.parameters_that_count.tolist()
         return "\n".join([
             f"static void {name}_lay_out({name}_model *m)", "{", image.assignments(name, "m->run"), *search,
             *set_start(name, self.start_plan, self.start_numbers), "}\n",
-            f"void {name}_bind({name}_model *m)", "{", image.bindings("m->run"), "    m->run.model.p = m->p;",
-            "    m->run.model.inputs = m->inputs;", "    m->run.model.work = m->work;", *pointers,
+            f"void {name}_bind({name}_model *m)", "{", image.bindings("m->run"), *pointers,
             *bind_start(self.start_plan), "}\n",
             f"static int {name}_find_start({name}_model *m)", "{",
+            f"    int changed = {name}_differ(m->inputs, {name}_default_inputs, KN_SIZE(m->inputs));",
+            f"    if (m->run.step.origin != {real(self.t0)}) changed = 1;",
             *([f"    {name}_copy(m->run.state.y, {name}_start, {size});"] if size else []),
-            f"    if ({name}_differ(m->p, {name}_default_p, KN_SIZE(m->p)) || {name}_differ(m->inputs, "
-            f"{name}_default_inputs, KN_SIZE(m->inputs)) || m->run.step.origin != {real(self.t0)}) {{",
+            *(f"    if (m->p[{k}] != {name}_default_p[{k}]) changed = 1;" for k in counting),
+            "    if (changed) {",
             *change_start(self.start_plan), "    }", "    return 0;", "}\n",
         ])  # fmt: skip
 
 
-def _one_lane(kernel: Any) -> Any:
-    """The kernels of a run without derivatives in several lanes, which C does not have."""
-    return replace(kernel, jacobian=None) if kernel.jacobian is not None and kernel.jacobian.lanes != 1 else kernel
+def _one_lane(dynamics: Dynamics, kernel: KernelSpec) -> KernelSpec:
+    """The kernels of a run with those of directional derivatives in one lane: C has no others."""
+    spec = kernel.jacobian
+    if spec is None or spec.lanes == 1:
+        return kernel
+    code = dynamics.kernels.machine(DIRECTION)
+    return replace(kernel, jacobian=replace(spec, address=code.address, n_work=code.sizes["work"], lanes=1))
 
 
 def _addresses(memory: Any) -> list[int]:

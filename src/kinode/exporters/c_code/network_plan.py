@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.jit.program import Block, Program
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
 from kinode.kernels.kernel_traces import sizes
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
 """The start of an exported model with parameters of its own, as loops that become C (``jit/translator.py``).
 
 The requested initial values are evaluated with these parameters.  Loops are closed by Newton's method from the model's
-own start (``warm_starts/newton_loop.py``).  Where that leads too far, parameters are changed in several pieces, from
-one start to the next.  Following states then take their values, and initial values of networks theirs
+own start, and go on to the position nearest to what is asked for where they leave freedoms
+(``warm_starts/newton_loop.py``).  Where that leads too far, parameters are changed in several pieces, from one start to
+the next.  Following states then take their values, and initial values of networks theirs
 (``network_loop.py``).
 """
 
@@ -15,12 +16,14 @@ from kinode.dynamics.initialization.warm_starts.newton_loop import (
     SOLVED,
     WarmMemory,
     follow_position,
+    slide,
     solve_speeds_there,
 )
 from kinode.exporters.c_code.network_loop import NetworkMemory, start_network_there
 from kinode.jit.pointers import Floats, Ints, Struct, call, struct, tail
 
 CONTRADICTION = 2  # initial values of the network do not hold
+TORN = 3  # exact speeds would tear the loops
 NEWTON_STEPS = 8  # from one closed position to the next
 MOST_PIECES = 64
 ITERATIONS = 50  # of following states, at most: the longest chain of them
@@ -43,6 +46,9 @@ class StartMemory(Struct):
     n_x: int
     n_all_u: int
     n_p: int
+    n_led_q: int
+    """Followers of other joints whose coordinate is given, and those whose speed is; they come last in the request."""
+    n_led_u: int
     n_followers: int
     places: Ints
     """For each value of the kernel of following states: its place in z; -1 if it is none."""
@@ -64,11 +70,15 @@ def start_by(with_loops: bool, with_network: bool) -> Callable[[StartMemory], in
     """The function that finds the start of a model with loops, or of one without; with initial values of a network."""
 
     def find_start(start: StartMemory) -> int:
-        """The state at the start; not solved where the loops cannot be closed."""
+        """The state at the start; not solved where the loops cannot be closed, torn where speeds do not fit."""
         y, request, x, u = start.y, start.request, start.warm.x, start.warm.step
         if with_loops:
             if not _close(start):
                 return NOT_SOLVED
+            for i in range(start.n_all_u):
+                u[i] = request[start.n_x + i]
+            if solve_speeds_there(start.warm) != SOLVED:
+                return TORN
         else:
             _set_share(start, 1.0)
             for i in range(start.n_x):
@@ -98,6 +108,11 @@ def _set_share(start: StartMemory, share: float) -> None:
     call(
         start.requested, warm.time, warm.x, warm.still, warm.z, p, warm.inputs, warm.x, warm.work, start.request
     )  # fmt: skip
+    places, speeds, first = warm.positions, warm.speeds, start.n_x + start.n_all_u + start.n_z + start.net.n_given
+    for i in range(start.n_led_q):
+        places.asked[places.n_rows - start.n_led_q + i] = start.request[first + i]
+    for i in range(start.n_led_u):
+        speeds.asked[speeds.n_rows - start.n_led_u + i] = start.request[first + start.n_led_q + i]
 
 
 def _close(start: StartMemory) -> bool:
@@ -111,7 +126,7 @@ def _close(start: StartMemory) -> bool:
 
 
 def _follow_in(start: StartMemory, pieces: int) -> bool:
-    """Follow the model's own position in so many pieces; speeds are those of the last one."""
+    """Follow the model's own position in so many pieces."""
     warm, x, step, request = start.warm, start.warm.x, start.warm.step, start.request
     for i in range(start.n_x):
         x[i] = start.anchor[i]
@@ -128,12 +143,16 @@ def _follow_in(start: StartMemory, pieces: int) -> bool:
         warm.steps = NEWTON_STEPS
         if follow_position(warm) != SOLVED:
             return False
+        if warm.leaders.n_free != 0:
+            for i in range(start.n_x):
+                warm.wanted[i] = request[i]
+            warm.steps = NEWTON_STEPS
+            if slide(warm) != SOLVED:
+                return False
         for i in range(start.n_x):
             if not abs(x[i] - start.before[i]) <= start.spans[i]:
                 return False
-    for i in range(start.n_all_u):
-        step[i] = request[start.n_x + i]
-    return solve_speeds_there(warm) == SOLVED
+    return True
 
 
 def _follow_states(start: StartMemory) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,8 @@ from kinode.kernels.start_outputs import consistent_values, find_zeros
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.joint import Joint
 from kinode.multibody.snapshot import Snapshot
-from kinode.records import dataclass
 
-BOUND = {"warm.inputs": "m->inputs", "warm.work": "m->work", "p_given": "m->p", "y": "m->run.state.y"}
+SHARED = {"warm.inputs": "inputs", "warm.work": "work", "p_given": "p", "y": "run.state.y"}
 """Pointers of the start to what the model has already."""
 WARM_KERNELS = {"poses": POSE_ERRORS, "elements": CLOSURE, "advance": ADVANCED}
 
@@ -55,8 +55,10 @@ def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
         return None
     start.settle()
     warm = start.warm_start if topology.constrained else None
-    if topology.constrained and (warm is None or warm.problem.followers):
+    if topology.constrained and warm is None:
         return None
+    if warm is not None and warm.follow(start.initial_values, dynamics.point(start.initial, None, None)) is None:
+        return None  # the call also sets the rows of the speeds
     network = find_network_plan(dynamics) if with_network else None
     requests = _Requests(dynamics, warm, network)
     programs = {"requested": requests.program()}
@@ -72,7 +74,7 @@ def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
         programs["following"] = dynamics.kernels.program(Kernel(START_QUANTITIES.name))
         memory.n_followers, memory.places = len(places), ints_of(np.array(places, dtype=np.int64))
         memory.values = floats_of(np.zeros(int(programs["following"].sizes["out"])))
-    image = take_image(memory, {}, {}, BOUND.__contains__)
+    image = take_image(memory, {}, {}, SHARED.get)
     numbers = tuple(entry for entry in image.numbers if entry[0] not in programs)
     return StartPlan(
         replace(image, numbers=numbers), programs, frozenset(requests.frozen), warm is not None, with_network
@@ -106,6 +108,7 @@ class _Requests:
         layout = self.topology.layout
         self.q_of = layout.q_of if warm is None else warm.problem.q_of
         self.u_of = layout.u_of if warm is None else warm.problem.u_of
+        self.given = None if warm is None else frozenset(warm.given)
         self.n_x = layout.n_q if warm is None else warm.problem.n_q
         self.n_all_u = layout.n_u if warm is None else warm.problem.n_u
         self.q: list[Scalar] = [0.0] * self.n_x
@@ -115,6 +118,10 @@ class _Requests:
             self._request(name, where)
         self.z = self._states()
         self.wanted = [self._resolve(value) for value in network.wanted] if network is not None else []
+        places, speeds = ([], []) if warm is None else (warm.given_followers, warm.find_fast_followers(self.own))
+        joints = self.dynamics.system.joints
+        self.led_q = [x for name in places for x in self._read(name, joints[name].initial_q, self.own.joints[name].q)]
+        self.led_u = [x for name in speeds for x in self._read(name, joints[name].initial_u, np.zeros(1))]
 
     def _resolve(self, value: Any) -> Scalar:
         return value.evaluate(self._look_up) if isinstance(value, Expression) else float(value)
@@ -141,53 +148,50 @@ class _Requests:
         joint, own = self.dynamics.system.joints[name], self.own.joints.get(name)
         if own is None:
             return
-        given = joint.q if joint.q is not None else joint.guess
-        self.is_given[where] = int(bool(own.exact_q.all()))
-        kind = type(joint)
-        if kind.initial_q is Joint.initial_q and given is not None:
-            self.q[where] = [self._resolve(x) for x in given]
-        else:
-            self.q[where] = own.q.tolist()
-            self._freeze(*(given or ()))
-        if kind.initial_u is Joint.initial_u and joint.u is not None:
-            self.u[self.u_of[name]] = [self._resolve(x) for x in joint.u]
-        else:
-            self.u[self.u_of[name]] = own.u(own.q).tolist()
-            self._freeze(*(joint.u or ()))
+        is_given = self.given is None or name in self.given
+        self.is_given[where] = int(is_given)
+        self.q[where] = self._read(name, joint.initial_q, own.q)
+        speeds = self.u_of[name]
+        if is_given or type(joint).initial_u is Joint.initial_u:
+            q = np.array(self.q[where], dtype=object)
+            self.u[speeds] = self._read(name, lambda resolve: joint.initial_u(resolve, q), own.u(own.q))
+        else:  # speeds in axes that turn with a position that is still to be found
+            self.u[speeds] = own.u(own.q).tolist()
+            self._freeze(*(law for _, law in joint.expressions()))
+
+    def _read(self, name: str, read: Callable[[Callable[[Any], Any]], Any], own: Array) -> list[Scalar]:
+        """Initial values of a component as functions of the parameters; its own where it wants plain numbers."""
+        try:
+            return list(read(self._resolve))
+        except (TypeError, ValueError):
+            self._freeze(*(law for _, law in self.dynamics.system[name].expressions()))
+            return list(own.tolist())
 
     def _states(self) -> list[Scalar]:
         """The requested values of other states."""
         z: list[Scalar] = self.own.z.tolist()
-        of_states: Callable[..., Any] = self.topology.initial_states
-        slices = [(name, where, of_states) for name, where in self.topology.z_of.items()]
-        for name, where, read in slices:
-            try:
-                z[where] = list(read(name, self._resolve))
-            except (TypeError, ValueError):  # a component that wants plain numbers
-                self._freeze(*(law for _, law in self.dynamics.system[name].expressions()))
+        for name, where in self.topology.z_of.items():
+            z[where] = self._read(name, partial(self.topology.initial_states, name), self.own.z[where])
         for name, where in self.topology.layout.discrete_of.items():
-            if name not in self.dynamics.system:
-                continue
-            try:
-                z[where] = list(self.dynamics.system[name].initial_discrete_states(self._resolve))
-            except (TypeError, ValueError):
-                self._freeze(*(law for _, law in self.dynamics.system[name].expressions()))
+            if name in self.dynamics.system:
+                z[where] = self._read(name, self.dynamics.system[name].initial_discrete_states, self.own.z[where])
         return z
+
+    def _values(self) -> tuple[Scalar, ...]:
+        return (*self.q, *self.u, *self.z, *self.wanted, *self.led_q, *self.led_u)
 
     def program(self) -> Program:
         """The program of all requested values."""
-        stores = [("out", k, x) for k, x in enumerate((*self.q, *self.u, *self.z, *self.wanted))]
+        stores = [("out", k, x) for k, x in enumerate(self._values())]
         sizes = {"t": 1, "p": len(self.places), "out": len(stores)}
         return Program("requested", sizes, {}, [Block(1, {}, [stores])], rare=True)
 
 
 def _lay_out(dynamics: Dynamics, warm: WarmStart | None, requests: _Requests) -> StartMemory:
     """The memory of the start; that of the warm start is as its first call left it."""
-    memory, topology, start = StartMemory(), dynamics.topology, dynamics.start
+    memory, topology = StartMemory(), dynamics.topology
     n_p, n_inputs = len(topology.parameters), len(topology.inputs)
     if warm is not None:
-        point = dynamics.point(start.initial, None, None)
-        warm.follow(start.initial_values, point)  # sets the rows of the speeds
         memory.warm = warm.memory
         memory.anchor = floats_of(warm.anchor.x.copy())
         memory.spans = floats_of(np.array(NEAR * warm.problem.poses.layout.spans(warm.problem.length)))
@@ -198,6 +202,7 @@ def _lay_out(dynamics: Dynamics, warm: WarmStart | None, requests: _Requests) ->
     memory.n_q, memory.n_u, memory.n_z = topology.n_q, topology.n_u, topology.n_z
     memory.n_x, memory.n_all_u, memory.n_p = requests.n_x, requests.n_all_u, n_p
     memory.is_given = ints_of(requests.is_given)
+    memory.n_led_q, memory.n_led_u = len(requests.led_q), len(requests.led_u)
     own: Array = np.array(dynamics.arguments.parameters, dtype=float)
     memory.p_own, memory.before = floats_of(own), floats_of(np.zeros(requests.n_x))
     memory.request = floats_of(np.zeros(int(requests.program().sizes["out"])))

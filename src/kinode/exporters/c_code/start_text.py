@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinode.exporters.c_code.start_loop import CONTRADICTION
-from kinode.exporters.c_code.start_plan import BOUND, StartPlan
+from kinode.dynamics.initialization.warm_starts.newton_loop import NOT_SOLVED
+from kinode.exporters.c_code.start_loop import CONTRADICTION, TORN
+from kinode.exporters.c_code.start_plan import StartPlan
 
-START_FAILED, NETWORK_FAILED = 30, 31
-"""Status of a start whose loops do not close, or whose network does not have the initial values that it is given."""
+START_STATUS = 29
+START_FAILED, NETWORK_FAILED, SPEEDS_FAILED = (START_STATUS + code for code in (NOT_SOLVED, CONTRADICTION, TORN))
+"""Status of a start whose loops do not close, whose network does not have the initial values that it is given, or whose
+exact speeds do not fit together."""
 
 
 def declare_start(name: str, plan: StartPlan | None) -> list[str]:
@@ -35,9 +38,7 @@ def set_start(name: str, plan: StartPlan | None, numbers: Mapping[str, int]) -> 
 
 def bind_start(plan: StartPlan | None) -> list[str]:
     """Statements that set its pointers."""
-    if plan is None:
-        return []
-    return [plan.image.bindings("m->start"), *(f"    m->start.{path} = {text};" for path, text in BOUND.items())]
+    return [] if plan is None else [plan.image.bindings("m->start")]
 
 
 def change_start(plan: StartPlan | None) -> list[str]:
@@ -47,5 +48,5 @@ def change_start(plan: StartPlan | None) -> list[str]:
     return [
         "        m->start.warm.time[0] = m->run.step.origin;",
         "        const int64_t failed = KN_FIND_START(&m->start);",
-        f"        if (failed) return failed == {CONTRADICTION} ? {NETWORK_FAILED} : {START_FAILED};",
+        f"        if (failed) return {START_STATUS} + (int)failed;",
     ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kinode.exporters.fmu.fmu_variables import ExportedVariables
-from kinode.records import dataclass
 
 MOST_NAMED = 3  # closures of loops in a message
 DRIFT_BOUND = 1e-8

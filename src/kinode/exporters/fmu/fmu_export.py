@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error, ExportWarning, ModelError
+from kinode.errors import ArgumentError, Error, ExportWarning, ModelError, caller_depth
 from kinode.exporters.c_code.method_choice import compile_for_export
 from kinode.exporters.c_code.model_source import CModel, write_model
 from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
@@ -38,8 +38,6 @@ from kinode.exporters.fmu.model_description import (
 from kinode.exporters.fmu.shared_libraries import compile_libraries, has_zig, read_platforms
 from kinode.model.system import System
 from kinode.ode.ode_arguments import RTOL
-from kinode.records import dataclass
-from kinode.simulation.call_site import caller_depth
 from kinode.tasks.simulate import simulate
 from kinode.tasks.start_argument import find_start
 
@@ -96,7 +94,7 @@ class FmuParts:
 def make_model(dynamics: Dynamics, options: Mapping[str, Any]) -> FmuModel:
     """The C of a compiled system and its variables."""
     defaults = dynamics.system.run_defaults
-    chosen = {name: options[name] for name in ("method", "rtol", "atol") if options.get(name) is not None}
+    chosen = {name: options[name] for name in ("method", "step", "rtol", "atol") if options.get(name) is not None}
     source = _source(dynamics, options)
     first = find_variables(source)  # names are checked before any C is written
     model = write_model(dynamics, outputs=first.quantities, jacobian=True, **chosen)

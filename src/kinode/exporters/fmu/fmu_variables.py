@@ -8,26 +8,26 @@ output that is a state is that state: no name appears twice.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.left_out_loads import left_out_of
 from kinode.dynamics.shared_patterns import has_start_pattern
 from kinode.errors import ArgumentError
 from kinode.expressions.dimensions import DIMENSIONLESS, Dimension
 from kinode.expressions.units import DIMENSIONS, parse_si_unit
-from kinode.late_patterns import LatePattern
 from kinode.model.base.fields import unknown
 from kinode.model.quantity_names import QuantityName, find_quantity
-from kinode.records import dataclass
 from kinode.results.known_names import table_names
 
-PLAIN_NAME = LatePattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-QUOTED_NAME = LatePattern(r"[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]+\Z")
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+QUOTED_NAME = re.compile(r"[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]+\Z")
 LEAST_NOMINAL = 1e-9
 """A state that stays smaller has no typical size."""
 FROZEN_NOTE = "(The initial state does not follow it: set the states, too.)"
@@ -169,7 +169,9 @@ def find_variables(source: VariableSource) -> ExportedVariables:
         tuple(_parameter(source, name, ranges.parameter + k) for k, name in enumerate(p)),
         tuple(_input(source, name, ranges.input + k) for k, name in enumerate(given) if _is_chosen(source, name)),
         tuple(
-            ExportedVariable(name, ranges.output + k, "output", "continuous", "calculated", unit)
+            ExportedVariable(
+                name, ranges.output + k, "output", "continuous", "calculated", unit, note=_left_out(dynamics, name)
+            )
             for k, (name, unit) in enumerate(values)
         ),
         tuple(
@@ -177,6 +179,11 @@ def find_variables(source: VariableSource) -> ExportedVariables:
         ),
         tuple(name for name, _ in values),
     )  # fmt: skip
+
+
+def _left_out(dynamics: Dynamics, name: str) -> str:
+    loads = left_out_of(dynamics.topology, find_quantity(dynamics.system, name))
+    return f"without {' and '.join(loads)}" if loads else ""
 
 
 def _count_discrete(dynamics: Dynamics) -> int:

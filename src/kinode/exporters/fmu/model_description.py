@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, find_exponents, structured
 from kinode.expressions.dimensions import BASE_UNITS
-from kinode.records import dataclass
 from kinode.version import __version__
 
 LOG_CATEGORY = "logStatusError"

@@ -20,12 +20,12 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kinode.atomic_files import write_bytes, write_text
 from kinode.errors import ArgumentError, Error
 from kinode.model.base.fields import unknown
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from kinode.dynamics.shared_patterns import find_start_pattern, has_start_patter
 from kinode.errors import ArgumentError
 from kinode.exporters.frameworks.casadi_writer import CasadiWriter, casadi_names
 from kinode.exporters.frameworks.exchanged_arguments import ExchangedArguments
-from kinode.kernels.derivatives.derived_values import WORDS, find_values, shape_of
+from kinode.kernels.derivatives.derived_values import find_values
+from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS, shape_of
 from kinode.kernels.kernel_options import SharingOptions
 from kinode.kernels.kernel_programs import TracedModel
 from kinode.model.quantity_expressions import unit_of
@@ -30,7 +32,6 @@ from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.optional_packages import need
 from kinode.paused_collection import paused_collection
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -131,7 +132,7 @@ def to_casadi(dynamics: Dynamics, outputs: str | Iterable[str] = ()) -> CasadiFu
             _closure(maker) if dynamics.topology.constrained else None,
             maker.entries,
             aliases,
-            {name: "" if name in WORDS else unit_of(dynamics.system, name) for name in names},
+            {name: "" if name in OF_SYSTEMS else unit_of(dynamics.system, name) for name in names},
             tuple(shared),
         )
 
@@ -151,7 +152,7 @@ class _Maker:
 
     def __init__(self, casadi: Any, dynamics: Dynamics) -> None:
         self.casadi, self.entries = casadi, ExchangedArguments(dynamics)
-        traced = TracedModel(dynamics.topology, find_composition(dynamics.formulation))
+        traced = TracedModel(dynamics.kernels.topology, find_composition(dynamics.formulation))
         n = dynamics.n_u
         self.forward = traced.snapshot.again(Given(effort=traced.tape.inputs("effort", n)))
         self.moved = traced.snapshot.again(Given(u_dot=traced.tape.inputs("u_dot", n)))
@@ -184,7 +185,7 @@ def _quantity(dynamics: Dynamics, name: str) -> Any:
 
 
 def _check_output(dynamics: Dynamics, name: str) -> None:
-    if name in WORDS:
+    if name in OF_SYSTEMS:
         if name == "effort":
             raise ArgumentError("outputs: effort is a function of its own, of given accelerations: .effort")
     elif not has_start_pattern(dynamics, _quantity(dynamics, name)):

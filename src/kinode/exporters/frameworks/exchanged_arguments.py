@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import unknown
 from kinode.model.quantity_expressions import unit_of
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

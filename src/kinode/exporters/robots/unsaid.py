@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
-from kinode.errors import ExportWarning
+from kinode.errors import ExportWarning, caller_depth
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
-from kinode.simulation.call_site import caller_depth
 
 
 def describe_joint(joint: Joint, said: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kinode.errors import ModelError
-from kinode.expressions.measured.measured_columns import LARGEST_TABLE, MeasuredColumn, MeasuredColumns, split_heading
+from kinode.expressions.measured.measured_columns import LARGEST_TABLE, MeasuredColumn, MeasuredColumns
 from kinode.optional_packages import need
 
 _TIMES = ("t", "time")
@@ -58,15 +58,14 @@ def _compose(file: str, values: Mapping[str, Any], units: Mapping[str, Any]) -> 
     length = _find_length(vectors)
     columns = []
     for name, array in vectors.items():
-        unit = units.get(name)
-        own = unit.strip() if isinstance(unit, str) and unit.strip() not in ("", "1", "-") else None
+        own = units.get(name)
         if len(array) != length:
             left_out[name] = f"has {len(array)} rows, and the others {length}"
         elif array.ndim == 1:
-            columns.append(MeasuredColumn(name, name, own, array))
+            columns.append(MeasuredColumn.of(name, array, own))
         else:
             names = [f"{name}.{k + 1}" for k in range(array.shape[1])]
-            columns += [MeasuredColumn(each, each, own, array[:, k]) for k, each in enumerate(names)]
+            columns += [MeasuredColumn.of(each, array[:, k], own) for k, each in enumerate(names)]
     if not columns:
         raise ModelError("holds no vectors of numbers; tables and objects of MATLAB are saved as structs", file=file)
     return MeasuredColumns(file, "", tuple(columns), range(1, length + 1), 0, True, False, left_out)
@@ -119,17 +118,16 @@ def read_parquet(path: Path) -> MeasuredColumns:
         raise
     except Exception as error:  # a file that others made: whatever the reader stumbles over
         raise ModelError(f"is no Parquet file that can be read: {error}", file=file) from None
-    columns = []
-    for field, values in zip(table.schema, table.columns, strict=True):
-        name, unit = split_heading(field.name)
-        columns.append(MeasuredColumn(field.name, name, unit or _unit_of(field), _cells(values)))
+    columns = [
+        MeasuredColumn.of(field.name, _cells(values), _unit_of(field))
+        for field, values in zip(table.schema, table.columns, strict=True)
+    ]
     return MeasuredColumns(file, "", tuple(columns), range(1, table.num_rows + 1), 0, True, False, {})
 
 
-def _unit_of(field: Any) -> str | None:
+def _unit_of(field: Any) -> str:
     metadata: Mapping[bytes, bytes] = field.metadata or {}
-    unit = (metadata.get(b"units") or metadata.get(b"unit") or b"").decode("utf-8", "replace").strip()
-    return unit if unit not in ("", "-", "1") else None
+    return (metadata.get(b"units") or metadata.get(b"unit") or b"").decode("utf-8", "replace")
 
 
 def _cells(values: Any) -> Any:

@@ -67,4 +67,4 @@ def _split(line: str, mark: str) -> list[str]:
             return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True))]
         except csv.Error:
             return [cell.strip() for cell in line.split(mark)]
-    return re.sub(r"\s+(?=\[)", "", line).split()  # a unit stays with its name
+    return re.sub(r"\s+(?=[\[(])", "", line).split()  # a unit stays with its name

@@ -10,13 +10,13 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
 from kinode.formats.named_files import find_file_names
 from kinode.formats.yaml_text import LARGEST_TEXT
-from kinode.records import dataclass
 
 SECONDS = 20.0
 MOST_FILES = 200

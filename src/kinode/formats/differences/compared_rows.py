@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from kinode.formats.yaml_text import CONTROL
 from kinode.hooks import hook
-from kinode.records import dataclass
 
 WIDEST = 48  # characters of a value in a printed table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from kinode.formats.yaml_writer import write_flow
 from kinode.model.base.fields import short
 from kinode.model.base.parameters import Input, Parameter, RunDefaults
 from kinode.model.system import System
-from kinode.records import dataclass
 
 INNER_UNITS = {"at": "m", "rpy": "rad", "mass": "kg", "density": "kg/m^3", "size": "m", "radius": "m", "length": "m"}
 

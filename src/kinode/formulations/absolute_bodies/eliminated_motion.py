@@ -34,7 +34,7 @@ from kinode.multibody.motion import MotionProblem
 from kinode.multibody.recursive_motion import RecursiveMotion
 from kinode.multibody.snapshot import Snapshot
 
-LIGHT = 1e-9  # ratio of the least to the largest eigenvalue of a body's matrix, below which it has no inverse
+LIGHT = 1e-9  # least eigenvalue of a body's matrix, for a mass and a sum of moments of 1: below, it has no inverse
 
 
 def find_light_bodies(system: System) -> list[str]:
@@ -42,8 +42,8 @@ def find_light_bodies(system: System) -> list[str]:
     light = []
     for name, body in system.bodies.items():
         M = np.asarray(body_matrices(body.rigid_inertia(system.nominal), np.zeros(3))[0], dtype=float)
-        eigenvalues = np.linalg.eigvalsh(M)
-        if eigenvalues[0] <= LIGHT * eigenvalues[-1]:
+        sizes = np.sqrt(np.repeat([np.trace(M[:3, :3]), M[3, 3]], 3))
+        if not sizes.all() or np.linalg.eigvalsh(M / np.outer(sizes, sizes))[0] <= LIGHT:
             light.append(name)
     return light
 

@@ -5,8 +5,8 @@ body axes about the body's origin (T-10.1).  Its time derivative while v stays a
 
 Joints of the tree react along constant directions in the axes of their parent side (``reaction_directions``); their
 rows are differentiated exactly, so that L'v keeps its value along the motion.  Cut joints and constraints have the rows
-of their residuals, of which ``topology.rows`` are independent: the others are left out.  So are no rows of the tree,
-which cannot be redundant.
+of their residuals, of which ``topology.rows`` are independent, or combinations of them: the others are left out.  So
+are no rows of the tree, which cannot be redundant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, is_zero, tidy, value_and_rate
 from kinode.algebra.sparse_ldl import Row
-from kinode.algebra.spatial import cross, skew
+from kinode.algebra.spatial import cross, exact_entries, skew
 from kinode.formulations.absolute_bodies.reaction_directions import ReactionDirections, find_directions
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
 from kinode.model.base.frames import Frame
@@ -27,7 +27,6 @@ from kinode.model.system import joint_frame
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.loop_constraints import CutJointConstraint, LoopConstraint
 from kinode.structure.spanning_tree import Cut
-from kinode.structure.topology import Topology
 
 DRIVE, GEAR, MULTIPLIER = "drive", "gear", "lam"
 
@@ -50,16 +49,6 @@ class EliminationRow(NamedTuple):
     entries: Row
     gamma: Scalar
     rates: Row | None = None
-
-
-def _loop_rows(topology: Topology) -> list[tuple[RowName, LoopConstraint]]:
-    """The independent rows of cut joints and constraints."""
-    rows = [
-        (RowName(constraint.name, MULTIPLIER, k + 1), constraint)
-        for constraint in loop_constraints.loop_constraints_of(topology)
-        for k in range(len(constraint.units))
-    ]
-    return rows if topology.rows is None else [rows[k] for k in topology.rows]
 
 
 class EliminationRows:
@@ -89,11 +78,16 @@ class EliminationRows:
             if wanted is not None:
                 rows += self._drive_rows(self.absolute.joint_constraints[name], wanted)
         rows += [self._gear_row(follower) for follower in self.topology.couplings]
-        by_constraint: dict[str, list[EliminationRow]] = {}
-        for loop_row, constraint in _loop_rows(self.topology):
-            if loop_row.owner not in by_constraint:
-                by_constraint[loop_row.owner] = self._closure_rows(constraint)
-            rows.append(by_constraint[loop_row.owner][loop_row.number - 1])
+        return [*rows, *self._loop_rows()]
+
+    def _loop_rows(self) -> list[EliminationRow]:
+        """The independent rows of cut joints and constraints."""
+        constraints = loop_constraints.loop_constraints_of(self.topology)
+        every = [row for constraint in constraints for row in self._closure_rows(constraint)]
+        rows = every if self.topology.rows is None else [every[k] for k in self.topology.rows]
+        for group in self.snapshot.constraints.combined if self.topology.groups else ():
+            for place, weights in zip(group.places, group.weights, strict=True):
+                rows[place] = _combine(rows[place].name, [every[k] for k in group.of], weights)
         return rows
 
     @cached_property
@@ -151,8 +145,8 @@ class EliminationRows:
             blocks = []
             for (_, sign), (R, p) in zip(sides, carriers, strict=True):
                 arm = (p_M if sign > 0.0 or directions.slides else p_F) - p
-                about = np.column_stack([m[:, k] + cross(arm, f[:, k]) for k in range(N.shape[1])])
-                blocks += [sign * (R.T @ about), sign * (R.T @ f)]
+                about = np.column_stack([cross(arm, f[:, k]) for k in range(N.shape[1])])
+                blocks += [sign * (exact_entries(R.T @ m) + R.T @ about), sign * exact_entries(R.T @ f)]
             return np.vstack(blocks)
 
         L, L_dot = value_and_rate(columns, x, np.concatenate(x_dot))
@@ -210,6 +204,13 @@ class EliminationRows:
         loads = self.snapshot.constraints.loads_of(CutJointConstraint(Cut(joint, ())), lam)
         on_b = next(load for load in loads if load.on == M)
         return on_b.moment, on_b.force
+
+
+def _combine(name: RowName, rows: list[EliminationRow], weights: Array) -> EliminationRow:
+    entries: Row = {}
+    for row, weight in zip(rows, weights, strict=True):
+        entries |= {j: entries.get(j, 0.0) + weight * x for j, x in row.entries.items()}
+    return EliminationRow(name, entries, weights @ np.array([row.gamma for row in rows], dtype=object))
 
 
 def _entries(columns: list[int], values: Array) -> Row:

@@ -19,7 +19,7 @@ The order of elimination follows causality: each equation has the unknown that i
 root, and the equation of a joint's axis gives its acceleration.  Every pivot is then 1, except one articulated inertia
 for each freedom, and the work is proportional to the number of links.  A cut joint has the same equations, projected on
 its constrained directions, so that its own accelerations drop out.  Flows of dependent rows (not in ``topology.rows``)
-are zero; they are not unique.
+are zero; they are not unique.  Those of groups follow from the flows of their combinations (constraint_forces.py).
 """
 
 from __future__ import annotations

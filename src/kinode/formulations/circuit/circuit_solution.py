@@ -15,7 +15,7 @@ import numpy as np
 
 from kinode.algebra.affine import Affine, Unknown, substitute
 from kinode.algebra.elimination import solve
-from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
+from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations.circuit.circuit_equations import (
     CircuitEquations,
@@ -36,6 +36,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.constraint_scenes import MotionRates
+from kinode.structure.evaluation_point import EMPTY
 from kinode.structure.link_geometry import WORLD, TreeLink
 
 if TYPE_CHECKING:
@@ -68,16 +69,11 @@ class CircuitSolution:
         return tidy([substitute(x, self.brakes) for x in partial] if self.brakes else partial)
 
 
-def constraint_flows(kinematics: CircuitKinematics) -> dict[str, Array]:
-    """Flows of the loop constraints; zero for dependent rows."""
-    chosen, start, flows_of = kinematics.topology.rows, 0, {}
-    for constraint in kinematics.constraints.loop_constraints:
-        flows = unknowns(constraint.name, "held", len(constraint.units))
-        for k in range(len(flows)):
-            if chosen is not None and start + k not in chosen:
-                flows[k] = 0.0
-        flows_of[constraint.name], start = flows, start + len(flows)
-    return flows_of
+def constraint_flows(kinematics: CircuitKinematics) -> Array:
+    """Flows of the independent rows of loop constraints."""
+    constraints, chosen = kinematics.constraints.loop_constraints, kinematics.topology.rows
+    flows = np.concatenate([EMPTY, *(unknowns(each.name, "held", len(each.units)) for each in constraints)])
+    return flows if chosen is None else flows[list(chosen)]
 
 
 def lock_flows(lock_rows: LockRows) -> Array:
@@ -111,17 +107,18 @@ class CircuitSystem:
         self.gear()
         if self.network is not None:
             self.network.wire(self.rows)
-        last: list[tuple[list[int], Array]] = []
+        constraints, closing = self.kinematics.constraints, list[int]()
         if self.free:
             self.add_lock_efforts()
             flows = constraint_flows(self.kinematics)
-            last += [self.close(cut.joint, flows[cut.joint.name]) for cut in self.topology.cuts]
-            last += [self.constrain(constraint, flows[constraint.name]) for constraint in self.topology.constraints]
+            flows_of = constraints.scatter(flows) if constraints.loop_constraints else {}
+            every = [self.close(cut.joint, flows_of[cut.joint.name]) for cut in self.topology.cuts]
+            every += [self.constrain(each, flows_of[each.name]) for each in self.topology.constraints]
+            closing = self.rows.add(constraints.combine(np.concatenate([EMPTY, *every])))
         for node in reversed(self.nodes):
             self.wire(node)
-        for indices, unknown_flows in last:
-            self.rows.solve_for(indices, unknown_flows)
         if self.free:
+            self.rows.solve_for(closing, flows)
             self.add_lock_rows()
         return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.cut_joints, self.network)
 
@@ -198,8 +195,8 @@ class CircuitSystem:
         V = rest if node == WORLD else self.potentials.links[node]
         return node, X, Potential(V.seen_from(X), self.potentials.level)
 
-    def close(self, joint: Joint, flows: Array) -> tuple[list[int], Array]:
-        """Add a cut joint: its rows along the constrained directions, and the flows along them."""
+    def close(self, joint: Joint, flows: Array) -> Array:
+        """Add the flows of a cut joint along its constrained directions; returns its rows along these."""
         kinematics, level = self.kinematics, self.potentials.level
         form = joint.form(kinematics.resolve)
         C = Pose(joint.axis_rotation(kinematics.resolve, kinematics.system.nominal), ZERO3)
@@ -221,10 +218,11 @@ class CircuitSystem:
         if a != WORLD:
             back = np.concatenate(seen_flow(joint.transform(q, form), -flow))
             self.on[a].append(seen_flow(X_a, back))
-        return self.chosen(G @ missing, flows)
+        rows: Array = G @ missing
+        return rows
 
-    def constrain(self, element: Constraint, flows: Array) -> tuple[list[int], Array]:
-        """Add a constraint element: its differentiated rows, and its loads on bodies."""
+    def constrain(self, element: Constraint, flows: Array) -> Array:
+        """Add the loads of a constraint element on bodies; returns its differentiated rows."""
         kinematics = self.kinematics
         constraint = loop_constraints.loop_constraint_of(self.topology, element)
         then = MotionRates(self.acceleration, self.turn)
@@ -232,12 +230,7 @@ class CircuitSystem:
             kinematics, constraint, kinematics.velocity, kinematics.joint_rate, then, passing=True
         )
         self.load(kinematics.constraints.loads_of(constraint, flows))
-        return self.chosen(rows, flows)
-
-    def chosen(self, rows: Array, flows: Array) -> tuple[list[int], Array]:
-        """Add the independent rows; returns their indices and flows."""
-        open_ = [not is_zero(flow) for flow in flows]
-        return self.rows.add(rows[open_]), flows[open_]
+        return rows
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of a frame on a body, in world axes, as affine forms."""

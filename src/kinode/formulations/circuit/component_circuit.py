@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from kinode.algebra.affine import constant_and_terms
-from kinode.algebra.scalars import Array, inverse, is_zero, tidy
+from kinode.algebra.scalars import Array, inverse, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross
 from kinode.formulations.circuit.circuit_equations import name_of, unknowns
@@ -96,8 +96,7 @@ class CircuitMotion(Motion):
         """Flows of the independent loop constraints; None if accelerations are given, which leaves loops open."""
         if not self.topology.constrained or self.given.u_dot is not None:
             return super().multipliers
-        flows = constraint_flows(self.kinematics)
-        return self.solution.numbers(x for each in flows.values() for x in each if not is_zero(x))
+        return self.solution.numbers(constraint_flows(self.kinematics))
 
     @property
     def lock_multipliers(self) -> Array:

@@ -11,9 +11,17 @@ from kinode.jit.bytecode.interpreter_ir import NAME, write_interpreter
 from kinode.jit.bytecode.operation_groups import FUNCTIONS, make_bytecode
 from kinode.jit.bytecode.operation_list import CODES, OperationList
 from kinode.jit.llvm_code import choose_lanes, compile_text
-from kinode.jit.loading.kernel_symbols import ARGUMENTS, INTERPRETER, names
-from kinode.jit.loading.loaded_kernel import Machine, provide_shared
-from kinode.jit.loading.object_code import LoadedCode, find_symbol, keep, load_object
+from kinode.jit.machine_code import (
+    ARGUMENTS,
+    INTERPRETER,
+    LoadedCode,
+    Machine,
+    find_symbol,
+    keep,
+    load_object,
+    names,
+    provide_shared,
+)
 from kinode.jit.tiers.pending_code import once
 
 LEAST, MOST = 300, 100_000  # operations: compiling fewer takes no longer; more are slow, and better code comes late

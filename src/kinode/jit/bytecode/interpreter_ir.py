@@ -12,7 +12,7 @@ from collections.abc import Callable
 from kinode.jit.bytecode.operation_groups import FUNCTIONS, HEAD, STORE
 from kinode.jit.bytecode.operation_list import CODES, count_operands
 from kinode.jit.ir_text import IrText, number, vector_type
-from kinode.jit.loading.kernel_symbols import ARGUMENTS, names
+from kinode.jit.machine_code import ARGUMENTS, names
 from kinode.jit.shared_routines import BATCH_ARGUMENTS
 
 NAME = "kernel"

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.trace import Tape, Traced, needed_with_uses
 from kinode.jit.kernel_text.fused_products import find_fused
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Program
 
 CODES: Mapping[str, int] = {

@@ -18,7 +18,7 @@ from kinode.jit.c_text.c_numbers import bare, identifier, real, rows
 from kinode.jit.c_text.c_parts import SLOTS, split_lines
 from kinode.jit.kernel_text.case_writer import LIBRARY as CALLED
 from kinode.jit.kernel_text.joined_stores import join_lanes
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Finish, Program, Store
 
 LONGEST = 90

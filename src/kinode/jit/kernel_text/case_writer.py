@@ -12,7 +12,7 @@ from kinode.jit.kernel_text.external_calls import read_result, write_call
 from kinode.jit.kernel_text.fused_products import count_uses, find_fused
 from kinode.jit.kernel_text.joined_stores import join_constants, join_lanes
 from kinode.jit.kernel_text.wide_text import Wide, WideText
-from kinode.jit.loading.kernel_symbols import names
+from kinode.jit.machine_code import names
 from kinode.jit.program import TABLES, Program, Store
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)

@@ -7,9 +7,9 @@ for instructions that is what counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinode.jit.ir_text import IrText, constant, number, vector_type
-from kinode.named_tuples import NamedTuple
 
 
 class Wide(NamedTuple):

@@ -25,9 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.loading.loaded_kernel import Machine
-from kinode.jit.loading.object_code import is_kept, keep, load_object
+from kinode.jit.machine_code import ARGUMENTS, Machine, is_kept, keep, load_object
 from kinode.jit.python_calls.builtin_ir import (
     DATA,
     DESCRIPTION,

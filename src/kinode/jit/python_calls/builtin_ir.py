@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 
 DOUBLE = 12  # NumPy's number of the type float64
 NEW_ARRAY = 93  # index of PyArray_New in NumPy's table of functions

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinode.jit.llvm_code import compile_text
-from kinode.jit.loading.object_code import keep, load_object
+from kinode.jit.machine_code import keep, load_object
 from kinode.jit.pointers import Struct
 from kinode.jit.python_calls.builtin_function import address_in_python, make_builtin_function, supported
 from kinode.jit.python_calls.step_ir import STEP_FIELDS, step_text

@@ -16,9 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-
-from kinode.named_tuples import NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # imported when a process is started, which most runs do not wait for
     import subprocess

@@ -8,14 +8,12 @@ new.  Both compute the same numbers (``program_ir.py``), so nobody can tell when
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinode.jit.llvm_code import compile_text
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
-from kinode.jit.loading.object_code import keep, load_object
+from kinode.jit.machine_code import ARGUMENTS, keep, load_object
 from kinode.jit.shared_routines import BATCH_ARGUMENTS
 from kinode.jit.tiers.pending_code import once
-from kinode.named_tuples import NamedTuple
 
 KERNEL_ARGUMENTS = ", ".join(f"ptr %{name}" for name in ARGUMENTS)
 

@@ -1,4 +1,4 @@
-"""What can be differentiated: rates of the state, efforts, energies and every quantity by name.
+"""Values of what can be differentiated: rates of the state, efforts, energies and every quantity by name.
 
 u_dot     accelerations                        q_dot, z_dot   rates of coordinates and of other states
 rate      rate of the state [q, u, z]          bias           h in M u_dot + h = effort
@@ -21,7 +21,6 @@ from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.topology import Topology
 
 
 def _bias(snapshot: Snapshot) -> Array:
@@ -45,22 +44,7 @@ WORDS: Mapping[str, Callable[[Snapshot], object]] = {
     "energy": lambda snapshot: kernel_outputs.energy(snapshot, ()),
     "closure_rates": _closure_rates,
 }
-"""Functions of a whole system by a word; every other name is that of a quantity."""
-
-
-def shape_of(topology: Topology, name: str) -> tuple[int, ...]:
-    """The shape of what a name stands for; an unknown name raises a LawError."""
-    sizes = {
-        "u_dot": topology.n_u,
-        "q_dot": topology.n_q,
-        "z_dot": topology.n_z,
-        "rate": topology.layout.n_y,
-        "effort": topology.n_u,
-        "bias": topology.n_u,
-        "energy": 2,
-        "closure_rates": len(topology.row_units) if topology.constrained else 0,
-    }
-    return (sizes[name],) if name in sizes else find_quantity(topology.system, name).size
+"""Functions of a whole system, by the words of ``OF_SYSTEMS``."""
 
 
 def find_values(snapshot: Snapshot, names: tuple[str, ...], sharing: SharingOptions | None = None) -> list[Scalar]:

@@ -15,8 +15,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels.derivatives.derivative_outputs import Differentiated
-from kinode.kernels.derivatives.derived_values import shape_of
-from kinode.kernels.derivatives.directions import along, count_columns, unit_directions
+from kinode.kernels.derivatives.directions import along, unit_directions
+from kinode.kernels.derivatives.request_sizes import count_columns, shape_of
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, Rates, sweep_backward, sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.kernels.kernel_outputs import direction_sizes, flat, joint_directions

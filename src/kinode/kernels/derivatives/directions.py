@@ -10,6 +10,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Scalar, is_zero
 from kinode.algebra.trace import Tape, Traced
+from kinode.kernels.derivatives.request_sizes import count_columns
 from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.structure.topology import Topology
 
@@ -17,20 +18,6 @@ from kinode.structure.topology import Topology
 ARRAYS = {"q": "q", "coordinates": "q", "u": "u", "z": "z", "t": "t", "p": "p", "inputs": "inputs", "x": "x"}
 Direction = dict[int, Scalar]
 """Rates of inputs of a tape by the index of their nodes."""
-
-
-def count_columns(topology: Topology, word: str) -> int:
-    """The number of entries of ``by``."""
-    return {
-        "q": topology.n_u,
-        "coordinates": topology.n_q,
-        "u": topology.n_u,
-        "z": topology.n_z,
-        "t": 1,
-        "p": len(topology.parameters),
-        "inputs": len(topology.inputs),
-        "x": topology.n_u,
-    }[word]
 
 
 def unit_directions(topology: Topology, tape: Tape, options: DerivativeOptions) -> list[Direction]:

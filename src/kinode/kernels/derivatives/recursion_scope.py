@@ -7,7 +7,7 @@ inverse dynamics by q, u and accelerations, in trees of known joints whose loads
 from __future__ import annotations
 
 from kinode.expressions.syntax_tree import Expression
-from kinode.kernels.derivatives.derived_values import WORDS as OF_SYSTEMS
+from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS
 from kinode.kernels.kernel_options import DerivativeOptions
 from kinode.structure.link_geometry import TreeLink
 from kinode.structure.topology import Topology

@@ -21,17 +21,12 @@ from kinode.algebra.spatial import dot
 from kinode.formulations.equal_stiffness import EqualStiffness
 from kinode.kernels.kernel_options import SharingOptions
 from kinode.model.constraints.constraint import ANGULAR
-from kinode.model.quantity_names import JOINT_WRENCHES, POWERS, QuantityName
+from kinode.model.quantity_names import ACTED_ON, JOINT_WRENCHES, POWERS, SHARE_OF, QuantityName
 from kinode.multibody.quantity_values import part_of_wrench
 from kinode.multibody.restraints.effort_origins import EffortOrigins
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
-
-ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)
-"""What drives and gears contribute to."""
-SHARE_OF = {"power": "effort", "power.drive": "effort.drive"}
-"""The effort whose power a quantity is."""
 
 
 def find_effort_units(topology: Topology, joint: str, length: float) -> list[float]:

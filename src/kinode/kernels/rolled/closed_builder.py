@@ -32,9 +32,8 @@ from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody.composition import Composition
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.constraint_forces import RowFunction
+from kinode.multibody.restraints.constraint_forces import RowFunction, probe_rates
 from kinode.multibody.restraints.loop_constraints import CutJointConstraint
-from kinode.multibody.restraints.projection import probe_rates
 from kinode.multibody.snapshot import Snapshot
 
 

@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
 _FLOAT = frozenset({float})
+ROUNDED = 1e-12  # of what an inertia about the origin has more than one about the mass center: rounding
 NO_INERTIA: Inertia = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class LoneMoment(tuple[Value, ...]):
-    """The entries of an inertia of which one moment was given, {zz: J}: the other two are half of it."""
+    """The entries of an inertia of which one moment was given, {zz: J}: the other two are half of it.
+
+    That holds about the mass center.  Of one about the origin the other two are unknown until it has been moved there.
+    """
 
     entry: str
 
@@ -44,6 +48,18 @@ class LoneMoment(tuple[Value, ...]):
     def moment(self) -> Value:
         """The moment that was given."""
         return self[ENTRIES.index(self.entry)]
+
+    def shift(self, mass: Value, com: Vector) -> Value:
+        """What the moment about the origin has more than that about the mass center: zz has m (x^2 + y^2)."""
+        a, b = (x for x, name in zip(com, ENTRIES[:3]) if name != self.entry)
+        return mass * (a * a + b * b)
+
+    def moved_to_center(self, mass: Value, com: Vector) -> LoneMoment:
+        """The entries about the mass center, where this is about the origin; zero for a point mass, whatever rounds."""
+        shift = self.shift(mass, com)
+        moment = self.moment - shift
+        rounded = type(moment) is float and abs(moment) <= ROUNDED * abs(cast("float", shift))
+        return LoneMoment.fill(self.entry, 0.0 if rounded else moment)
 
 
 def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
@@ -199,12 +215,12 @@ class Body(Component):
     @property
     def inertia(self) -> Inertia:
         """The entries xx, yy, zz, xy, xz, yz of the tensor, kg*m^2."""
-        return self.given_inertia if self.solid is None else self.solid.inertia()
+        return self.mass_properties[2]
 
     @property
     def about(self) -> str:
-        """What the inertia is about: com or origin."""
-        return self.given_about if self.solid is None else "com"
+        """What the inertia is about: com or origin; a single moment, {zz: J}, is always moved to com."""
+        return self.mass_properties[3]
 
     def __repr__(self) -> str:
         shown = {"mass": self.mass, "com": self.center_of_mass, "inertia": self.inertia, "about": self.about}
@@ -222,9 +238,12 @@ class Body(Component):
     def mass_properties(self) -> tuple[Value, Vector, Inertia, str]:
         """Mass, mass center, inertia, and what that is about."""
         solid = self.solid
-        if solid is None:
-            return self.given_mass, self.given_com, self.given_inertia, self.given_about
-        return solid.total_mass(), solid.com(), solid.inertia(), "com"
+        if solid is not None:
+            return solid.total_mass(), solid.com(), solid.inertia(), "com"
+        mass, com, inertia, about = self.given_mass, self.given_com, self.given_inertia, self.given_about
+        if about == "origin" and isinstance(inertia, LoneMoment):
+            return mass, com, cast("Inertia", inertia.moved_to_center(mass, com)), "com"
+        return mass, com, inertia, about
 
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:
         """Mass, first moment and tensor about the body's origin, in its axes."""
@@ -265,8 +284,10 @@ class Body(Component):
         x, y, z = _evaluate(com, nominal)
         # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
         squares = x * x + y * y + z * z
-        scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * squares + 1e-18)
-        where = ""
+        scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (ROUNDED * squares + 1e-18)
+        where, moved = "", isinstance(inertia, LoneMoment) and about != self.given_about
+        if moved:
+            scale = max(scale, *map(abs, _evaluate(self.given_inertia, nominal)))
         if about == "origin":
             xx, yy, zz = xx - mass * (squares - x * x), yy - mass * (squares - y * y), zz - mass * (squares - z * z)
             xy, xz, yz = xy + mass * x * y, xz + mass * x * z, yz + mass * y * z
@@ -281,10 +302,22 @@ class Body(Component):
         problem = None
         if moments[0] < -1e-9 * scale - noise:
             problem = f"the principal moments{where} are {_list(moments)}, and none may be negative"
+            if moved:
+                problem = _below_least(cast("LoneMoment", self.given_inertia), mass, (x, y, z), nominal)
         elif moments[0] + moments[1] < moments[2] - 1e-6 * scale - noise:
             problem = f"of the principal moments{where} {_list(moments)} the largest exceeds the sum of the others"
         if problem is not None:
             raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
+
+
+def _below_least(given: LoneMoment, mass: float, com: Vector, nominal: Resolve) -> str:
+    """Words for a moment about the origin that is too small for the mass center."""
+    J, least = _evaluate((given.moment, given.shift(mass, com)), nominal)
+    name, squares = given.entry, " + ".join(f"{axis}^2" for axis in "xyz" if axis != given.entry[0])
+    return (
+        f"{name} about the origin is {J:.6g} kg*m^2, which leaves {J - least:.6g} about the mass center; with "
+        f"{mass:g} kg at {com} it is at least m ({squares}) = {least:.6g} kg*m^2"
+    )
 
 
 def _evaluate(values: tuple[Value, ...], nominal: Resolve) -> Sequence[float]:

@@ -9,7 +9,8 @@ packages ``elements``, ``environment``, ``network`` and ``signals``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,6 @@ from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, record
 from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
 from kinode.model.base.registration import Registry
-from kinode.named_tuples import NamedTuple
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import PositionScene, Scene, VelocityScene

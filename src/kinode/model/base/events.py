@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ArgumentError, ModelError
-from kinode.named_tuples import NamedTuple
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import Scene

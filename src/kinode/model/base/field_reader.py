@@ -22,6 +22,7 @@ from kinode.expressions.units import (
     parse_quantity,
     parse_si_unit,
     parse_unit,
+    refuse_bare_angle,
 )
 from kinode.model.base.fields import Component, Spec, Value, Vector, missing_fields, short, unknown, unknown_fields
 
@@ -171,6 +172,8 @@ class Reader:
                 if dimension is not None:
                     return check_dimension(quantity, dimension, field=field, component=self.component)
                 return quantity.value_si
+            if dimension == "angle":
+                refuse_bare_angle(raw)
             return parse(raw, self.tables)
         except (LawError, UnitError) as error:
             raise error.located(component=self.component, field=field) from None

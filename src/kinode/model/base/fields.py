@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,8 +19,6 @@ from kinode.errors import Advice, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.plain_values import PLAIN_TYPES, find_expressions, is_plain
-from kinode.named_tuples import NamedTuple
-from kinode.records import add_fields, dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root, Sampler
@@ -121,11 +120,9 @@ T = TypeVar("T")
 def record(cls: type[T]) -> type[T]:
     """Make a class of components a frozen record.
 
-    A dataclass without generated methods: ``Component`` has them once for all, since writing and compiling
-    them for every class is a good part of the time that it takes to import kinode.
+    A dataclass without generated methods: ``Component`` has them once for all kinds.
     """
-    add_fields(cls)
-    return cls
+    return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
 
 def _fields_of(cls: type[Any]) -> Fields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kinode.algebra.spatial import (
     IDENTITY3,
     ZERO3,
     Pose,
+    exact_entries,
     rotation_about,
     rotation_from_quaternion,
     rotation_from_rpy,
@@ -22,7 +23,6 @@ from kinode.algebra.spatial import (
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector, unknown
 from kinode.model.base.plain_values import is_plain_tuple
-from kinode.records import dataclass
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
@@ -57,11 +57,11 @@ class Frame:
     def pose(self, resolve: Resolve) -> Pose:
         """X_BF, the pose of the frame in its body; ``resolve`` evaluates its numbers."""
         p = ZERO3 if self.position == ZERO else tidy([resolve(x) for x in self.position])
-        R = IDENTITY3 if self.rotation is None else tidy(rotation_matrix(self.rotation, resolve))
+        R = IDENTITY3 if self.rotation is None else rotation_matrix(self.rotation, resolve)
         if self.base is None:
             return Pose(R, p)
         X = self.base.pose(resolve)
-        return Pose(X.R if self.rotation is None else tidy(X.R @ R), tidy(X.p + X.R @ p))
+        return Pose(X.R if self.rotation is None else exact_entries(X.R @ R), tidy(X.p + X.R @ p))
 
     def on(self, base: Frame) -> Frame:
         """This frame with position and rotation relative to another frame of the body."""
@@ -91,14 +91,14 @@ class Frame:
 
 
 def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
-    """The rotation matrix of a rotation as it was given: rpy, quaternion, matrix or turns."""
+    """The rotation matrix of a rotation as it was given: rpy, quaternion, matrix or turns; a right angle is exact."""
     form, data = rotation
     if form == "rpy":
-        return rotation_from_rpy([resolve(x) for x in data])
+        return exact_entries(rotation_from_rpy([resolve(x) for x in data]))
     if form == "quaternion":
-        return rotation_from_quaternion(np.array([resolve(x) for x in data], dtype=object))
+        return exact_entries(rotation_from_quaternion(exact_entries([resolve(x) for x in data])))
     if form == "matrix":
-        return np.array([[resolve(x) for x in row] for row in data], dtype=object)
+        return exact_entries([[resolve(x) for x in row] for row in data])
     R: Array = IDENTITY3
     for axis, angle in data:
         if isinstance(axis, str):
@@ -107,7 +107,7 @@ def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
         else:
             e = np.array([resolve(x) for x in axis], dtype=object)
             turn = rotation_about(tidy(e / sqrt(e @ e)), resolve(angle))
-        R = R @ turn
+        R = exact_entries(R @ exact_entries(turn))
     return R
 
 

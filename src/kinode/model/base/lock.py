@@ -7,9 +7,9 @@ it has no effect.  The owner of the lock limits the effort: its event functions 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kinode.algebra.scalars import Scalar
-from kinode.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kinode.errors import LawError
 from kinode.expressions.dimensions import check_plain_length
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, parse_quantity
+from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import METHODS, name_fixed
@@ -18,6 +18,9 @@ from kinode.ode.method_table import METHODS, name_fixed
 if TYPE_CHECKING:
     from kinode.expressions.lookup_tables import Table
     from kinode.model.system import System
+
+HIDDEN = "live:"
+"""Before the names of hidden parameters of live numbers, which no law can write."""
 
 
 @record
@@ -29,6 +32,12 @@ class Parameter(Component):
     dimension: Dimension | None = None
     bounds: tuple[float, float] | None = None
     note: str = ""
+    angle: bool = False  # its unit is that of an angle
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a parameter is the hidden one of a live number."""
+    return name.startswith(HIDDEN)
 
 
 @record
@@ -39,6 +48,7 @@ class Input(Component):
     symbol: ClassVar[str] = "input"
     value: Value = 0.0
     dimension: Dimension | None = None
+    angle: bool = False  # as of a parameter
 
 
 @record
@@ -153,7 +163,8 @@ def is_plain(raw: Any) -> bool:
 
 def read_input(system: System, name: str, raw: Any) -> Value:
     """Another value of an input, in the unit with which it was declared, if it has one."""
-    return raw if is_plain(raw) else system.read_value(name, raw, system.inputs[name].dimension)[0]
+    own = system.inputs[name]
+    return raw if is_plain(raw) else system.read_value(name, raw, own.dimension, own.angle)[0]
 
 
 def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
@@ -169,6 +180,14 @@ def evaluate_constant(value: Expression, lookup: Callable[[str], float]) -> floa
     if not math.isfinite(number):
         raise LawError(f"{value.excerpt()} has no finite value at the parameters' present values")
     return number
+
+
+def is_angle(raw: Any, unit: Any = None) -> bool:
+    """Whether a text, or the unit beside a value, says that a number is an angle."""
+    if isinstance(unit, str):
+        raw = f"1 {unit}"
+    quantity = parse_quantity(raw) if isinstance(raw, str) else None
+    return quantity is not None and quantity.angular == 1 and quantity.dimension == DIMENSIONLESS
 
 
 def find_dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) -> Dimension | None:

@@ -17,12 +17,11 @@ A component names the lowest level that it needs.  Constraints have scenes of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose
 from kinode.model.base.frames import Frame
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.model.base.fields import Value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError
@@ -12,7 +13,6 @@ from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector
 from kinode.model.base.frames import ZERO
 from kinode.model.base.meshes.mesh_solids import MeshSolid, read_mesh
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.field_types import NumberLike, VectorLike

@@ -14,13 +14,12 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinode.errors import ModelError, find_close, suggest
 from kinode.hooks import hook
 from kinode.model.base.field_types import type_of, words_of
 from kinode.model.base.fields import Component, Spec
-from kinode.named_tuples import NamedTuple
 
 NEEDED = Parameter.empty
 

@@ -6,12 +6,11 @@ A visual has no mass and no effect on the motion.  Files contain its plain form,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import unknown
-from kinode.records import dataclass
 
 Numbers = tuple[float, ...]
 ORIGIN: Numbers = (0.0, 0.0, 0.0)

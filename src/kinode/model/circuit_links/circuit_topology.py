@@ -12,7 +12,7 @@ expression that reads it.  Links meet at nodes.  Two nodes need no potential of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import ModelError
@@ -29,7 +29,6 @@ from kinode.model.network.nodes import find_nodes
 from kinode.model.network.part import Part
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 from kinode.model.quantity_names import find_quantity
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.system import System

@@ -10,6 +10,7 @@ from the state and there is no constraint row.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,11 +28,11 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
 from kinode.model.base.registration import Registry
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import ConstraintScene, SlidingScene
     from kinode.model.base.symbols import Symbol
+    from kinode.model.constraints.gear_coupling import Transmission
 
 CONSTRAINTS: Registry[Constraint] = Registry()
 ANGULAR = frozenset({"angle", "angular_velocity"})  # units of rows whose multipliers are moments
@@ -62,6 +63,7 @@ class Constraint(Component):
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # names of the rows, if there are several
     symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
+    contact: ClassVar[str] = ""  # what presses where its first multiplier is positive, and would have to pull elsewhere
     undefined: ClassVar[str] = ""  # why it has no defined rows in some positions, and what to do
 
     def rows(self, system: Any) -> tuple[str, ...]:
@@ -75,6 +77,16 @@ class Constraint(Component):
     def slip(self, scene: SlidingScene) -> Array:
         """The slip velocities that the constraint keeps at zero; linear in the velocities of the frames."""
         return np.empty(0)
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether it has an expression that may change with time, so that it does work."""
+        return any(isinstance(getattr(self, field), Expression) for field in self.timely)
+
+    @property
+    def transmission(self) -> Transmission | None:
+        """The gear that it is; None for other constraints."""
+        return None
 
     def relation(self, system: Any) -> Relation | None:
         """How one joint follows another, if the constraint can be satisfied by eliminating a coordinate; else None."""
@@ -151,3 +163,8 @@ def direction_of(axis: Any, scene: ConstraintScene) -> Array:
 
 def scalar_row(*values: Scalar) -> Array:
     return np.array(values, dtype=object)
+
+
+def find_transmissions(system: Any) -> tuple[Transmission, ...]:
+    """The gears of a system, each with its motor side and its load side."""
+    return tuple(gear for c in system.constraints.values() if (gear := c.transmission) is not None)

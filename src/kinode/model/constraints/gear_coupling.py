@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from kinode.model.constraints.tooth_mesh import (
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.prismatic import Prismatic
 from kinode.model.joints.revolute import Revolute
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import ConstraintScene
@@ -266,8 +265,3 @@ class RackConstraint(CoordinateCoupling):
         if abs(cosine) > math.sin(PARALLEL_ANGLE):
             message = f"{self.rack} does not travel across the axis of {self.pinion}; leave pressure_angle out"
             raise ModelError(message, component=self.name, field="pressure_angle")
-
-
-def find_transmissions(system: Any) -> tuple[Transmission, ...]:
-    """The gears of a system, each with its motor side and its load side."""
-    return tuple(c.transmission for c in system.constraints.values() if isinstance(c, CoordinateCoupling))

@@ -25,6 +25,7 @@ class PointOnPlane(Constraint):
 
     timely: ClassVar[tuple[str, ...]] = ("height",)
     units: ClassVar[tuple[str, ...]] = ("length",)
+    contact: ClassVar[str] = "a support that only presses along its normal would let go"
     point: Frame = frame("the point")
     plane: Frame = frame("frame through whose origin the plane goes")
     normal: Any = special("axis", "normal of the plane, in that frame's axes", "z")

@@ -30,6 +30,7 @@ class Rolling(Constraint):
 
     units: ClassVar[tuple[str, ...]] = ("length", "velocity", "velocity")
     labels: ClassVar[tuple[str, ...]] = ("normal", "x", "y")
+    contact: ClassVar[str] = "a ground that only presses would let the wheel lift off"
     undefined: ClassVar[str] = "the disc lies flat, and has no lowest point: tilt it a little, or set it on its rim"
     wheel: Frame = frame("frame at the center of the wheel")
     axis: Any = special("axis", "axle of the wheel, in that frame's axes; a ball needs none", "z")

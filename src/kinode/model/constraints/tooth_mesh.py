@@ -16,7 +16,7 @@ Axial and radial force do no work.  Which flank carries the load is the sign of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from kinode.algebra.scalars import Array, Scalar, absolute, cos, sign, sqrt, tan
 from kinode.algebra.spatial import Pose, cross, dot
 from kinode.model.base.frames import Frame, Resolve
 from kinode.model.joints.fixed import Fixed
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.fields import Value

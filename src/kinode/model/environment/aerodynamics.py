@@ -18,15 +18,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load, check_still
 from kinode.model.base.fields import Value, Vector, frame, law, laws, number, record, special
-from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, ZERO, Frame
+from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 from kinode.model.environment.atmosphere import air_density, air_sound_speed
@@ -88,7 +86,6 @@ class _Airborne(Element):
             return self
         R = world.pose(lambda x: x).R
         check_still(world, R.flat, self.name, "wind")
-        R = np.where(abs(R.astype(float)) > UNIT_LENGTH_ROUNDING, R, 0.0)
         wind = (sum((r * x for r, x in zip(row, self.wind, strict=True) if r != 0.0), 0.0) for row in R)
         return dataclasses.replace(self, wind=tuple(wind))
 

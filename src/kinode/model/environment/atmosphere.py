@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from kinode.algebra.scalars import Scalar, exp, fetch, interval, is_number, less_equal, power, rate, sqrt, where
 from kinode.errors import LawError
 from kinode.expressions.syntax_tree import Expression
-from kinode.records import dataclass
 
 LOWEST, HIGHEST = -5_000.0, 86_000.0  # geometric altitude [m]
 EARTH_RADIUS = 6_356_766.0  # of the geopotential altitude [m]

@@ -19,7 +19,7 @@ All wrenches are what a exerts on b, about b's joint point, in a's canonical joi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, t
 from kinode.algebra.spatial import dot
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, short, unknown
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.field_types import NumberLike

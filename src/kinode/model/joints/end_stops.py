@@ -16,13 +16,12 @@ Backlash is a range of ``play`` around the neutral position of a joint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array, Scalar, less, minimum, where
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, short, unknown
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import Pose, cross, quaternion_from_rotation, quaternion_of, rotation_from_quaternion
+from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.spatial import Pose, cross, quaternion_of, rotation_from_quaternion, skew
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Spec, special, vector
@@ -68,20 +68,16 @@ class Free(Spherical):
 
     def initial_q(self, resolve: Resolve) -> Array:
         q = super().initial_q(resolve)
-        if self.position is not None:
-            q[:3] = [float(resolve(x)) for x in self.position]
-        if self.rotation is not None:
-            q[3:] = quaternion_from_rotation(rotation_matrix(self.rotation, resolve))
-        return q
+        place = q[:3] if self.position is None else [resolve(x) for x in self.position]
+        turn = q[3:] if self.rotation is None else quaternion_of(rotation_matrix(self.rotation, resolve))
+        return tidy([*place, *turn])
 
     def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
         u = super().initial_u(resolve)
-        R = rotation_from_quaternion((self.initial_q(resolve) if q is None else q)[3:]).astype(float)
-        if self.velocity is not None:
-            u[:3] = R.T @ np.array([float(resolve(x)) for x in self.velocity])
-        if self.angular_velocity is not None:
-            u[3:] = R.T @ np.array([float(resolve(x)) for x in self.angular_velocity])
-        return u
+        R = tidy(rotation_from_quaternion((self.initial_q(resolve) if q is None else q)[3:]))
+        v = u[:3] if self.velocity is None else R.T @ tidy([resolve(x) for x in self.velocity])
+        w = u[3:] if self.angular_velocity is None else R.T @ tidy([resolve(x) for x in self.angular_velocity])
+        return tidy([*v, *w])
 
     @property
     def exact_q(self) -> Array:
@@ -109,6 +105,10 @@ class Free(Spherical):
 
     def rate_map(self, q: Array, u: Array) -> Array:
         return np.concatenate([rotation_from_quaternion(q[3:]) @ u[:3], quaternion_rate(q[3:], u[3:])])
+
+    def axes_rate(self, speeds: Array) -> Array:
+        turn, travel = skew(speeds[3:]), skew(speeds[:3])
+        return np.block([[turn, travel], [np.zeros((3, 3)), turn]])
 
     def closure(self, X: Pose, form: Array) -> Array:
         return np.zeros(0)

@@ -12,6 +12,7 @@ of its own in this package.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,7 +36,6 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.registration import Registry
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root
@@ -189,6 +189,13 @@ class Joint(Component):
             there[turn] = there[turn] / sqrt(there[turn] @ there[turn])
         return tidy(there)
 
+    def axes_rate(self, speeds: Array) -> Array:
+        """The matrix S with u_dot = S u for speeds that are constant in axes moving at ``speeds`` against those of u.
+
+        Zero where u has no axes that could turn.
+        """
+        return np.zeros((self.n_u, self.n_u))
+
     def closure(self, X: Pose, form: Array) -> Array:
         raise NotImplementedError
 
@@ -231,11 +238,11 @@ class Joint(Component):
     def initial_q(self, resolve: Resolve) -> Array:
         """Initial q, as far as it is given."""
         given = self.q if self.q is not None else self.guess
-        return self.neutral_q() if given is None else np.array([float(resolve(x)) for x in given])
+        return self.neutral_q() if given is None else tidy([resolve(x) for x in given])
 
     def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
         """Initial u for initial coordinates q, as far as it is given."""
-        return np.zeros(self.n_u) if self.u is None else np.array([float(resolve(x)) for x in self.u])
+        return np.zeros(self.n_u) if self.u is None else tidy([resolve(x) for x in self.u])
 
     @property
     def exact_q(self) -> Array:

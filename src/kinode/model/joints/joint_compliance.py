@@ -6,6 +6,7 @@ It does not affect the motion: bodies and joints stay rigid.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from kinode.algebra.scalars import Array
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector, unknown
 from kinode.model.base.frames import Resolve
-from kinode.records import dataclass
 
 UNITS = {
     "force": "compliance",

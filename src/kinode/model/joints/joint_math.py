@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, atan2
-from kinode.named_tuples import NamedTuple
 
 X, Y, Z = np.eye(3)
 BEARING = "where the surfaces of the bearing slide"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import ZERO3, Pose, turn_about
+from kinode.algebra.spatial import ZERO3, Pose, skew, turn_about
 from kinode.algebra.spatial import vector as vec
 from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
@@ -37,6 +37,9 @@ class Planar(AxialJoint):
 
     def pairs(self, form: Array) -> tuple[Pair, ...]:
         return (slider(X), slider(Y), hinge(Z))
+
+    def axes_rate(self, speeds: Array) -> Array:
+        return skew(speeds[2] * Z)
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [coulomb_friction.floor(sizes, Z, sizes.against(u, (1.0, 1.0, sizes.arm)))]

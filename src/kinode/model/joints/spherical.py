@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
-from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion
+from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion, skew
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Values
 from kinode.model.base.registration import register
@@ -46,6 +46,9 @@ class Spherical(Joint):
 
     def rate_map(self, q: Array, u: Array) -> Array:
         return quaternion_rate(q, u)
+
+    def axes_rate(self, speeds: Array) -> Array:
+        return skew(speeds)
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [coulomb_friction.ball(sizes, sizes.against(u, (1.0, 1.0, 1.0)))]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ArgumentError, ModelError
@@ -21,15 +21,13 @@ from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
-from kinode.model.base.parameters import Parameter, is_plain
+from kinode.model.base.parameters import HIDDEN, Parameter, is_plain
 from kinode.model.joints.joint import Joint
 from kinode.model.live.number_walk import Form, NumberWalk
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
-PREFIX = "live:"  # of the names of hidden parameters, which no law can write
 ZERO_REASON = "zero, which leaves its terms out of the compiled code"
 RIGHT_ANGLE_ROUNDING = 1e-12
 
@@ -81,7 +79,7 @@ class LiveNumber:
     @property
     def parameter(self) -> str:
         """The name of its hidden parameter."""
-        return PREFIX + self.name
+        return HIDDEN + self.name
 
     def read(self, system: System, raw: Any) -> float:
         """Another value of it in SI, from a number or a text with a unit."""
@@ -211,7 +209,7 @@ def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> 
 
 
 def _name(number: str) -> Expression:
-    return Expression("name", (PREFIX + number,))
+    return Expression("name", (HIDDEN + number,))
 
 
 def _choose(numbers: dict[str, LiveNumber], live: Any) -> dict[str, LiveNumber]:
@@ -240,8 +238,3 @@ def find_field(system: System, name: str) -> tuple[str, str] | None:
             frames = [frame.name for frame in component.frames] if isinstance(component, Body) else []
             return (owner, words[count]) if words[count] in (*component.specs(), *frames) else None
     return None
-
-
-def is_hidden(name: str) -> bool:
-    """Whether a parameter is the hidden one of a number."""
-    return name.startswith(PREFIX)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
@@ -20,7 +20,6 @@ from kinode.model.base.fields import Component, record
 from kinode.model.joints.joint import Joint
 from kinode.model.network.domains.domain import Domain
 from kinode.model.network.part import Part
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import LawScene

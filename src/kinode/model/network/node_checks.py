@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.equation_parser import parse_equation, split_rate
@@ -14,7 +14,6 @@ from kinode.model.base.fields import unknown
 from kinode.model.network.joint_sources import check_joint_sources
 from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, Row
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.model.system import System

@@ -6,7 +6,7 @@ A node is made by being named, as in a netlist.  Three names are known without t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import DomainError, ModelError
 from kinode.model.base.fields import unknown
@@ -14,7 +14,6 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.domains.domain import Domain, domain_of_coordinate
 from kinode.model.network.joint_sources import find_freedom, split_link
 from kinode.model.network.part import Part
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.model.system import System

@@ -9,9 +9,10 @@ checked when the kind is registered: one for each port and one for each unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.expressions.equation_parser import (
@@ -25,7 +26,6 @@ from kinode.expressions.equation_parser import (
 from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
-from kinode.late_patterns import LatePattern
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Component, Spec, Value, declare, record, short, unknown
@@ -42,7 +42,6 @@ from kinode.model.network.domains.vector_ports import (
     vector_units,
     vector_values,
 )
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import VelocityScene
@@ -53,7 +52,7 @@ HEAT = "heat"  # the field of every part that loses energy: see domains/heat_por
 HEAT_FIELD = Alternative((), Spec("port", None, "node that its losses warm, in a domain whose flow is a power"))
 OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
-LINK = LatePattern(NAME.pattern.removesuffix(r"\Z") + r"(\.3(\.[A-Za-z][A-Za-z0-9_]*)?)?\Z")  # KN1, KN1.3, KN1.3.angle
+LINK = re.compile(NAME.pattern.removesuffix(r"\Z") + r"(\.3(\.[A-Za-z][A-Za-z0-9_]*)?)?\Z")  # KN1, KN1.3, KN1.3.angle
 
 
 def port(kind: str, doc: str, default: Any = ..., *, domains: Mapping[str, Domain] = DOMAINS) -> Any:

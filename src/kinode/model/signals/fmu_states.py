@@ -154,7 +154,7 @@ class FmuWithStates(FmuWithEvents):
         return self.evaluate_all(STEP, scene)[0]
 
     def step_words(self, result: int) -> str:
-        from kinode.fmi.fmu_slots import CURE
+        from kinode.fmi.fmu_instances import CURE
 
         asked = "asks for an event there" if result == 1 else "asks for the end of the run"
         return f"the FMU {self.file.package.name} {asked}" + (f", {CURE}" if result == 1 else "")

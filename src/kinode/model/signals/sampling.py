@@ -21,7 +21,7 @@ import numpy as np
 
 from kinode.algebra.random_numbers import SIZE, draw_normal, seeded
 from kinode.algebra.scalars import Array, Scalar, floor, tidy
-from kinode.errors import ModelError, UnitError
+from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
 from kinode.model.base.events import Sampler, exact_seconds
 from kinode.model.base.field_reader import Reader
@@ -45,7 +45,7 @@ def read_seconds(reader: Reader, raw: Any, field: str, *, rates: bool = False) -
     elif isinstance(raw, str):
         try:
             quantity = parse_quantity(raw)
-        except UnitError as error:
+        except ModelError as error:
             raise error.located(component=reader.component, field=field) from None
         if quantity is None:
             fixed = "; clocks are fixed, and take neither parameters nor laws"

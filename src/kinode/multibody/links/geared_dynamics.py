@@ -15,6 +15,7 @@ Every joint has to move something with mass by itself; the mass matrix does not 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from kinode.algebra.spatial import solve_spd
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import JointFactor, LinkKinematics, Spatial
 from kinode.multibody.links.recursive_dynamics import gather_tree, unfold_tree
-from kinode.named_tuples import NamedTuple
 from kinode.structure.link_geometry import WORLD, Geometry, TreeLink
 
 

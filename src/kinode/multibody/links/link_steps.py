@@ -15,7 +15,7 @@ Gravity enters as the acceleration -g of the base.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from kinode.algebra.spatial import (
     moved_motion,
     solve_spd,
 )
-from kinode.named_tuples import NamedTuple
 
 
 class LinkKinematics(NamedTuple):

@@ -2,17 +2,23 @@
 
 ``topology.rows`` are the indices of the independent rows, which alone are used; if it is None, all rows are.  Nothing
 here depends on efforts: a motion solves for the multipliers.
+
+In an overconstrained loop in space (Bennett's, Bricard's) no choice of rows stays independent over a full turn.  The
+rows of such a group, c with Jacobian G of rank r, are replaced by r combinations Q'c.  The columns of Q are an
+orthonormal basis of the column space of G in the position at hand, by Gram-Schmidt with pivoting.  Q'G has the singular
+values of G, so that it loses its rank only where the loop itself does.  The motion depends on the column space alone,
+and not on the columns that pivoting takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.scalars import Array, inverse, less, sqrt, tidy, where
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross
 from kinode.model.base.element import Load
@@ -24,8 +30,19 @@ from kinode.multibody.restraints.loop_constraints import LoopConstraint
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
 
+GOLDEN_RATIO = 0.618033988749895  # its multiples modulo 1 are spread evenly and never repeat
+
 RowFunction = Callable[["Kinematics", Sequence[LoopConstraint]], list[Array]]
 """The rows of each constraint."""
+
+
+class Combined(NamedTuple):
+    """Combinations of a group of rows: their places among the independent rows, weights, and rows of G."""
+
+    of: list[int]
+    places: list[int]
+    weights: Array
+    rows: list[Row]
 
 
 class Constraints:
@@ -42,9 +59,32 @@ class Constraints:
 
     def chosen(self, function: RowFunction) -> Array:
         """The same, for the independent rows alone."""
-        values = self.every(function)
+        return self.combine(self.every(function))
+
+    def combine(self, values: Array) -> Array:
+        """The values of the independent rows, from those of all rows."""
         rows = self.kinematics.topology.rows
-        return values if rows is None else values[list(rows)]
+        if rows is None:
+            return values
+        combined = values[list(rows)]
+        for group in self.combined:
+            combined[group.places] = group.weights @ values[group.of]
+        return combined
+
+    @cached_property
+    def combined(self) -> list[Combined]:
+        """The groups of rows that are combined."""
+        topology, every = self.kinematics.topology, self.all_rows if self.kinematics.topology.groups else []
+        chosen, found = topology.rows or (), []
+        for group in topology.groups:
+            speeds = sorted(set[int]().union(*(every[k] for k in group.rows)))
+            scale = np.array([topology.scale[k] for k in group.rows])
+            G = np.array([[every[k].get(j, 0.0) for j in speeds] for k in group.rows], dtype=object)
+            weights = _orthonormal(G / scale[:, None], group.rank) / scale
+            places = [place for place, k in enumerate(chosen) if k in group.rows]
+            rows = [dict(zip(speeds, row, strict=True)) for row in weights @ G]
+            found.append(Combined(list(group.rows), places, weights, rows))
+        return found
 
     @property
     def all_rows(self) -> list[Row]:
@@ -71,7 +111,19 @@ class Constraints:
     def rows(self) -> list[Row]:
         """The independent rows of G."""
         every, chosen = self.all_rows, self.kinematics.topology.rows
-        return every if chosen is None else [every[k] for k in chosen]
+        rows = every if chosen is None else [every[k] for k in chosen]
+        for group in self.combined:
+            for place, row in zip(group.places, group.rows, strict=True):
+                rows[place] = row
+        return rows
+
+    @property
+    def probe_rates(self) -> Array:
+        """Irregular rates of the independent rows, which no symmetry of a mechanism matches."""
+        rates = probe_rates(len(self.units)).astype(object)
+        for group in self.combined:
+            rates[group.places] = group.weights @ probe_rates(len(group.of))
+        return rates
 
     @property
     def jacobian(self) -> Array:
@@ -96,11 +148,13 @@ class Constraints:
         return [load for constraint in chosen for load in self.loads_of(constraint, each[constraint.name])]
 
     def scatter(self, multipliers: Array) -> dict[str, Array]:
-        """The multipliers of all rows, by the name of their constraint; zero for dependent rows."""
+        """The multipliers of all rows, by the name of their constraint; zero for dependent rows outside of groups."""
         rows = self.kinematics.topology.rows
         values = np.zeros(sum(len(constraint.units) for constraint in self.loop_constraints), dtype=object)
         values[:] = 0.0
         values[list(range(len(values)) if rows is None else rows)] = multipliers
+        for group in self.combined:
+            values[group.of] = np.asarray(multipliers)[group.places] @ group.weights
         ends = np.cumsum([len(constraint.units) for constraint in self.loop_constraints])[:-1]
         return dict(zip((constraint.name for constraint in self.loop_constraints), np.split(values, ends), strict=True))
 
@@ -153,6 +207,29 @@ class Constraints:
                 )
             rates.append((frame, each))
         return rates
+
+
+def _orthonormal(G: Array, rank: int) -> Array:
+    """An orthonormal basis of the column space of G, as rows; each begins with the largest of what is left."""
+    left, basis = G.T, []
+    for _ in range(rank):
+        size, largest = left[0] @ left[0], left[0]
+        for column in left[1:]:
+            other = column @ column
+            larger = less(size, other)
+            size = where(larger, other, size)
+            largest = np.array([where(larger, a, b) for a, b in zip(column, largest, strict=True)], dtype=object)
+        direction = largest * inverse(sqrt(size))
+        basis.append(direction)
+        left = left - np.outer(left @ direction, direction)
+    return np.array(basis, dtype=object)
+
+
+def probe_rates(count: int) -> Array:
+    """Irregular rates of some rows."""
+    numbers = np.arange(1, count + 1)
+    probe: Array = np.where(np.sin(numbers**2) < 0, -1.0, 1.0) * (1.0 + numbers * GOLDEN_RATIO % 1.0)
+    return probe
 
 
 def frames_of(kinematics: Kinematics, constraint: LoopConstraint) -> list[Frame]:

@@ -7,7 +7,7 @@ their dual parts are the exact rates of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from kinode.model.base.scene import ConstraintScene
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.links.link_steps import Spatial
-from kinode.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from kinode.model.joints.coulomb_friction import Contact, PressingLoad, Sizes
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import FRICTION
 from kinode.multibody.links.link_steps import Spatial
-from kinode.named_tuples import NamedTuple
 from kinode.structure.evaluation_point import EMPTY
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kinode.algebra.scalars import Scalar
-from kinode.model.constraints.gear_coupling import find_transmissions
+from kinode.model.constraints.constraint import find_transmissions
 from kinode.structure.topology import Topology
 
 Factors = dict[str, Scalar]  # name in ``topology.holding`` -> factor

@@ -191,6 +191,8 @@ class Statics:
         Each freedom is weighted by the square of its column of the rows.  The solution is refined once.  The error is
         the correction, plus the rounding of the rows, which counts as far as the unknowns exceed the loads.
         """
+        if not len(self.rows):
+            return np.zeros(0), 0.0
         A, f = self.rows[:, self.free], self._demand[self.free]
         weights = {k: dot(self.rows[:, k], self.rows[:, k]) + ZERO_GUARD for k in self.bound}
         scale = tidy([weights[k] for k in self.free])
@@ -206,7 +208,7 @@ class Statics:
     @property
     def doubt(self) -> Scalar:
         """Square of the relative error.  Above ``DOUBT``, or not finite: the support does not bear this position."""
-        return self._solution[1] if len(self.rows) else 0.0
+        return self._solution[1]
 
     @property
     def multipliers(self) -> Array:

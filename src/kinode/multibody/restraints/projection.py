@@ -14,8 +14,6 @@ from kinode.multibody.restraints import loop_constraints
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
 
-GOLDEN_RATIO = 0.618033988749895  # its multiples modulo 1 are spread evenly and never repeat
-
 
 def project(snapshot: Snapshot) -> tuple[Array, Array, Scalar]:
     """q and u on the constraints, by one Newton step each (the shortest in the metric of the mass matrix).
@@ -36,13 +34,6 @@ def project(snapshot: Snapshot) -> tuple[Array, Array, Scalar]:
     step, _ = solve_positions(no_force, np.concatenate([-residual, no_lock_rates]))
     q = kinematics.advanced_q(locks.still(step))
     projected = snapshot.at(snapshot.point.replaced(q=q))
-    drift = projected.constraints.chosen(loop_constraints.drift)
+    drift = constraints.combine(projected.constraints.every(loop_constraints.drift))
     change, _ = solve(no_force, tidy([*-drift, *projected.lock_rows.drift]))
-    return q, locks.still(kinematics.u + change), solve.effective_mass(probe_rates(len(constraints.rows)))
-
-
-def probe_rates(count: int) -> Array:
-    """Irregular rates of the rows, which no symmetry of a mechanism matches."""
-    numbers = np.arange(1, count + 1)
-    probe: Array = np.where(np.sin(numbers**2) < 0, -1.0, 1.0) * (1.0 + numbers * GOLDEN_RATIO % 1.0)
-    return probe
+    return q, locks.still(kinematics.u + change), solve.effective_mass(constraints.probe_rates)

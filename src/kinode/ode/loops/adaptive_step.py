@@ -15,7 +15,7 @@ from kinode.ode.loops.event_search import find_event
 from kinode.ode.loops.event_triggers import find_growth, restore_values
 from kinode.ode.loops.implicit.stiffness_watch import watch_stiffness
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
-from kinode.ode.loops.run_codes import Outcome, Pending
+from kinode.ode.loops.run_codes import SLOW_SHARE, STALL_STEPS, Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.singularity_monitor import begin_monitor, crosses, distance, monitor_step
 from kinode.ode.loops.step_bounds import find_hidden, finish_bounds, prepare_bounds
@@ -28,7 +28,8 @@ GROWTH_AFTER_EVENT = 10.0  # longest first step after an event, as a multiple of
 MAX_REFUSALS = 8  # repetitions of a step in which event functions change too much
 REFUSED_FACTOR = 0.25  # length of a repetition, as a share of the step before it
 MIN_STEP_SHARE = 1e-12  # share of the time: shortest first step after an event
-STALL_STEPS, STALL_SHARE = 200_000, 1e-6  # steps that advance a run by less than that share of its length: a stall
+STALL_SHARE = 1e-6  # of its length: STALL_STEPS that advance a run by less are a stall
+SLOW_WINDOWS = 60  # so many of these in a row that advance it by less than SLOW_SHARE: a stall too
 MAX_ROUNDING = 1e-3  # relative: a larger error is no rounding
 NONFINITE_SPAN = 1e-9  # share of the run in which steps with values that are not finite are counted together
 MAX_NONFINITE_STEPS = 1000  # of these
@@ -83,6 +84,11 @@ def close_end(run: RunMemory, t: float) -> float:
     return math.sqrt(total / run.columns.n_measured) / (ALLOWED_CORRECTION + rounding / run.method.rtol)
 
 
+def _shortest_step(run: RunMemory) -> float:
+    """The length from which on a step is too small: it hardly changes the time."""
+    return max(16.0 * _EPSILON * abs(run.step.t), run.step.least)
+
+
 def _first_step(run: RunMemory) -> float:
     """A first step for the tolerance (Hairer, Norsett, Wanner I, II.4), with sign."""
     n, atol, t, rtol = run.model.n, run.method.atol, run.step.t, run.method.rtol
@@ -109,7 +115,7 @@ def _first_step(run: RunMemory) -> float:
     if steepest <= 1e-15:
         return sign * min(max(1e-6, h * 1e-3), longest)
     suited: float = (0.01 / steepest) ** (1.0 / run.method.order)
-    return sign * min(100.0 * h, suited, longest)
+    return sign * min(max(min(100.0 * h, suited), 2.0 * _shortest_step(run)), longest)
 
 
 def _attempt(run: RunMemory, h: float) -> bool:
@@ -207,7 +213,7 @@ def find_step_by(try_step: Callable[[RunMemory, float], float]) -> Callable[[Run
             final = left <= 1.01 * abs(h) and left <= 1.000001 * max_step
             if final:
                 h = end - t
-            elif abs(h) <= max(16.0 * _EPSILON * abs(t), step.least):
+            elif abs(h) <= _shortest_step(run):
                 return Outcome.NOT_FINITE if counts.failed >= 0 else Outcome.STEP_TOO_SMALL
             if counts.steps + counts.rejected >= run.method.max_steps:
                 return Outcome.TOO_MANY_STEPS
@@ -278,7 +284,9 @@ def _stalls(run: RunMemory) -> bool:
         return False
     counts.stall_steps = 0
     advance, step.stall_time = abs(step.t_new - step.stall_time), step.t_new
-    return advance < STALL_SHARE * abs(step.t_end - step.t_start)
+    length = abs(step.t_end - step.t_start)
+    counts.slow_windows = counts.slow_windows + 1 if advance < SLOW_SHARE * length else 0
+    return advance < STALL_SHARE * length or counts.slow_windows >= SLOW_WINDOWS
 
 
 def take_step_by(

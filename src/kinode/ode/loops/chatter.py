@@ -8,10 +8,11 @@ whose event function never leaves zero: each mode drives the state back across i
 
 from __future__ import annotations
 
+from kinode.ode.loops.run_codes import MAX_IDLE, MAX_INSTANTS
 from kinode.ode.loops.run_memory import RunMemory
 
-CLUSTER_SECONDS, MAX_INSTANTS = 1e-9, 50  # s, and the most instants with events within them
-MAX_IDLE, IDLE_SHARE = 1000, 1e-6  # most idle events, and the share of the run in which more of them are chatter
+CLUSTER_SECONDS = 1e-9  # s, within which there may be MAX_INSTANTS with events
+IDLE_SHARE = 1e-6  # of the run, in which more than MAX_IDLE idle events are chatter
 STALLED_LEVEL = 1e-8  # an event function (divided by its natural scale) below it did not leave zero
 RESET_ABSOLUTE, RESET_RELATIVE = 1e-9, 1e-6  # absolute and relative change of a state: a smaller change is no reset
 

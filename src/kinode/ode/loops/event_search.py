@@ -3,8 +3,9 @@
 An event function is active while its mode has its value. It is armed once it was clearly positive. An armed function
 triggers where it becomes negative. One that is not armed triggers where it is negative and falling, or clearly
 negative; so a function that is zero when its mode begins has time to leave zero. Functions are evaluated about the
-middle of a step and at its end, and at more times if one may have been negative in between. Where one triggers, the
-step is cut at the first time at which it does so on the dense output, to the last bit.
+middle of a step and at its end. If one may have been negative in between, they are evaluated at more times, and where
+the parabola through its three values is lowest. Where one triggers, the step is cut at the first time at which it does
+so on the dense output, to the last bit.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from kinode.ode.loops.event_triggers import (
     any_triggers,
     arm,
     evaluate,
+    find_dip,
     first_triggering,
     is_clear,
     mark_triggered,
-    may_dip,
     store_values,
     triggers,
 )
@@ -69,18 +70,27 @@ def find_event(run: RunMemory) -> bool:
                 _cut(run, half, end)
             return True
         arm(run)
-    if (run.bounds.count > run.bounds.n_laws and _find_covered_dip(run)) or (may_dip(run) and _find_dip(run)):
+    if run.bounds.count > run.bounds.n_laws and _find_covered_dip(run):
+        return True
+    lowest = find_dip(run)
+    if lowest > 0.0 and _sample_step(run, lowest):
         return True
     run.chatter.stalled = 0
     return False
 
 
-def _find_dip(run: RunMemory) -> bool:
-    """Whether a function triggers between the ends and the middle of the step; the step is then cut there."""
+def _sample_step(run: RunMemory, share: float) -> bool:
+    """Whether a function triggers at one of many times in the step, one of them given; the step is then cut there."""
     t, end, before = run.step.t, run.step.t_new, run.step.t
-    for i in range(1, DIP_SAMPLES):
+    lowest = t + (end - t) * share
+    for i in range(1, DIP_SAMPLES + 1):
         at = t + (end - t) * i / DIP_SAMPLES
-        if before < at and _triggers_at(run, at):
+        if before < lowest < at:
+            if _triggers_at(run, lowest):
+                _cut(run, before, lowest)
+                return True
+            before = lowest
+        if before < at < end and _triggers_at(run, at):
             _cut(run, before, at)
             return True
         before = at
@@ -96,7 +106,7 @@ def _find_covered_dip(run: RunMemory) -> bool:
     if _triggers_at(run, t + run.bounds.share * h):
         _cut(run, t + run.bounds.left * h, t + run.bounds.share * h)
         return True
-    return _find_dip(run)  # the dense output differs from the path that has bounds
+    return _sample_step(run, 0.0)  # the dense output differs from the path that has bounds
 
 
 def _next_guess(before: float, after: float, high: float, low: float, iterations: int) -> float:

@@ -94,13 +94,14 @@ def restore_values(run: RunMemory) -> None:
         g[k] = values[k]
 
 
-def may_dip(run: RunMemory) -> bool:
-    """Whether an active function without bounds, positive at start, middle and end, may have been negative between.
+def find_dip(run: RunMemory) -> float:
+    """The share of the step at which an active function without bounds may have been negative; 0 if there is none.
 
-    The criterion is a parabola through the three values: its minimum lies within the step, and far below them.
+    The criterion is a parabola through its values at start, middle and end: its minimum lies within the step, and far
+    below them. Of several functions the lowest counts.
     """
     before, half, g = run.events.g_before, run.events.g_half, run.events.g
-    active, covered, dips = run.events.active, run.bounds.covered, False
+    active, covered, share, deepest = run.events.active, run.bounds.covered, 0.0, math.inf
     for i in range(run.events.n_active):
         k = active[i]
         if covered[k] != 0:
@@ -110,8 +111,9 @@ def may_dip(run: RunMemory) -> bool:
             bend = 2.0 * (before[k] - 2.0 * half[k] + g[k])
             if -slope < 2.0 * bend:
                 lowest = before[k] - 0.25 * slope * slope / bend
-                dips = dips or lowest < DIP_SHARE * min(before[k], half[k], g[k])
-    return dips
+                if lowest < DIP_SHARE * min(before[k], half[k], g[k]) and lowest < deepest:
+                    share, deepest = -0.5 * slope / bend, lowest
+    return share
 
 
 def find_growth(run: RunMemory) -> float:
@@ -187,4 +189,4 @@ def check_events(run: RunMemory) -> int:
 
 def check_between(run: RunMemory) -> int:
     """For an external solver: 1 if event functions at three times of a step may hide an event between them."""
-    return int(may_dip(run) or find_growth(run) < 1.0)
+    return int(find_dip(run) > 0.0 or find_growth(run) < 1.0)

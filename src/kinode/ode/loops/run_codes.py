@@ -1,8 +1,19 @@
-"""Codes that the compiled loops and Python exchange."""
+"""Codes that the compiled loops and Python exchange, and limits that both know."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+STALL_STEPS = 200_000
+"""Steps after which it is looked whether a run stalls."""
+SLOW_SHARE = 2e-4
+"""Share of its length by which a run that does not stall advances in them."""
+MAX_INSTANTS = 50
+"""Most instants with events within a nanosecond; more are chatter."""
+MAX_IDLE = 1000
+"""Most events in a row with next to no motion between them; more are chatter."""
+MOST_REACH = 64.0
+"""Largest size of the box on either side of a step's ranges, as a multiple of these."""
 
 
 class Outcome(IntEnum):

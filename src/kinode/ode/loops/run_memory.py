@@ -154,6 +154,8 @@ class StepCounts(Struct):
     """The component that was not finite; -1 for none."""
     stall_steps: int
     """Steps since ``step.stall_time``."""
+    slow_windows: int
+    """How often in a row very many steps hardly advanced the run."""
     nonfinite_steps: int
     """Rejected steps with values that are not finite, within a short span of time."""
 

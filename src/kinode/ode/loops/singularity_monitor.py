@@ -2,8 +2,8 @@
 
 The distance is the inverse square root of the inverse effective mass of the constraints: it goes to zero in proportion
 to the distance from a singular position. A step may jump over such a position. A step that is too short to go to zero
-and back, at the steepest change of the distance so far, cannot. In the others the smallest distance is found on the
-dense output.
+and back, at the steepest change of the distance so far or expected, cannot. In the others the smallest distance is
+found on the dense output.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ def monitor_step(run: RunMemory) -> bool:
     monitor.farthest = max(monitor.farthest, after)
     monitor.distance = after
     monitor.near_time, monitor.near_share = run.step.t_new, after / monitor.farthest
-    reach = max(
-        STEEPER_FACTOR * max(monitor.steepest, abs(slope)) * abs(h), CHANGE_PER_RADIAN * turned * monitor.farthest
-    )
+    steepest = max(monitor.steepest, abs(slope), abs(monitor.trend))
+    reach = max(STEEPER_FACTOR * steepest * abs(h), CHANGE_PER_RADIAN * turned * monitor.farthest)
     if before + after < reach:
         _find_smallest(run, before, reach, int(turned / PIECE_RADIANS) + 1)
     near = monitor.near_share < NEAR_SHARE

@@ -20,7 +20,7 @@ from kinode.jit.pointers import Floats
 from kinode.ode.loops.dense_output import table_row
 from kinode.ode.loops.event_triggers import ZERO_LEVEL, is_active
 from kinode.ode.loops.loop_primitives import law_time, run_kernel, slope
-from kinode.ode.loops.run_codes import Hidden
+from kinode.ode.loops.run_codes import MOST_REACH, Hidden
 from kinode.ode.loops.run_memory import RunMemory
 
 MAX_HALVINGS = 40  # a piece of a step is not halved more often: what acts for a shorter time has no effect
@@ -28,7 +28,7 @@ MAX_PIECES = 256  # pieces of one step
 ALLOWED_SHARE = 0.5  # of the range of a law at the stages, by which its values between them may exceed it
 ALLOWED_CHANGE = 1e-3  # the same, relative to the size of the law at the stages
 LAW_ROUNDING = 1e-9  # the same, in the unit of the law
-LEAST_REACH, MOST_REACH = 2.0, 64.0  # size of the box on either side of a step's ranges, as a multiple of these
+LEAST_REACH = 2.0  # least size of the box on either side of a step's ranges, as a multiple of these
 WAIT = 16  # steps until a box is tried again
 
 

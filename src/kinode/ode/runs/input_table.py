@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -18,7 +19,6 @@ import numpy.typing as npt
 
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.loops.inputs.course_memory import CourseMemory
-from kinode.records import dataclass
 
 Array = npt.NDArray[np.float64]
 LOOK_SHARE = 1e-6

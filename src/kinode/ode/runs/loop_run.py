@@ -15,9 +15,8 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode import compiled_loops
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops.run_codes import Outcome, Stepping
+from kinode.ode.loops.run_codes import MOST_REACH, Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
-from kinode.ode.loops.step_bounds import MOST_REACH
 from kinode.ode.ode_arguments import Array
 from kinode.ode.runs.input_table import CourseTable
 from kinode.ode.runs.output_room import OutputRoom
@@ -31,8 +30,8 @@ from kinode.ode.solution import OdeSolution, SingularPass
 if TYPE_CHECKING:
     from kinode.ode.runs.stiff_takeover import StiffTakeover
 
-OnLong = Callable[[float, Array, int], int | None]
-"""Called with time, state and number of steps; gives the number after which it is called again."""
+OnLong = Callable[[float, Array, int, int], int | Ending]
+"""Called with time, state, numbers of steps and events; gives the step at which it is called again, or ends the run."""
 OnNear = Callable[[float, Array], bool]
 """Called with time and state where a run lingers near a singular position; False ends it."""
 NEAR_STEPS = 1000  # in a row near a singular position: it is asked whether to go on
@@ -281,6 +280,8 @@ class LoopRun:
                 began = clock.perf_counter()
                 overdue = budget is None and began - shown > 2 * CHUNK_SECONDS
                 counts.budget = 0 if overdue else min(steps, self.max_steps - counts.steps)
+                if on_long is not None:
+                    counts.budget = min(counts.budget, max(1, on_long[0] - counts.steps - counts.rejected))
                 if self.takeover is not None:
                     counts.budget = self.takeover.limit(counts.budget)
                 code = call(self.memory)
@@ -302,14 +303,21 @@ class LoopRun:
                     return self.describe(code if code != Outcome.PAUSED else Outcome.TOO_MANY_STEPS)
                 shown = clock.perf_counter()
                 if on_long is not None and counts.steps + counts.rejected >= on_long[0]:
-                    later = on_long[1](self.now, self.state.copy(), counts.steps + counts.rejected)
-                    on_long = None if later is None else (later, on_long[1])
+                    later = on_long[1](self.now, self.state.copy(), counts.steps + counts.rejected, self.n_events)
+                    if isinstance(later, Ending):
+                        return later
+                    on_long = later, on_long[1]
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(self.now) is False:
                     return stopped_at(self.now)
         except KeyboardInterrupt:
             return interrupted_at(self.now)
+
+    @property
+    def n_events(self) -> int:
+        """How many event functions have triggered so far."""
+        return 0 if self.events is None else len(self.events.listed) + self.memory.events.listed
 
     def serve(self, code: int) -> bool:
         """Serve a request of the loop; False if the code is no request, but an end or a pause."""

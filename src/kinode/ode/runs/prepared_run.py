@@ -75,19 +75,24 @@ class PreparedRun:
         allow_takeover(run, self.options.get("method", DEFAULT_METHOD), stiff_kernel)
         run.on_near = on_near
         solution = run.complete(on_progress, None, on_long)
-        if solution.taken_over is None:  # else it is laid out for another method
-            run.release_output()
-            self._idle.append(run)
+        self._keep(run)
         return solution
 
     def solve_in(
         self, room: OutputRoom, y0: npt.ArrayLike, p: npt.ArrayLike, inputs: npt.ArrayLike, *,
         on_progress: Callable[[float], bool] | None = None, on_long: tuple[int, OnLong] | None = None,
+        stiff_kernel: Callable[[], KernelSpec] | None = None,
     ) -> tuple[Ending, Array, Array]:  # fmt: skip
         """How a run ends, its times and its states; they hold until the room has the output of another run."""
         run = self.begin(y0, p, inputs, room)
+        allow_takeover(run, self.options.get("method", DEFAULT_METHOD), stiff_kernel)
         ending = run.drive(on_progress, None, on_long) if self.t1 != self.t0 else reached_end(self.t1)
         t, y = run.rows_in(room)
-        run.release_output()
-        self._idle.append(run)
+        self._keep(run)
         return ending, t, y
+
+    def _keep(self, run: LoopRun) -> None:
+        """Keep the memory of a run for others, unless it is laid out for another method."""
+        if run.takeover is None or run.takeover.time is None:
+            run.release_output()
+            self._idle.append(run)

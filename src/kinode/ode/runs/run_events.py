@@ -13,8 +13,7 @@ import numpy as np
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Array, EventSpec, Fired
-from kinode.ode.loops.chatter import MAX_IDLE, MAX_INSTANTS
-from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_codes import MAX_IDLE, MAX_INSTANTS, Outcome
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.runs.run_arrays import provide_arrays
 

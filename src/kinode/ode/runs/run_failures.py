@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kinode.ode.ending import Ending, EndKind
-from kinode.ode.loops.adaptive_step import STALL_SHARE, STALL_STEPS
-from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_codes import SLOW_SHARE, STALL_STEPS, Outcome
 
 
 def describe_failure(code: int, t: float, length: float, failed: int) -> Ending:
@@ -27,8 +26,8 @@ def describe_failure(code: int, t: float, length: float, failed: int) -> Ending:
         message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
         return Ending(EndKind.STEP_TOO_SMALL, t, message)
     if code == Outcome.STALLED:
-        message = f"the run stalls at t = {t:.9g} s: {STALL_STEPS:,} steps advanced it by less than "
-        return Ending(EndKind.STALLED, t, f"{message}{STALL_SHARE * length:.1g} s of its {length:g} s")
+        message = f"the run stalls at t = {t:.9g} s: the last {STALL_STEPS:,} steps advanced it by less than "
+        return Ending(EndKind.STALLED, t, f"{message}{SLOW_SHARE * length:.1g} s of its {length:g} s")
     if code == Outcome.LEFT_BRANCH:
         message = (
             f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "

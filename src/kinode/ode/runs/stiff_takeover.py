@@ -6,6 +6,7 @@ the run. Where the other method cannot go on, the first one continues, and keeps
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -68,7 +69,7 @@ class StiffTakeover:
         """Go on with the other method, where the loop asks for it."""
         memory = self.run.memory
         self.time = self.run.now
-        self._cost = memory.method.last / abs(memory.step.h_done)
+        self._cost = memory.method.last / abs(memory.step.h_done) if memory.step.h_done else math.inf
         self._use_other()
 
     def _use_other(self) -> None:
@@ -91,6 +92,10 @@ class StiffTakeover:
             self._begun = None
             return True
         counts = self.run.memory.counts
+        if code == Outcome.STEP_TOO_SMALL and self.time is None and counts.steps == 0:  # too stiff for any first step
+            self.take_over()
+            self.run.memory.step.h = 0.0
+            return True
         if code != Outcome.PAUSED or self._begun is None or counts.steps < self._begun[1] + TRIAL_STEPS:
             return False
         cost, other = self._measure(), self._cost

@@ -7,16 +7,16 @@ cuts its result.  Where reactions are not unique, the rule that shares them adds
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.joint_reactions import by_name, constraint_change, is_overlocked, is_shared
+from kinode.dynamics.joint_reactions import by_name, constraint_change, is_overlocked
 from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.link_reactions import link_change
-from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, is_redundant, share
+from kinode.dynamics.load_uniqueness import is_redundant, is_shared
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.dynamics.support_argument import read_support
 from kinode.errors import ArgumentError, ModelError, SupportError
@@ -30,8 +30,12 @@ from kinode.multibody.restraints.loop_statics import DOUBT, Support, joints_in_l
 from kinode.results.pictures.run_frames import RunFrames
 from kinode.results.run_quantities import RunQuantities
 
+if TYPE_CHECKING:
+    from kinode.dynamics.redundant_reactions import ReactionSharing
+
+    Sharing = Callable[[str], ReactionSharing]
+
 MOST_BODIES = 150  # of a tree whose static part is compiled as straight-line code: seconds
-Sharing = Callable[[str], ReactionSharing]
 
 
 def prepare_frames(dynamics: Dynamics, names: Iterable[str] = (), *, hold: Any = None) -> FrameEvaluator:
@@ -269,6 +273,8 @@ def _sharing(dynamics: Dynamics, states: StateBatch, run: RunQuantities | None, 
     """How redundant reactions are shared, by part; a run keeps what it has computed."""
     if run is not None:
         return lambda part: run.shared(part, None if part == "total" else support)
+    from kinode.dynamics.redundant_reactions import Analyses, share  # few pictures are of no run
+
     analyses = Analyses(dynamics, states, len(np.atleast_1d(states.t)))
     return lambda part: share(dynamics, states, part, None if part == "total" else support, analyses)
 

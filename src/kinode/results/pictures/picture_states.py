@@ -20,10 +20,10 @@ from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.results.run_quantities import RunQuantities
+from kinode.results.trajectory import LEAST, MOST
 from kinode.simulation.solver import split
 
 RATE = 60.0  # pictures for each second of a run, where nothing else is asked for
-LEAST, MOST = 300, 3600  # pictures of a run, where nothing else is asked for
 MAX_PICTURES = 1_000_000
 SAME_END = 1e-5  # of the range of a state, by which the end of a repeated run may differ
 ROUNDING = 1e-9  # of the spacing, by which stored states may lie further apart than pictures

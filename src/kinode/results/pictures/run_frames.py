@@ -109,8 +109,8 @@ class RunFrames:
             force, moment = self.loads["total"][k, :3].T, self.loads["total"][k, 3:].T
             flags = tuple(bool(flag) for flag in self.unique[k])
             wrenches[name] = Wrench(
-                force, moment, on=self.on[k], at=self.at[k], frame="world", unique=all(flags), components=flags,
-                shared=self.shared[k], left_out=self.left_out[k],
+                force, moment, on=self.on[k], at=self.at[k], frame="world", components=flags,
+                unique=all(flags) and not self.left_out[k], shared=self.shared[k], left_out=self.left_out[k],
             )  # fmt: skip
         return wrenches
 

@@ -12,7 +12,7 @@ import numpy as np
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.results.run_file_reader import finite
-from kinode.simulation.state_columns.column_request import LOADED, RunColumns, read_columns
+from kinode.simulation.state_columns.column_values import LOADED, RunColumns
 
 if TYPE_CHECKING:
     import xarray
@@ -43,6 +43,8 @@ def load_columns(data: xarray.Dataset, dynamics: Dynamics, rows: int) -> RunColu
     """The derivatives in the file of a run; None if it has none."""
     if VARIABLE not in data:
         return None
+    from kinode.simulation.state_columns.column_request import read_columns  # few files have them
+
     try:
         request = read_columns(dynamics, [str(name) for name in data[AXIS].values])
     except ArgumentError as error:

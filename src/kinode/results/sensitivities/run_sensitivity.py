@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.load_uniqueness import is_shared
 from kinode.dynamics.named_quantities import evaluate_names
 from kinode.dynamics.redundant_reactions import share
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import ArgumentError
 from kinode.expressions.syntax_tree import Expression
-from kinode.kernels.derivatives.derived_values import shape_of
+from kinode.kernels.derivatives.request_sizes import shape_of
 from kinode.kernels.kernel_options import ColumnOptions, Kernel
 from kinode.model.base.fields import unknown
 from kinode.model.quantity_expressions import QuantityExpression, find_expression
 from kinode.model.quantity_names import find_quantity
 from kinode.ode.runs.input_table import inputs_at
-from kinode.simulation.state_columns.column_request import RunColumns
+from kinode.simulation.state_columns.column_values import RunColumns
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,11 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.hooks import hook
 from kinode.model.base.fields import short
-from kinode.model.live.live_numbers import is_hidden
+from kinode.model.base.parameters import is_hidden
 from kinode.model.quantity_names import find_quantity
-from kinode.records import dataclass
 from kinode.results.sensitivities.run_sensitivity import all_sensitivities, check_columns
 from kinode.results.text_tables import format_number, format_percent, format_table
-from kinode.simulation.state_columns.column_request import LOADED, RunColumns
+from kinode.simulation.state_columns.column_values import LOADED, RunColumns
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -194,7 +194,7 @@ def _read_text(run: Trajectory, name: str, text: str) -> float:
     system, live = run.dynamics.system, run.dynamics.live
     declared = system.parameters.get(name) or system.inputs.get(name)
     if declared is not None:
-        return system.nominal(system.read_value(name, text, declared.dimension)[0])
+        return system.nominal(system.read_value(name, text, declared.dimension, declared.angle)[0])
     dimension = live[name].dimension if name in live else find_quantity(system, name).dimension
     return system.nominal(
         system.reader(name).number(text, dimension if isinstance(dimension, str) else None, "tolerance")

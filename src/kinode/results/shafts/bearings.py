@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, ModelError
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.results.joint_loads import reaction
 from kinode.results.peak_mean_rms import measure
@@ -85,9 +85,11 @@ class Bearing:
     t, speed : array
         Times in s, and speed of the shaft in rad/s.
     unique : bool
-        Whether the reactions are unique (False in redundant loops).
+        Whether the reactions are unique (False in redundant loops, and where a load is left out).
     left_out : tuple of str
         Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
+    shared : str
+        How the load of a redundant loop was shared, as in ``Wrench``.
     """
 
     at: float
@@ -100,6 +102,7 @@ class Bearing:
     speed: Array
     unique: bool = True
     left_out: tuple[str, ...] = ()
+    shared: str = ""
 
     def equivalent(self, X: float | None = None, Y: float | None = None, e: float = 0.0) -> Array:
         """The equivalent load P over time.
@@ -171,7 +174,7 @@ class Bearing:
         radial, axial = measure(self.t, self.radial), measure(self.t, self.axial)
         parts = [f"{name} peak {format_number(m.peak)} N, mean {format_number(m.mean)} N, rms {format_number(m.rms)} N"
                  for name, m in (("radial", radial), ("axial", axial)) if name == "radial" or m.peak > 0]  # fmt: skip
-        note = "" if self.unique else "; not unique: joints of its loop are redundant"
+        note = "; not unique: joints of its loop are redundant" if self.shared else ""
         note += "".join(f"; without {load}" for load in self.left_out)
         return f"bearing at {format_number(self.at)} m: {'; '.join(parts)}; on {self.on}{note}"
 
@@ -198,7 +201,7 @@ def bearings(
     first, second = (
         Bearing(
             z, across + along[:, None] * e, np.linalg.norm(across, axis=1), along, wrench.on, wrench.frame,
-            shaft.t, shaft.speed, wrench.unique, wrench.left_out,
+            shaft.t, shaft.speed, wrench.unique, wrench.left_out, wrench.shared,
         )
         for z, across, along in forces
     )  # fmt: skip
@@ -220,9 +223,11 @@ def _positions(run: RunQuantities, joint: str, at: Any) -> tuple[float, float]:
 
 def _force(name: str, value: Any) -> float:
     """A positive force in N, from a number or text with a unit."""
-    quantity = parse_quantity(value) if isinstance(value, str) else None
     try:
+        quantity = parse_quantity(value) if isinstance(value, str) else None
         force = float(value) if quantity is None else check_dimension(quantity, "force", field=name)
+    except ModelError as error:
+        raise error.located(field=name) from None
     except (TypeError, ValueError):
         raise ArgumentError(f"{name}: a force is expected, such as '25 kN', not {value!r}") from None
     if not (math.isfinite(force) and force > 0):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, ModelError
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.hooks import hook
 from kinode.results.joint_loads import find_joint, reaction
@@ -377,7 +377,10 @@ def _check_reach(run: RunQuantities, spectrum: Spectrum, natural: float) -> None
 
 def read_frequency(value: Any) -> float:
     """A natural frequency in Hz, from text with a unit; a plain number could be Hz or rad/s."""
-    quantity = parse_quantity(value) if isinstance(value, str) else None
+    try:
+        quantity = parse_quantity(value) if isinstance(value, str) else None
+    except ModelError as error:
+        raise ArgumentError(f"frequency: {error.message}") from None
     if quantity is None:
         raise ArgumentError(f"frequency: say the unit, '50 Hz', '3000 rpm' or '314 rad/s', not {value!r}")
     if quantity.cycles:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.constraints.gear_coupling import Transmission, find_transmissions
+from kinode.model.constraints.constraint import find_transmissions
+from kinode.model.constraints.gear_coupling import Transmission
 from kinode.model.network.motors import Motor
 from kinode.model.system import System
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW, Measure, measure

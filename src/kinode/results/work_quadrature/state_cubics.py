@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.kernels.kernel_options import Kernel
-from kinode.records import dataclass
 from kinode.simulation.time_events import TIME_ROUNDING
 
 if TYPE_CHECKING:

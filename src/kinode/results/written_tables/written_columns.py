@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.model.live.live_numbers import is_hidden
+from kinode.model.base.parameters import is_hidden
 from kinode.model.quantity_expressions import find_expression, unit_of
 from kinode.model.quantity_names import find_quantity
 from kinode.ode.runs.input_table import split_inputs

@@ -28,7 +28,7 @@ from kinode.formulations.absolute_bodies.absolute_kinematics import (
 )
 from kinode.formulations.newton_euler import characteristic_length
 from kinode.jit import compiler, kernel_call
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import Machine
 from kinode.jit.program import Block, Program
 from kinode.kernels.state import State
 from kinode.model.constraints.constraint import ANGULAR
@@ -40,7 +40,7 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS
 from kinode.ode.runs.input_table import Inputs, inputs_at, split_inputs
 from kinode.simulation.absolute.absolute_drift import Drift, JointDrift
-from kinode.simulation.run_length import check_lengths
+from kinode.simulation.run_length import LengthWatch, check_lengths
 from kinode.simulation.solver import OnProgress, Options, StateHistory, check_start
 from kinode.simulation.time_events import find_law_times
 from kinode.structure.topology import Topology
@@ -147,12 +147,17 @@ def compute_absolute_motion(
         solver.rate.address, layout.n_x, layout.n_v, layout.n_z, n_work=solver.rate.sizes["work"],
     )  # fmt: skip
     begin = layout.from_joints(dynamics.point(start, p, inputs))
+    due, look = LengthWatch(dynamics, p, inputs, METHODS[options.method]).watch(0, start.t, until)["on_long"]
+
+    def look_at_joints(t: float, y: Array, steps: int, events: int) -> int | Ending:
+        return look(t, solver.measure(np.array([t]), y[None], p, inputs_at(inputs, t))[0][0], steps, events)
+
     try:
         solution = integrate(
             kernel, begin, start.t, until, method=options.method, times=times, step=options.step, rtol=options.rtol,
             atol=options.atol, p=p, inputs=row, courses=courses, quaternions=layout.quaternions,
             max_step=min(options.max_step, laws.longest), breaks=laws.breaks, margin=laws.margin,
-            on_progress=on_progress,
+            on_progress=on_progress, on_long=(due, look_at_joints) if options.step is None else None,
         )  # fmt: skip
     except Error:
         raise

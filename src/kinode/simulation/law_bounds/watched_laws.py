@@ -21,7 +21,6 @@ from weakref import WeakKeyDictionary
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
-from kinode.kernels.bound_outputs import count_operations, find_widths, reads_inputs
 from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.model.base.parameters import Signal
 from kinode.model.system import System
@@ -58,6 +57,8 @@ def _compile_bounds(dynamics: Dynamics, varying: frozenset[int]) -> tuple[BoundS
     options = find_watched(dynamics, varying)
     if options is None:
         return None, 0
+    from kinode.kernels.bound_outputs import find_widths  # few systems have watched laws
+
     names = ("bounds", "arguments", "argument_laws") if options.laws else ("bounds", "arguments")
     machines = {name: dynamics.kernels.machine(Kernel(name, options)) for name in names}
     spec = BoundSpec(
@@ -127,6 +128,8 @@ def complete(
 
     None if constant, if it takes too many operations, or if it depends on inputs that change.
     """
+    from kinode.kernels.bound_outputs import count_operations, reads_inputs
+
     try:
         counted = count_operations(dynamics.topology, options)
         if varying and reads_inputs(dynamics.topology, options, varying):

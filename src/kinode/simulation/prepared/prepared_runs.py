@@ -14,7 +14,6 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.jit.llvm_code import choose_lanes
 from kinode.kernels.compiled_kernels import Kernels
-from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.tree_size import is_large
 from kinode.model.system_checks import find_asking
@@ -25,6 +24,7 @@ from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.simulation.law_bounds.watched_laws import NONE, find_bounds
 from kinode.simulation.prepared.event_functions import find_event_kernels, find_spec
 
+DIRECTION = Kernel("direction")
 WHOLE_UP_TO = 32
 """States up to which the Jacobian of an implicit method is one function; of more states that takes long to compile."""
 RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u", None), ("z", None)))
@@ -80,13 +80,15 @@ def _make_kernel(
 
 def _find_jacobian(dynamics: Dynamics) -> JacobianSpec:
     """Derivatives of the rate, for an implicit method."""
+    from kinode.kernels.derivatives.recursion_scope import ACCELERATIONS_BY_MOTION, has_paired_recursion
+
     kernels, topology, form = dynamics.kernels, dynamics.topology, JacobianForm.WHOLE
     if is_large(topology) and has_paired_recursion(topology):
         code, form = kernels.machine(Kernel("derivatives", ACCELERATIONS_BY_MOTION)), JacobianForm.ACCELERATIONS
     elif topology.layout.n_y <= WHOLE_UP_TO and not is_large(topology):
         code = kernels.machine(Kernel("derivatives", RATE_BY_STATE))
     else:
-        code, form = kernels.machine(Kernel("direction"), choose_lanes()), JacobianForm.COLUMNS
+        code, form = kernels.machine(DIRECTION, choose_lanes()), JacobianForm.COLUMNS
     return JacobianSpec(code.address, code.sizes["work"], code.lanes, form)
 
 

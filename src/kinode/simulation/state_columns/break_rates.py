@@ -14,7 +14,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.ode.runs.input_table import Inputs
-from kinode.simulation.state_columns.column_request import ColumnRequest
+from kinode.simulation.state_columns.column_values import ColumnRequest
 from kinode.simulation.time_events import TIME_ROUNDING, TimeAnalysis, constant_values
 
 LEVEL_TOLERANCE = 1e-9

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.jit.loading.loaded_kernel import Machine
+from kinode.jit.machine_code import Machine
 from kinode.kernels.kernel_options import ColumnOptions, Kernel
 from kinode.ode.event_spec import EventSpec
 from kinode.ode.kernel_spec import ColumnSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.simulation.prepared.event_functions import find_event_kernels
-from kinode.simulation.state_columns.column_request import ColumnRequest
+from kinode.simulation.state_columns.column_values import ColumnRequest
 
 
 def add_columns(

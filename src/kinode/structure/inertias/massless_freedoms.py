@@ -1,11 +1,14 @@
 """Freedoms without inertia: forward dynamics would give them infinite acceleration.
 
-Inverse dynamics and kinematics are possible, so that the error is stored and raised by forward dynamics alone.
+Inverse dynamics and kinematics are possible, so that the error is stored and raised by forward dynamics alone.  What
+resists a freedom is compared with the moments of inertia, or the mass, of all that is carried, taken as rigid: less
+than their rounding is nothing.  Masses are not compared with moments of inertia: a body of 1 kg may have 1e-19 kg m^2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from kinode.errors import ModelError
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink
 from kinode.structure.spanning_tree import Cut
 
-ZERO_INERTIA = 1e-14  # of the largest inertia: smaller ones are rounding
+ZERO_INERTIA = 1e-14  # of the inertia of what is carried, taken as rigid: less is rounding
 GENERIC_Q = 0.37  # rad or m, added to the neutral position, which may be symmetric
 
 
@@ -29,21 +32,22 @@ def find_massless_freedom(
     nodes = tree.nodes
     if _have_inertia(geometry.inertias):  # each link resists by itself
         return None
-    carried = [np.zeros((6, 6)) for _ in nodes]  # articulated inertia of what each link carries
+    carried = np.zeros((len(nodes), 2, 6, 6))  # what each link carries: its articulated inertia, and as if rigid
     for node in reversed(nodes):
         i, inertia = node.index, geometry.inertias[node.index]
-        I = carried[i] + _matrix(inertia)
+        I, rigid = carried[i] + _matrix(inertia)
         q = node.joint.advance(node.joint.neutral_q(), GENERIC_Q * (1.0 + 0.3 * np.arange(node.joint.n_u) + 0.1 * i))
         S = np.asarray(node.mechanics.motion_subspace(q, geometry.forms[i]), dtype=float)
         if node.joint.name in moving and node.joint.n_u:
-            if not _resists(I, S):
+            inverse = _inverse(S.T @ I @ S, _bounds(rigid, S))
+            if inverse is None:
                 return _error(node, inertia, bool(carried[i].any()), cuts)
             U = I @ S
-            I = I - U @ np.linalg.pinv(S.T @ U) @ U.T if np.isfinite(U).all() else I
+            I = I - U @ inverse @ U.T if np.isfinite(U).all() else I
         if node.parent != WORLD:
             X = geometry.placements[i] @ node.mechanics.transform(q, geometry.forms[i])
             B = _motion_transform(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))
-            carried[node.parent] = carried[node.parent] + B.T @ I @ B
+            carried[node.parent] += B.T @ np.array([I, rigid]) @ B
     return None
 
 
@@ -70,7 +74,7 @@ def find_massless_gears(
                 )
             I = _matrix(geometry.inertias[i])
             velocities.append(V)
-            energy, scale = energy + float(V @ I @ V), scale + float(V @ V) * float(abs(I).max())
+            energy, scale = energy + float(V @ I @ V), scale + float(_bounds(I, V))
         if energy <= ZERO_INERTIA * scale:
             first, *others = (node.bodies[0] for node in tree.nodes if node.joint.name in rates)
             return ModelError(
@@ -128,10 +132,20 @@ def _motion_transform(R: Array, p: Array) -> Array:
     return np.block([[R.T, np.zeros((3, 3))], [-R.T @ K, R.T]])
 
 
-def _resists(I: Array, S: Array) -> bool:
-    """Whether an inertia resists every freedom of a joint."""
-    along, largest = S.T @ I @ S, float(abs(I).max())
-    if not np.isfinite(along).all() or not 0.0 < largest < np.inf:
-        return largest > 0.0  # numbers that are not finite are refused elsewhere
-    inertias = np.linalg.eigvalsh(along / largest)
-    return bool(inertias[0] > ZERO_INERTIA * max(inertias[-1], 1.0))
+def _bounds(I: Array, S: Array) -> Any:
+    """For each motion of S the inertia if its axis were the worst: by the sums of the moments and of the masses."""
+    return np.trace(I[:3, :3]) * (S[:3] ** 2).sum(axis=0) + np.trace(I[3:, 3:]) * (S[3:] ** 2).sum(axis=0)
+
+
+def _inverse(along: Array, bounds: Array) -> Array | None:
+    """The inverse of the inertia along the freedoms of a joint; None if it does not resist each of them."""
+    if not (np.isfinite(along).all() and np.isfinite(bounds).all()):
+        return np.zeros_like(along)  # numbers that are not finite are refused elsewhere
+    if not (bounds > 0.0).all():
+        return None
+    units = 1.0 / np.sqrt(bounds)
+    sizes, directions = np.linalg.eigh(units[:, None] * along * units)
+    if sizes[0] <= ZERO_INERTIA:
+        return None
+    directions = units[:, None] * directions
+    return np.asarray(directions / sizes @ directions.T)

@@ -7,14 +7,13 @@ text names, and as the name that saving proposes.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kinode.atomic_files import write_bytes, write_text
 from kinode.errors import ArgumentError, Error, ModelError, unreadable
 from kinode.formats.yaml_text import LARGEST_TEXT
 from kinode.importers import ROBOT_FILES
-from kinode.records import dataclass
 from kinode.studio.documents.view_file import ENDING, ModelView, read_view, view_path, write_view
 
 MODELS = (".yaml", ".yml", ".json")

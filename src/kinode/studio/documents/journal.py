@@ -14,12 +14,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kinode.atomic_files import naming_failures, replacing
 from kinode.errors import Error
-from kinode.records import dataclass
 from kinode.studio.documents.view_file import ModelView, parse_view
 
 ENDING = ".kinode-journal"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from kinode.errors import ArgumentError, Error
@@ -18,7 +18,6 @@ from kinode.formats.editing.checked_text import CheckedText
 from kinode.formats.editing.gestures import plan_gesture
 from kinode.formats.editing.text_edits import Edit, EditedText, apply_edits, invert_edits, read_edits, rebase_edits
 from kinode.formats.yaml_text import LARGEST_TEXT
-from kinode.records import dataclass
 from kinode.studio.documents.document_file import DocumentFile
 from kinode.studio.documents.text_merge import find_edits, merge_texts
 from kinode.studio.documents.view_file import ModelView, Point, read_point, read_points

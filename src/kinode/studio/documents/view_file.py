@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from kinode.errors import Error
 from kinode.formats.yaml_text import LARGEST_TEXT, Map, read_text
 from kinode.formats.yaml_writer import write_scalar
-from kinode.records import dataclass
 
 ENDING = ".view.yaml"
 VERSION = 1

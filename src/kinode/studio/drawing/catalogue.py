@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kinode.formats.editing.actions.ready_groups import GROUPS
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component
 from kinode.model.network.domains.domain import DOMAINS
@@ -41,12 +42,6 @@ COLORS = {
     "translational": "#2f7d4f", MACHINES: "#8a6d1a", CONTROL: "#5a6672", SURROUNDINGS: "#2a8c8c",
 }  # fmt: skip
 OTHER_COLOR = "#a03060"
-GROUPS = (
-    {"name": "axis", "words": "A driven axis: motor, gear and controller in a joint."},
-    {"name": "link", "words": "A body with a revolute joint to the world, or to the body that is selected."},
-    {"name": "drive", "words": "A battery, a bridge and a motor on a shaft."},
-    {"name": "pid_loop", "words": "A target, a PID controller and the moment that it gives."},
-)
 
 
 def make_catalogue(kinds: Mapping[str, type[Component]] | None = None) -> Plain:
@@ -63,7 +58,8 @@ def make_catalogue(kinds: Mapping[str, type[Component]] | None = None) -> Plain:
     rows = [_kind(kind, cls) for kind, cls in known.items()]
     used = dict.fromkeys([*WORDS, *(row["domain"] for row in rows)])
     domains = [{"name": name, "color": COLORS.get(name, OTHER_COLOR), "words": _words(name)} for name in used]
-    return {"domains": domains, "kinds": rows, "groups": [dict(group) for group in GROUPS]}
+    groups = [{"name": name, "words": words} for name, (_, words) in GROUPS.items()]
+    return {"domains": domains, "kinds": rows, "groups": groups}
 
 
 def _kind(kind: str, cls: type[Component]) -> Plain:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,12 @@ from kinode.formats.editing.checked_text import CheckedText, Problem, check_text
 from kinode.formats.editing.entry_places import EntryPlaces
 from kinode.formats.yaml_text import plain_value, read_spans
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.studio.documents.view_file import ModelView, Point, read_point
 from kinode.studio.drawing.drawn_parts import BrokenPart
 from kinode.studio.drawing.kind_boxes import Plain
 from kinode.studio.drawing.newest_work import GoesOn, NewestWork
 from kinode.studio.drawing.sketch import Sketcher
+from kinode.studio.drawing.standing import StandingBoard
 from kinode.studio.live_pages.live_desk import LiveDesk
 from kinode.studio.live_pages.shown_model import ShownModel
 from kinode.studio.placing.locked_problems import find_lock_problems
@@ -71,18 +71,21 @@ class ModelChecker:
 
     def __init__(self, live: LiveDesk) -> None:
         self.live, self.model = live, ShownModel(live, rest=REST)
-        self.standing: dict[str, Point] = {}
+        self.board = StandingBoard(live.session.push)
+        """How the newest version stands."""
+        self.places: dict[str, Point] = {}
         """Where parts stand that nobody has placed: in a session they keep their places."""
         self.listeners: list[Callable[[CheckedVersion], None]] = []
         """Who hears of every version that was checked."""
         self._lock = threading.RLock()
         self._newest: CheckedVersion | None = None
+        self._ahead: CheckedVersion | None = None  # read before the background has come to it
+        self._reading = threading.RLock()
         self._inside: CheckedVersion | None = None  # of a subsystem, the last that was asked for
         self._sketch: Plain = {}
         self._run_problem: Problem | None = None
         self._locks: tuple[System, list[Problem]] | None = None  # of the last system with loops
         self._ran: System | None = None
-        self._told = -1  # the newest version of whose run the pages were told
         self._checks = NewestWork("kinode check", self._check)
         self._runs: NewestWork[CheckedVersion] = NewestWork("kinode run", self._run)
 
@@ -93,18 +96,20 @@ class ModelChecker:
 
     def now(self, version: ModelVersion) -> CheckedVersion:
         """What a version means, found now if the background has not yet."""
-        with self._lock:
-            known = self._inside if version.box else self._newest
-        same = known is not None and (known.of.text, known.of.place, known.of.box) == (
-            version.text, version.place, version.box,
-        )  # fmt: skip
-        if known is not None and same:
-            return known if known.of == version else replace(known, of=version)
-        found = CheckedVersion(version, check_text(version.text, version.place, box=version.box))
-        if version.box:
+        meant = version.text, version.place, version.box
+        with self._reading:  # a text is read once, whoever asks first: what is known of it is known of one record
             with self._lock:
-                self._inside = found
-        return found
+                candidates = [self._inside] if version.box else [self._newest, self._ahead]
+            for known in candidates:
+                if known is not None and (known.of.text, known.of.place, known.of.box) == meant:
+                    return known if known.of == version else replace(known, of=version)
+            found = CheckedVersion(version, check_text(version.text, version.place, box=version.box))
+            with self._lock:
+                if version.box:
+                    self._inside = found
+                else:
+                    self._ahead = found
+            return found
 
     def sketch(self, version: ModelVersion) -> Plain:
         """The sketch of a version."""
@@ -123,6 +128,10 @@ class ModelChecker:
         warned = locks[1] if locks is not None and locks[0] == checked.system else []
         return [write_problem(problem) for problem in ([] if run is None else [run]) + warned]
 
+    def standing(self, version: ModelVersion) -> Plain:
+        """How a version stands."""
+        return self.board.now(version.version, self.now(version).checked, self.problems(version))
+
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until all is checked and run."""
         return self._checks.wait(seconds) and self._runs.wait(seconds)
@@ -134,14 +143,15 @@ class ModelChecker:
     def reread(self) -> None:
         """A file that the text names was changed: check it anew."""
         with self._lock:
-            self._newest = self._inside = self._ran = None
+            self._newest = self._ahead = self._inside = self._ran = None
 
     def forget(self) -> None:
         """Another document comes."""
         with self._lock:
-            self._newest, self._sketch, self._run_problem, self._ran, self._told = None, {}, None, None, -1
-            self._inside = None
-            self.standing = {}
+            self._newest, self._sketch, self._run_problem, self._ran = None, {}, None, None
+            self._inside = self._ahead = None
+            self.places = {}
+        self.board.forget()
         self.live.forget()
 
     def close(self) -> None:
@@ -165,11 +175,8 @@ class ModelChecker:
         sketch = {**before, "version": version.version} if kept else self._draw(found)
         with self._lock:
             self._sketch = sketch
-        if not same and found.checked.complete:
-            self._say_run(version.version, "running")  # before the check is told: the run that is shown is older
-        push = self.live.session.push
-        push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
-        push({"kind": "sketch", "version": version.version, "sketch": sketch})
+        self.board.begin(version.version, found.checked, self.problems(version))
+        self.live.session.push({"kind": "sketch", "version": version.version, "sketch": sketch})
         for listener in self.listeners:
             listener(found)
         if same:
@@ -177,37 +184,36 @@ class ModelChecker:
         if found.checked.complete:
             self._runs.ask(found)
         else:
-            self._say_run(version.version, "stale", found.checked.problems[0].message)
             self.live.fail(describe_problem(found.checked.problems[0]))
 
     def _draw(self, found: CheckedVersion) -> Plain:
         prefix = box_prefix(found.of.box)
         view = found.of.view.inside(prefix)
         with self._lock:
-            places = {**ModelView(self.standing).inside(prefix).places, **view.places}
+            places = {**ModelView(self.places).inside(prefix).places, **view.places}
         boxes = read_entries(places_in(found.of.text, found.of.box)) if found.checked.readable else []
         edges = find_edges(found.of) if found.checked.readable else {}
         sketcher = Sketcher(found.system, find_broken(found), places, view.waypoints, view.places, boxes, edges)
         with self._lock:
             own = {prefix + name: (x, y) for name, (x, y) in sketcher.positions().items() if name not in view.places}
-            self.standing |= own
+            self.places |= own
         return sketcher.draw(found.of.version)
 
     def kept_places(self, drawn: Collection[str], view: ModelView) -> dict[str, Point]:
         """Where parts stand that are to be saved: those that are drawn, and those of subsystems with a part moved."""
         boxes = {name.rpartition(".")[0] for name in view.places} - {""}
         with self._lock:
-            return {n: at for n, at in self.standing.items() if n in drawn or n.rpartition(".")[0] in boxes}
+            return {n: at for n, at in self.places.items() if n in drawn or n.rpartition(".")[0] in boxes}
 
     def forget_places(self, prefix: str) -> None:
         """Let the layout place what stands in a subsystem, or all."""
         with self._lock:
-            self.standing = dict(ModelView(self.standing).without(prefix).places)
+            self.places = dict(ModelView(self.places).without(prefix).places)
 
     def follow_names(self, renamed: Mapping[str, str]) -> None:
         """Keep the places of what has another name now."""
         with self._lock:
-            self.standing |= ModelView(self.standing).renamed(renamed).places if renamed else {}
+            self.places |= ModelView(self.places).renamed(renamed).places if renamed else {}
 
     def arrange(self, version: ModelVersion, made: Sequence[str], gesture: Mapping[str, Any]) -> dict[str, Point]:
         """Where parts stand that came by a gesture: where they were dropped, in the order of the automatic layout."""
@@ -227,7 +233,7 @@ class ModelChecker:
 
     def _beside(self, made: Sequence[str], names: Sequence[str], at: Point | None, view: ModelView) -> dict[str, Point]:
         """Copies stand to each other as what they were copied from."""
-        places = {**self.standing, **view.places}
+        places = {**self.places, **view.places}
         known = {new: places[old] for new, old in zip(made, names) if old in places}
         if not known:
             return {}
@@ -237,39 +243,34 @@ class ModelChecker:
 
     # -- runs --------------------------------------------------------------------------------------
     def _run(self, found: CheckedVersion, goes_on: GoesOn) -> None:
-        version, system = found.of.version, found.system
-        if self._ran is not None and self._ran == system and self.live.is_right:
-            self._say_run(version, "shown")
+        if self._ran is not None and self._ran == found.system and self.live.is_right:
+            self._say_run(found, "shown")
             return
         self._run_new(found, goes_on)
         if goes_on():
             self._tell_locks(found)
 
     def _run_new(self, found: CheckedVersion, goes_on: GoesOn) -> None:
-        version, system = found.of.version, found.system
+        system = found.system
         if not (system.bodies or system.elements or system.signals):
             self._ran = None
             self.live.forget()
             self.live.fail(ModelError(NOTHING))
-            self._say_run(version, "empty", NOTHING)
+            self._say_run(found, "empty", NOTHING)
             return
         try:
             if self.model.show(system, goes_on, cause="text"):
                 self._ran = system
-                self._say_run(version, "shown")
+                self._say_run(found, "shown")
         except Exception as error:
             self._ran = None
             self.live.fail(error)
             words = str(error) if isinstance(error, Error) else f"kinode failed: {type(error).__name__}: {error}"
-            self._say_run(version, "failed", words)
-            self._tell_run_problem(found, Problem(words, component=getattr(error, "component", None) or ""))
-
-    def _tell_run_problem(self, found: CheckedVersion, problem: Problem) -> None:
-        with self._lock:
-            if self._newest is None or self._newest.checked is not found.checked:
-                return
-            self._run_problem, version = problem, self._newest.of
-        self.live.session.push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
+            with self._lock:
+                if self._newest is None or self._newest.checked is not found.checked:
+                    return
+                self._run_problem = Problem(words, component=getattr(error, "component", None) or "")
+            self._say_run(found, "failed", words)
 
     def _tell_locks(self, found: CheckedVersion) -> None:
         """Warn of loops that cannot move; after the run, which says whether the model runs at all."""
@@ -280,16 +281,11 @@ class ModelChecker:
             newest = self._newest
             if newest is None or newest.checked is not found.checked or not (problems or before):
                 return
-            version = newest.of
-        self.live.session.push({"kind": "problems", "version": version.version, "problems": self.problems(version)})
+        self.board.tell(found.checked, problems=self.problems(found.of))
 
-    def _say_run(self, version: int, state: str, words: str = "") -> None:
-        """Tell the pages how the run stands; not of a version older than one that they were told of."""
-        with self._lock:
-            if version < self._told:
-                return
-            self._told = version
-        self.live.session.push({"kind": "run_state", "version": version, "state": state, "words": words})
+    def _say_run(self, found: CheckedVersion, state: str, words: str = "") -> None:
+        """Tell the pages how the run stands, and what is wrong with it."""
+        self.board.tell(found.checked, problems=self.problems(found.of), run={"state": state, "words": words})
 
 
 @lru_cache(maxsize=4)

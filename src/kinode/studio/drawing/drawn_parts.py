@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kinode.expressions.syntax_tree import Expression
@@ -13,7 +14,6 @@ from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, VEC
 from kinode.model.joints.joint import Joint
 from kinode.model.network.part import Part
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.studio.drawing.kind_boxes import find_class, make_box, ports_of
 from kinode.studio.subsystems.closed_boxes import BoxEntry, close_boxes
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port

@@ -18,12 +18,12 @@ page has all of it.  The same server has gone on: only what was typed and never 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.formats.yaml_text import LARGEST_TEXT
-from kinode.records import dataclass
 from kinode.studio.documents.document_file import DocumentFile, copy_of, find_target, new_file, open_file
 from kinode.studio.documents.text_merge import merge_texts
 from kinode.studio.documents.view_file import ModelView, read_point, read_points

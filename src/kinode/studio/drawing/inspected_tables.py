@@ -48,7 +48,7 @@ def inspect_table(found: CheckedVersion, name: Any) -> Plain:
     given = raw if isinstance(raw, dict) else {}
     table = found.system.tables.get(name)
     axes, values = _axes(given.get("axes")), given.get("values")
-    reason = _why_no_cells(given, axes, values)
+    reason = _why_no_cells(given, axes, values, () if table is None else table.columns)
     return {
         "name": name, "line": node.line, "method": given.get("method") or METHODS[0], "methods": list(METHODS),
         "outside": given.get("outside") or OUTSIDE[0], "outsides": list(OUTSIDE), "file": given.get("file") or "",
@@ -63,10 +63,10 @@ def _axes(raw: Any) -> list[list[Any]]:
     return [list(axis) for axis in raw] if all(isinstance(axis, list) for axis in raw) else [list(raw)]
 
 
-def _why_no_cells(given: Plain, axes: list[list[Any]], values: Any) -> str:
-    """Why a table is not shown as cells; empty where it is."""
+def _why_no_cells(given: Plain, axes: list[list[Any]], values: Any, columns: tuple[str, ...]) -> str:
+    """Why a table is not shown as cells; empty where it is.  Of a file, the columns and the units that were read."""
     if given.get("file"):
-        return f"Its numbers are in the file {given['file']}."
+        return f"Its numbers are in the file {given['file']}{': ' if columns else ''}{'; '.join(columns)}."
     if len(axes) > 2:
         return f"It has {len(axes)} axes: its numbers are in the text."
     if not axes or not isinstance(values, list):

@@ -3,7 +3,7 @@
 =============  ==============================  ==================================================================
 kind           fields                          answer
 =============  ==============================  ==================================================================
-studio_open                                    document, sketch, catalogue, problems, settings
+studio_open                                    document, sketch, catalogue, standing, settings
 gesture        version, gesture                version, edits, names that were made, removed, renamed; words; state
 undo, redo                                     the same
 save           path, overwrite                 saved: the file; or exists: one that is not overwritten unasked
@@ -20,7 +20,7 @@ open_example   file; open_model file           as studio_open; new_model likewis
 
 inspect, complete with a law, can_connect and copy take ``box``: the subsystem that is open (subsystems/box_answers.py).
 Pages that come back hand over what they have (hand_over.py).  Those of LiveDesk, which shows the runs, come on top.
-Pushed to all pages are ``document``, ``sketch``, ``problems``, ``run_state``, ``disk``, ``reopen`` (another document),
+Pushed to all pages are ``document``, ``sketch``, ``standing`` (standing.py), ``disk``, ``reopen`` (another document),
 and what LiveDesk pushes.  Changes of the text are answered in the order in which they came.
 """
 
@@ -220,16 +220,17 @@ class StudioDesk:
         return self.opened()
 
     def opened(self) -> Plain:
-        """The document, its sketch, the catalogue, all problems and the settings."""
+        """The document, its sketch, the catalogue, how it stands and the settings."""
         version = self.version()
         file = self.document.file
         saved = None if file.saved == version.text else file.saved
-        document = {**self.document.state(), "version": version.version, "text": version.text, "saved": saved}
+        state, model = self.document.state(), self.live.model
+        document = {**state, "version": version.version, "text": version.text, "saved": saved, "model": model}
         return {
             "document": {**document, "recovered": self.kept.offer()},
             "sketch": self.checker.sketch(version),
             "catalogue": {**self._catalogue, **self._declared()},
-            "problems": self.checker.problems(version),
+            "standing": self.checker.standing(version),
             "settings": {
                 "readOnly": self.session.read_only, "file": document["file"], "folder": self.folder.name,
                 "proposed": file.name, "autosave": False, "trouble": self._trouble or file.words,

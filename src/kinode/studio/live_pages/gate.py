@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from threading import Lock
@@ -33,7 +34,6 @@ from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 
 SOCKET = "/socket"
 MOST_TOKENS = 64

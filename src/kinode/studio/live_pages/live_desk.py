@@ -38,7 +38,7 @@ from kinode.studio.live_pages.branch_start import change_state
 from kinode.studio.live_pages.changing_run import ChangingRun, ChosenRun, rows_of
 from kinode.studio.live_pages.message import describe_error
 from kinode.studio.live_pages.mode_answers import answer_locus, answer_modes
-from kinode.studio.live_pages.page_data import PageData, looks_alike
+from kinode.studio.live_pages.page_data import Packed, PageData, looks_alike
 from kinode.studio.live_pages.response_pushes import ResponseBoard
 from kinode.studio.live_pages.session import Answer, Client, Job, Session
 from kinode.studio.run_document import audit_badge, verification_badge
@@ -66,6 +66,8 @@ class LiveDesk:
     def __init__(self, session: Session, file: str = "") -> None:
         self.session, self.file = session, file
         self.responses = ResponseBoard()
+        self.model = 0
+        """Which model is shown: how many were opened before it."""
         self._lock = threading.RLock()
         self._ready = threading.Event()
         self._shown: tuple[PageData, ChosenRun] | None = None
@@ -82,11 +84,14 @@ class LiveDesk:
         session.on_open = self._greet
 
     # -- the model ---------------------------------------------------------------------------------
-    def show(self, data: PageData, chosen: ChosenRun) -> None:
-        """Show a model and its run from now on."""
+    def show(self, data: PageData, chosen: ChosenRun, model: int | None = None) -> bool:
+        """Show a version of the model and its run from now on; not one of a model that was left meanwhile."""
         with self._lock:
+            if model is not None and model != self.model:
+                return False
             self._shown, self._trouble = (data, chosen), None
             self._ready.set()
+            return True
 
     def fail(self, error: BaseException) -> None:
         """Say what is wrong with the model; a run that is shown stays."""
@@ -133,6 +138,7 @@ class LiveDesk:
         with self._lock:
             self._shown = self._trouble = None
             self._last.clear()
+            self.model += 1
 
     def exchange(self, data: PageData, complete: Callable[[ChosenRun], tuple[PageData, ChosenRun]]) -> bool:
         """Show more of the model that is shown, at the values that it has by then; False if another is shown."""
@@ -151,10 +157,15 @@ class LiveDesk:
         """Send the whole run to all pages; ``cause`` is "file" after an edit, "more" where there is more of it."""
         if self.session.clients:
             data, chosen = self.shown
-            header, arrays = data.document(chosen)
+            header, arrays = self._document(data, chosen)
             for client in self.session.clients:
                 client.memory[GEOMETRY] = data.geometry(chosen)
             self.session.push({**header, "kind": "model", "cause": cause}, arrays)
+
+    def _document(self, data: PageData, chosen: ChosenRun) -> Packed:
+        """The whole run, with the model that it is of."""
+        header, arrays = data.document(chosen)
+        return {**header, "live": {**header["live"], "model": self.model}}, arrays
 
     def close(self) -> None:
         """Stop what is under way."""
@@ -171,7 +182,7 @@ class LiveDesk:
             if not job.goes_on():
                 return {}
         data, chosen = self.shown
-        header, arrays = data.document(chosen)
+        header, arrays = self._document(data, chosen)
         job.client.memory[GEOMETRY] = data.geometry(chosen)
         if self._trouble is not None:
             header["live"]["trouble"] = describe_error(self._trouble)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -47,6 +48,8 @@ class LiveView(ServedView):
         How a URDF's root stands.
     reading : mapping, optional
         How the file is read again, as in ``kn.load``: trust, arguments, packages.
+    equations : bool, default True
+        Whether the equations of motion are shown, where they are short.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class LiveView(ServedView):
         start: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
         file: str | os.PathLike[str] | None = None, base: str = "fixed", player: str | None = None,
         on_error: Callable[[Exception], None] | None = None, reading: Mapping[str, Any] | None = None,
+        equations: bool = True,
     ) -> None:  # fmt: skip
         self.file, self.base, self.reading = None if file is None else Path(file), base, dict(reading or {})
         self._on_error = on_error
@@ -69,7 +73,7 @@ class LiveView(ServedView):
         program = find_player() if player is None else player
         pages = {"/": page_of("/player.js", system.name, "data-kinode-live"), "/player.js": program}
         self.server = Server(self.session, pages).start()
-        self.model = ShownModel(self.desk, until, options, values, start)
+        self.model = ShownModel(self.desk, until, options, values, start, equations=equations)
         self._watch = None if self.file is None else ModelWatch(self.file, self._follow)
         self._thread = threading.Thread(target=self._begin, args=(system,), name="kinode model", daemon=True)
         self._thread.start()
@@ -115,7 +119,7 @@ class LiveView(ServedView):
             self._on_error(error)
 
 
-def view_live(run: Trajectory, *, browser: bool = True) -> LiveView:
+def view_live(run: Trajectory, *, browser: bool = True, equations: bool = True) -> LiveView:
     """Show a run on a live page.
 
     Parameters
@@ -124,6 +128,8 @@ def view_live(run: Trajectory, *, browser: bool = True) -> LiveView:
         The run; its model, values, start, end and method are those at first.
     browser : bool, default True
         Whether the browser is opened.
+    equations : bool, default True
+        Whether the equations of motion are shown, where they are short.
 
     Returns
     -------
@@ -144,9 +150,10 @@ def view_live(run: Trajectory, *, browser: bool = True) -> LiveView:
     begin = run.begin
     if begin is not None:
         options["t0"] = begin.t
-    view = LiveView(system, run.end.t, values=values, start=_find_start(run), options=options)
-    if browser:
-        webbrowser.open(view.url)
+    start = _find_start(run)
+    view = LiveView(system, run.end.t, values=values, start=start, options=options, equations=equations)
+    if browser and not webbrowser.open(view.url):
+        warnings.warn(f"no browser was found on this machine: open {view.url} in one", stacklevel=2)
     return view
 
 
@@ -166,6 +173,7 @@ def _find_start(run: Trajectory) -> dict[str, float]:
 def serve_model(
     file: str | os.PathLike[str], *, until: Any = None, values: Mapping[str, Any] | None = None, base: str = "fixed",
     reading: Mapping[str, Any] | None = None, browser: bool = True, say: Callable[[str], None] = print,
+    equations: bool = True,
 ) -> None:  # fmt: skip
     """Show the model of a file on a live page, until Ctrl-C.
 
@@ -185,9 +193,12 @@ def serve_model(
         Whether the browser is opened.
     say : function
         What prints a line.
+    equations : bool, default True
+        Whether the equations of motion are shown, where they are short.
     """
     system = load(file, base, **(reading or {}))
     with LiveView(
-        system, until, values=values, file=file, base=base, reading=reading, on_error=lambda error: say(str(error))
-    ) as view:
+        system, until, values=values, file=file, base=base, reading=reading, on_error=lambda error: say(str(error)),
+        equations=equations,
+    ) as view:  # fmt: skip
         view.serve(Path(file).name, "Ctrl-C ends it", browser, say)

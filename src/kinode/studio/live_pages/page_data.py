@@ -10,7 +10,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.model.live.live_numbers import is_hidden
+from kinode.model.base.parameters import is_hidden
 from kinode.model.quantity_expressions import unit_of
 from kinode.results.load_summary import LOAD_ROUNDING
 from kinode.results.pictures.run_frames import RunFrames

@@ -7,10 +7,10 @@ import hashlib
 import os
 import re
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 
 TYPES = {
     ".html": "text/html; charset=utf-8",

@@ -17,6 +17,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from email.utils import formatdate
 from functools import partial
 from pathlib import Path
@@ -30,7 +31,6 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 from kinode.studio.live_pages.gate import SOCKET, Gate, Visits, check_authority
 from kinode.studio.live_pages.served_files import ALWAYS, NOTHING, Resource, read_below, resource
 from kinode.studio.live_pages.session import Session
@@ -57,7 +57,7 @@ class ServerLimits:
     sockets: int = 16
     """Pages connected at a time."""
     connections: int = 128
-    """Connections of all kinds at a time."""
+    """Connections of all kinds at a time; of more, the oldest that waits for its client is cut off."""
 
 
 class Server:
@@ -196,7 +196,7 @@ class Server:
             self._running.release()
 
     async def _serve(self) -> None:
-        crowd = set[_LimitedConnection]()
+        crowd = dict[_LimitedConnection, None]()
         make_connection = partial(_LimitedConnection, crowd=crowd, most=self.limits.connections)
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         server = await listen(
@@ -261,9 +261,9 @@ class ServedView:
 
     def serve(self, name: str, ending: str, browser: bool, say: Callable[[str], None]) -> None:
         """Open the browser if it is wanted, say what is served and how it ends, and wait for Ctrl-C."""
-        if browser:
-            webbrowser.open(self.url)
-        say(f"serving {name}; if no browser opened, open {self.url}")
+        found = browser and webbrowser.open(self.url)
+        missing = "no browser was found on this machine" if browser else "no browser was opened"
+        say(f"serving {name}; {'if no browser opened' if found else missing}: open {self.url}")
         say(ending)
         self.wait()
 
@@ -299,20 +299,31 @@ class _SocketWire:
 
 
 class _LimitedConnection(ServerConnection):
-    """A connection of any kind, which is cut off if there are too many."""
+    """A connection of any kind; ``crowd`` are all, in the order in which they came.
 
-    def __init__(self, *arguments: Any, crowd: set[_LimitedConnection], most: int, **options: Any) -> None:
+    If there are too many, the oldest that waits for its client makes room, be it the new one itself: so those who begin
+    requests and do not finish them, or do not hang up after the answer, shut nobody out.
+    """
+
+    def __init__(self, *arguments: Any, crowd: dict[_LimitedConnection, None], most: int, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.crowd, self.most = crowd, most
 
+    @property
+    def waits_for_client(self) -> bool:
+        """Whether the request has not come, or the answer has gone and the client has not hung up."""
+        return self.request is None or (self.protocol.eof_sent and not self.transport.get_write_buffer_size())
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self.crowd.add(self)
+        self.crowd[self] = None
         if len(self.crowd) > self.most:
-            self.transport.abort()
+            leaving = next(each for each in self.crowd if each.waits_for_client)
+            del self.crowd[leaving]
+            leaving.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.crowd.discard(self)
+        self.crowd.pop(self, None)
         super().connection_lost(exc)
 
 

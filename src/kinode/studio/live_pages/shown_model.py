@@ -32,12 +32,16 @@ class ShownModel:
         Numbers and initial values that differ from the first system's own.
     rest : float, default 0
         For models that are being changed: seconds without a change before the circuit and the equations are made.
+    equations : bool, default True
+        Whether the equations of motion are shown, where they are short.
     """
 
     def __init__(
         self, desk: LiveDesk, until: Any = None, options: Mapping[str, Any] | None = None,
         values: Mapping[str, Any] | None = None, start: Mapping[str, Any] | None = None, rest: float = 0.0,
+        equations: bool = True,
     ) -> None:  # fmt: skip
+        self._equations = equations
         self.desk, self.until, self.options, self.rest = desk, until, dict(options or {}), rest
         self._later = threading.Lock()  # one at a time
         self._closed = threading.Event()
@@ -51,7 +55,7 @@ class ShownModel:
         ``goes_on`` says whether it is still wanted.  Returns whether it is shown; what is wrong is raised, and the run
         before stays.
         """
-        before = self.desk.shown if self.desk.is_shown else None
+        of, before = self.desk.model, self.desk.shown if self.desk.is_shown else None
         if before is None:
             self.desk.say("compiling the model")
         model = ChangingRun(system, self.until, self.options)
@@ -61,15 +65,16 @@ class ShownModel:
         if before is None:
             self.desk.say("computing the first run")
         chosen = model.compute(choice, data.names, goes_on)
-        long = not self.rest and are_long(chosen.run)
-        if long:
+        long = not self.rest and (not self._equations or are_long(chosen.run))
+        if long and self._equations:
             equations = equation_data(chosen.run, chosen.frames)
             data = PageData(model, self.desk.file, diagram=data.diagram, equations=equations, equations_of=choice)
         if not goes_on():
             return False
         self.complete.clear()
         answered = self.desk.is_answered
-        self.desk.show(data, chosen)
+        if not self.desk.show(data, chosen, of):
+            return False
         if answered:
             self.desk.push_model(cause)
         if quick and long:
@@ -97,8 +102,9 @@ class ShownModel:
         return self.desk.shows(data.model) and not self._closed.is_set()
 
     def _find_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
+        missing = self._equations and data.equations is None
         found = find_later_parts(
-            chosen.run, diagram=circuit, equations=data.equations is None, goes_on=lambda: self._is_wanted(data)
+            chosen.run, diagram=circuit, equations=missing, goes_on=lambda: self._is_wanted(data)
         )  # fmt: skip
         if not self._is_wanted(data):
             return

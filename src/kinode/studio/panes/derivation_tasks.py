@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
-from kinode.records import dataclass
 
 Plain = dict[str, Any]
 DEFAULT_END = 10.0  # s, as elsewhere where a model does not say

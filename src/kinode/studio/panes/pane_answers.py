@@ -71,7 +71,10 @@ class PaneAnswers:
         self._lock = threading.Lock()
         self._running: dict[tuple[Client, str], Job] = {}
         self._deriving, self._reporting = DerivationProcess(), DerivationProcess()
-        self.verifying = VerifyWatch(desk.session.push, verify)
+        board = desk.checker.board
+        self.verifying = VerifyWatch(
+            desk.session.push, verify, stand=lambda found, proof: board.tell(found.checked, proof=proof)
+        )
         desk.checker.listeners.append(self.verifying.checked)
         self.verifying.checked(desk.checked())
         session = desk.session

@@ -1,6 +1,7 @@
 """Derivations compared in the background: after each change, when the text is whole and quiet for a moment.
 
-All pages are told, ``verification``, with ``state``:
+All pages are told how that stands as part of the one record (drawing/standing.py), and what was found by
+``verification``, with ``state``:
 
 ========== =================================================================================
 waiting    the text was changed; it is compared when it is quiet
@@ -31,6 +32,7 @@ QUIET = 1.5  # s without a change
 LOOK = 0.05  # s between looks at whether there was one
 UNDER_WAY = ("waiting", "running", "asleep")
 ASLEEP = "derivations are compared when you ask for it"
+STANDING = ("state", "words", "share", "seconds")  # what the record of how the model stands has of it
 STOPPED = "the comparison was stopped"
 EMPTY = "there is nothing to derive yet"
 
@@ -44,12 +46,17 @@ class VerifyWatch:
         What tells all pages.
     automatic : bool, default True
         Whether each change is followed by a comparison; else `compare_now` begins one.
+    stand : function, optional
+        What takes the state into the record of how the model stands.
     quiet : float
         Seconds without a change before derivations are compared.
     """
 
-    def __init__(self, push: Callable[[Mapping[str, Any]], None], automatic: bool = True, quiet: float = QUIET) -> None:
-        self._push, self._automatic, self._quiet = push, automatic, quiet
+    def __init__(
+        self, push: Callable[[Mapping[str, Any]], None], automatic: bool = True, quiet: float = QUIET,
+        stand: Callable[[CheckedVersion, Plain], None] = lambda *_: None,
+    ) -> None:  # fmt: skip
+        self._push, self._automatic, self._quiet, self._stand = push, automatic, quiet, stand
         self._stopped: CheckedVersion | None = None
         self._process = DerivationProcess()
         self._lock = threading.Lock()
@@ -144,5 +151,7 @@ class VerifyWatch:
             if self._newest is None or self._newest.checked is not found.checked:
                 return
             version = self._newest.of.version
-            self._now = {"rows": [], **more, "state": state, "words": words, "version": version}
-        self._push({"kind": "verification", **self._now})
+            self._now = now = {"rows": [], **more, "state": state, "words": words, "version": version}
+        self._stand(found, {name: value for name, value in now.items() if name in STANDING})
+        if state not in ("waiting", "running"):
+            self._push({"kind": "verification", **now})

@@ -154,7 +154,12 @@ def _own_rows(system: System, body: Body) -> Iterator[list[str]]:
     for entry, value in zip(ENTRIES, body.inertia):
         number = float(system.nominal(value))
         if number or entry in ENTRIES[:3]:
-            yield [f"inertia {entry}", f"{_short(number)} kg·m²"]
+            about = (
+                ""
+                if body.given_about == "com"
+                else f" about the {'origin' if body.about == 'origin' else 'mass center'}"
+            )
+            yield [f"inertia {entry}{about}", f"{_short(number)} kg·m²"]
 
 
 def _short(value: float) -> str:

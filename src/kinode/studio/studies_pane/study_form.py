@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kinode.errors import Error
 from kinode.expressions.units import parse_quantity
-from kinode.records import dataclass
 from kinode.tasks.studies.random_values import Distribution, between, normal, uniform
 from kinode.tasks.studies.study_axes import read_axis_text
 

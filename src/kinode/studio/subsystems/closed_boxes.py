@@ -14,7 +14,7 @@ information                    an input; a quantity that is read outside        
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from kinode.formats.editing.box_places import file_of
 from kinode.formats.editing.entry_places import EntryPlaces
@@ -22,7 +22,6 @@ from kinode.formats.span_nodes import NodeKind, SpanNode
 from kinode.model.base.symbols import Outline, Stroke, StrokeRole, Symbol
 from kinode.model.circuit_links.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.network.domains.domain import BASE
-from kinode.records import dataclass
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Connection, Port
 from kinode.views.diagram.link_marks import links_at
 

@@ -1,7 +1,7 @@
 """``kn.equations(system, frame="aero")``: balances of force and moment about the origin of a frame, in its axes.
 
 Vector forms of any system about any frame; scalar components in the symbols of the frame where there are few bodies;
-and, for a body with members that slide in it, the equations solved for the motion.
+and, for a body with members, the equations solved for the motion, or why they are not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinode.symbolic.balances.frame_carrier import FrameCarrier, find_carrier
 from kinode.symbolic.balances.instant_in_frame import InstantInFrame
 from kinode.symbolic.balances.member_motion import MemberMotion
 from kinode.symbolic.balances.vector_balances import vector_sections
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection, SheetValues
 from kinode.symbolic.formulas.typefaces import decimal
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_BODIES = 6  # up to which scalar components are written
 SHAPES = ("auto", "expanded", "vectors")
+SOLVED = "Solved for the motion"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class FrameEquations(FormulaSheet):
 
         return Dynamics(self.system)
 
-    def values(self, state: Any = None) -> dict[str, float]:
+    def values(self, state: Any = None) -> SheetValues:
         """The value of every symbol at a state; default is the initial one.
 
         Parameters
@@ -83,12 +84,17 @@ class FrameEquations(FormulaSheet):
 
         Returns
         -------
-        dict of str to float
-            SI.
+        SheetValues
+            In SI, by the name of the symbol; prints as a table.
         """
+        if not self.scalars:
+            message = f"balances of {len(self.system.bodies)} bodies in vectors have no values"
+            raise ArgumentError(f"values: {message}; run.balance and kinode balance have those of their terms")
         start = self._dynamics.initial if state is None else state
         instant = InstantInFrame(self._dynamics.snapshot(start), self.notation.carrier)
-        return {name: entry.value(instant) for name, entry in self.notation.known.items()}
+        known = self.notation.known
+        units = {name: entry.unit for name, entry in known.items()}
+        return SheetValues({name: entry.value(instant) for name, entry in known.items()}, units)
 
 
 def frame_equations(
@@ -149,19 +155,23 @@ def _with_scalars(heading: str, carrier: FrameCarrier) -> FrameEquations:
 
 
 def _solved(balances: BodyBalances) -> list[tuple[str, str, list[BalanceLine]]]:
-    """The equations of a carrier and members that slide in it, solved for the motion; nothing for other systems."""
+    """The equations of a carrier and its members, solved for the motion; why not, if the frame is fixed in a body."""
     if balances.carrier.base is None or balances.carrier.shared is not None or balances.symbols.alone:
         return []
     motion = MemberMotion(balances, traced_snapshot(find_topology(balances.carrier.system)))
     if motion.obstacle:
-        return []
+        return [(SOLVED, f"Not written: {motion.obstacle}.", [])]
     members = ", ".join(balances.symbols.called(group) for group in motion.groups[1:])
     lines = [*motion.slide_equations(), *motion.force_equations(), *motion.moment_equations()]
     guides = motion.guide_equations()
     words = f"Balances of {balances.carrier.body} and of {members}, the forces between them eliminated."
+    if motion.turning:
+        turning = ", ".join(balances.symbols.called(group) for group in motion.turning)
+        words += f" What does not slide along an axis keeps place and H as symbols, and its own balances: {turning}."
+    kinds = "guides, slides and hinges" if motion.turning else "guides and slides"
     return [
-        ("Solved for the motion", words, [*motion.definitions(), *lines]),
-        ("Forces on members", "Of guides and slides, without weight.", guides),
+        (SOLVED, words, [*motion.definitions(), *lines]),
+        ("Forces on members", f"Of {kinds}, without weight.", guides),
     ]
 
 

@@ -9,6 +9,8 @@ a_ki = acc(r_i)_k of body i, Q_c the forces of the slides on the bodies that do 
     M_o = sum (H_j° + Omega x H_j) + rho x F + sum_i (r_i - rho) x F_i                           (54) to (56)
 
 where i runs over the bodies that move with the carrier along k, and rho leads to the mass center of the carrier.
+A member that turns moves along k with what carries it; its place r_i and its H_i are symbols, and its own balance about
+the hinge stays as it is.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.symbolic.balances.balance_lines import BalanceLine, block, plain_equation
 from kinode.symbolic.balances.balance_symbols import XYZ
 from kinode.symbolic.balances.body_balances import BodyBalances
+from kinode.symbolic.balances.frame_carrier import Slide
 from kinode.symbolic.balances.scalar_terms import SignedTerm, arm_terms, origin_terms, total, without_zeros
 from kinode.symbolic.balances.slide_forces import SlideForces
 from kinode.symbolic.balances.term_grouping import grouped
-from kinode.symbolic.notation import SymbolStyle
+from kinode.symbolic.notation import SymbolStyle, expanded
 
 Chain = tuple[str, ...]  # slides on the way to a body, along one axis
 
@@ -47,8 +50,6 @@ class MemberMotion:
         system, carrier = self.carrier.system, self.carrier
         if carrier.base is None or carrier.shared is not None or len(self.groups) < 2:
             return "the frame is not fixed in a body with members"
-        if not all(self.balances.is_written(group) for group in self.groups):
-            return "not all bodies slide along axes of the frame"
         first = set(self.symbols.groups[self.groups[0]])
         if self.groups[0] != carrier.body:
             return f"{carrier.body} has no mass"
@@ -56,8 +57,12 @@ class MemberMotion:
             ends = {joint.a.body, joint.b.body}
             if "world" in ends and not ends & first:
                 return f"{joint.name} connects a member with the world"
-            if "world" not in ends and not isinstance(joint, Fixed | Prismatic):
-                return f"{joint.name} is no slide"
+            if ends <= self._sliding and not isinstance(joint, Fixed | Prismatic):
+                return f"{joint.name} closes a loop"
+        for bodies in self._turning:
+            anchors = self._anchors(bodies)
+            if len(anchors) != 1:
+                return f"{bodies[0]} is carried by {' and by '.join(anchors.values())}"
         if system.constraints:
             return "constraints act"
         loaded = self.forces.loaded - first
@@ -65,17 +70,57 @@ class MemberMotion:
             return f"loads act on {', '.join(sorted(loaded))}"
         if any(chain[:-1] not in classes for classes in self.classes for chain in classes if chain):
             return "a slide carries a slide along the same axis, without mass between"
-        return ""
+        light = [c[-1] for classes in self.classes for c, members in classes.items() if members[0] in self.turning]
+        return f"what {light[0]} moves has no mass" if light else ""
 
     # -- who moves with whom -----------------------------------------------------------------------
+    @cached_property
+    def _sliding(self) -> set[str]:
+        """The bodies that are fixed in the carrier or slide along its axes, itself among them."""
+        return {name for name, body in self.carrier.parallel.items() if all(s.axis is not None for s in body.slides)}
+
+    @cached_property
+    def turning(self) -> list[str]:
+        """The groups that do not: hinged ones, and what these carry."""
+        return [group for group in self.groups if not self.balances.is_written(group)]
+
+    @cached_property
+    def _turning(self) -> list[list[str]]:
+        """The bodies that do not slide so, those together that joints connect."""
+        joints, rest = self.carrier.system.joints.values(), set(self.carrier.system.bodies) - self._sliding
+        parts: list[list[str]] = []
+        for name in self.carrier.system.bodies:
+            if name not in rest:
+                continue
+            part, rest = [name], rest - {name}
+            for body in part:
+                ends = [{j.a.body, j.b.body} for j in joints if body in (j.a.body, j.b.body)]
+                part += sorted(set().union(*ends) & rest)
+                rest -= set(part)
+            parts.append(part)
+        return parts
+
+    def _anchors(self, bodies: Sequence[str]) -> dict[tuple[str, ...], str]:
+        """The bodies of the carrier and of slides that some turning bodies are connected with; one of each slide."""
+        joints = self.carrier.system.joints.values()
+        ends = {x for j in joints for x in (j.a.body, j.b.body) if {j.a.body, j.b.body} & set(bodies)} & self._sliding
+        return {tuple(s.joint for s in self.carrier.parallel[x].slides): x for x in sorted(ends)}
+
+    def _slides_of(self, group: str) -> tuple[Slide, ...]:
+        """The slides on the way to a group, or to what carries it."""
+        body = self.symbols.groups[group][0]
+        part = next((bodies for bodies in self._turning if body in bodies), None)
+        carrying = body if part is None else next(iter(self._anchors(part).values()))
+        return self.carrier.parallel[carrying].slides
+
     @cached_property
     def classes(self) -> list[dict[Chain, list[str]]]:
         """For each axis the bodies that move together along it, by the slides on the way; driven ones hold."""
         joints, result = self.carrier.system.joints, []
         for axis in range(3):
             classes: dict[Chain, list[str]] = {}
-            for group in self.groups:
-                slides = self.balances.parallel[group].slides_along(axis)
+            for group in sorted(self.groups, key=self.turning.__contains__):
+                slides = [slide for slide in self._slides_of(group) if slide.axis == axis]
                 chain = tuple(s.joint for s in slides if not joints[s.joint].driven)
                 classes.setdefault(chain, []).append(group)
             result.append(classes)
@@ -229,7 +274,7 @@ class MemberMotion:
         for k in range(3):
             terms = self.balances.spin_terms(self.groups, k)
             outer = arm_terms(k, center, self.F)
-            if len(self.groups) == 2:
+            if len(self.groups) == 2 and not self.turning:
                 right = self._moment_of_one(k, total(terms), outer)
             else:
                 right = [*terms, *outer]
@@ -249,7 +294,7 @@ class MemberMotion:
         group, center = self.groups[1], self.balances.position(self.groups[0])
         force = [total(self.member_force(group, axis)) for axis in range(3)]
         written = {e.left[0].terms[0].expression: total(e.right[0].terms) for e in self.relative.values()}
-        moment = sympy.expand(total(arm_terms(k, self._arm(group, center), force)).subs(written))
+        moment = expanded(total(arm_terms(k, self._arm(group, center), force)).subs(written))
         slides = sympy.Add(*(x for x in sympy.Add.make_args(moment) if x.has(*self._slide_symbols)))
         terms = grouped(spin + moment - slides, self._motion)
         last = [term for term in terms if term.expression.has(*self.F)]
@@ -263,7 +308,7 @@ class MemberMotion:
             return []
         places = {e.left[0].terms[0].expression: total(e.right[0].terms) for e in self.balances.definitions}
         travels = [x for group in self.groups[1:] for x in self._travels(group)]
-        written = sympy.expand(moment.subs(places))
+        written = expanded(moment.subs(places))
         if sympy.Poly(written, *travels).total_degree() > 1:
             written = moment
         product = sympy.factor_terms(written)
@@ -296,7 +341,7 @@ class MemberMotion:
     def _as_printed(self) -> bool:
         """Whether it is the report's own case: one member that slides across X."""
         slides = [sorted(classes) for classes in self.classes]
-        return len(self.groups) == 2 and [len(x) for x in slides] == [1, 2, 2]
+        return len(self.groups) == 2 and not self.turning and [len(x) for x in slides] == [1, 2, 2]
 
     def definitions(self) -> list[BalanceLine]:
         """Relative accelerations and the reduced mass, where they are used."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinode.symbolic.balances.scalar_terms import SignedTerm
+from kinode.symbolic.notation import expanded
 
 Motion = tuple[tuple[Any, Any], ...]  # monomials of the motion, each with a number; the first number is positive
 
@@ -33,12 +34,13 @@ def _by_constant(expression: Any, motion: Sequence[Any]) -> dict[Any, dict[Any, 
     """For each constant factor the monomials of the motion that it stands with, and their numbers."""
     import sympy
 
-    if sympy.expand(expression) == 0:
+    whole = expanded(expression)
+    if whole == 0:
         return {}
     constants: dict[Any, dict[Any, Any]] = {}
-    for powers, coefficient in sympy.Poly(sympy.expand(expression), *motion).terms():
+    for powers, coefficient in sympy.Poly(whole, *motion).terms():
         monomial = sympy.Mul(*(symbol**power for symbol, power in zip(motion, powers, strict=True)))
-        for part in sympy.Add.make_args(sympy.expand(coefficient)):
+        for part in sympy.Add.make_args(expanded(coefficient)):
             number, constant = part.as_coeff_Mul()
             constants.setdefault(constant, {})[monomial] = number
     return constants

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kinode.dynamics.left_out_loads import find_left_out
 from kinode.model.circuit_links.circuit_topology import INFORMATION, CircuitComponent
+from kinode.structure.topology import find_topology
 from kinode.symbolic.circuit_listing import link_symbols
 from kinode.symbolic.circuit_listing.circuit_variables import FLOW, INTERNAL, POTENTIAL, unit_of
 from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
@@ -99,6 +101,10 @@ def _counts(circuit: Circuit) -> SheetSection:
         + SIGNS
         + AXES[circuit.basis]
     )
+    left_out = find_left_out(find_topology(circuit.system))
+    for loads in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name, each in left_out.items() if each == loads)
+        words += f" Flows of {names} are without {' and '.join(loads)}."
     return SheetSection("Unknowns and equations", words)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.redundant_reactions import is_redundant
+from kinode.dynamics.load_uniqueness import is_redundant
 from kinode.errors import ArgumentError
 from kinode.expressions.syntax_tree import symbol as named
 from kinode.kernels.state import State

@@ -17,7 +17,8 @@ from kinode.symbolic.formulas.term_values import SymbolValues
 from kinode.symbolic.formulas.typefaces import PLAIN
 from kinode.symbolic.formulas.typeset import written
 from kinode.symbolic.formulas.vector_terms import Definition, IndexedSymbol, ScalarFormula
-from kinode.symbolic.notation import SymbolStyle
+from kinode.symbolic.notation import SymbolStyle, expanded
+from kinode.symbolic.printed_equations import writing_out
 
 if TYPE_CHECKING:
     from kinode.symbolic.circuit_listing.whole_circuit import Circuit
@@ -72,11 +73,15 @@ class ScalarCircuit(PrintedSheet):
     @cached_property
     def equations(self) -> tuple[ScalarEquation, ...]:
         """All scalar equations, numbered as in the circuit; constants are numbers, q and other variables symbols."""
+        with writing_out(self.circuit.system):
+            return self._written()
+
+    def _written(self) -> tuple[ScalarEquation, ...]:
         evaluate = SymbolValues(self._value)
         rows = []
         for number, kind, row in self.circuit.shown:
             owner = f"node {row.owner}" if kind == "node" else row.owner
-            left, right = (_expanded(evaluate(side), row.size) for side in (row.left, row.right))
+            left, right = (_scalars(evaluate(side), row.size) for side in (row.left, row.right))
             for k in range(row.size):
                 axis = f", {XYZ[k]}" if row.size == 3 else f", {k + 1}" if row.size > 1 else ""
                 rows.append(ScalarEquation(number + k + 1, owner, f"{row.name}{axis}", left[k], right[k]))
@@ -118,15 +123,13 @@ def _other(symbol: IndexedSymbol) -> Any:
     return np.array([[sympy.Symbol(f"{name}.{i}{j}") for j in XYZ] for i in XYZ], dtype=object)
 
 
-def _expanded(value: Any, size: int) -> list[Any]:
+def _scalars(value: Any, size: int) -> list[Any]:
     """The scalars of a side, written out."""
     import sympy
 
     flat = list(np.ravel(np.asarray(value, dtype=object)))
     flat = flat * size if len(flat) == 1 else flat
-    return [
-        sympy.Add(*[_rounded(t) for t in sympy.Add.make_args(sympy.expand(sympy.sympify(x))) if t != 0]) for x in flat
-    ]
+    return [sympy.Add(*[_rounded(t) for t in sympy.Add.make_args(expanded(sympy.sympify(x))) if t != 0]) for x in flat]
 
 
 def _clean(value: Any) -> Any:
@@ -135,7 +138,7 @@ def _clean(value: Any) -> Any:
 
     if not np.ndim(value):
         return value
-    sums = [sympy.Add.make_args(sympy.expand(sympy.sympify(x))) for x in np.ravel(np.asarray(value, dtype=object))]
+    sums = [sympy.Add.make_args(expanded(sympy.sympify(x))) for x in np.ravel(np.asarray(value, dtype=object))]
     largest = max((abs(term.as_coeff_Mul()[0]) for terms in sums for term in terms), default=0.0)
     kept = [[term for term in terms if abs(term.as_coeff_Mul()[0]) > SMALLEST * largest] for terms in sums]
     return np.array([sympy.Add(*terms) for terms in kept], dtype=object).reshape(np.shape(value))

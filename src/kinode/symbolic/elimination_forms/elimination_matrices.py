@@ -10,11 +10,13 @@ v = (V, w) of each body, in its axes about its origin.  sigma are the accelerati
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kinode.algebra.normal_form import TooLongError, budget
 from kinode.algebra.scalars import Array, is_number, is_zero
 from kinode.algebra.trace import replay
 from kinode.errors import ArgumentError
@@ -29,12 +31,15 @@ from kinode.symbolic.elimination_forms.elimination_text import (
 from kinode.symbolic.elimination_forms.elimination_trace import ORDER, EliminationTrace, product
 from kinode.symbolic.elimination_forms.elimination_values import EliminationValues, evaluate_trace
 from kinode.symbolic.elimination_forms.euler_charts import ANGLES, EulerChart, find_chart
-from kinode.symbolic.notation import Notation, SymbolStyle
-from kinode.symbolic.printed_equations import Printed, matrix
+from kinode.symbolic.notation import Notation, SymbolStyle, with_plain_numbers
+from kinode.symbolic.printed_equations import Printed, matrix, writing_out
+from kinode.symbolic.quotients import BUDGET as QUOTIENT_BUDGET
+from kinode.symbolic.quotients import QuotientReader, inverse
 from kinode.symbolic.roots.known_signs import start_values
 
 VELOCITIES = ("Vx", "Vy", "Vz", "wx", "wy", "wz")
 MOST_SOLVED = 4  # multipliers up to which lam is written as formulas
+LONGEST_SOLVED = 2000  # operations of B1, B2, B3 up to which it is
 LAW = "lam = B1^-1 (B3 v + sigma - B2 Q)"
 
 
@@ -104,7 +109,8 @@ class EliminationMatrices(Printed):
 
     # -- matrices ----------------------------------------------------------------------------------
     def _written(self, A: Array, columns: int) -> Any:
-        return matrix(self._writer.write_all(list(np.asarray(A, dtype=object).ravel())), columns)
+        with writing_out(self.system):
+            return matrix(self._writer.write_all(list(np.asarray(A, dtype=object).ravel())), columns)
 
     @cached_property
     def M(self) -> Any:
@@ -152,45 +158,41 @@ class EliminationMatrices(Printed):
             raise ArgumentError(
                 f"B1: {', '.join(light)} has no inertia about some axis, so that M has no inverse; .at() gives numbers"
             )
-        inverse, formulas = np.full(self._trace.M.shape, 0.0, dtype=object), {}
+        entries, formulas = np.full(self._trace.M.shape, 0.0, dtype=object), {}
         size = 0
         for body in range(len(self._trace.bodies)):
             own = [(i, k) for i, k in enumerate(self._columns) if k // 6 == body]
             places = [i for i, _ in own]
-            block = self.M.extract(places, places).inv().applyfunc(sympy.cancel) if own else sympy.zeros(0, 0)
+            with writing_out(self.system):
+                block = inverse(self.M.extract(places, places))
             for i, (_, row) in enumerate(own):
                 for j, (_, column) in enumerate(own):
                     if block[i, j] == 0:
                         continue
                     if is_number(block[i, j]) or block[i, j].is_Number:
-                        inverse[row, column] = float(block[i, j])
+                        entries[row, column] = float(block[i, j])
                         continue
                     name = self._input_name(size)
                     formulas[sympy.Symbol(name)] = block[i, j]
-                    inverse[row, column] = self._trace.tape.input("inverse", size)
+                    entries[row, column] = self._trace.tape.input("inverse", size)
                     size += 1
-        return inverse[np.ix_(self._columns, self._columns)], formulas
+        return entries[np.ix_(self._columns, self._columns)], formulas
 
     def _input_name(self, k: int) -> str:
         role = ("inverse", k)
         return self.notation.names.get(role) or self.notation.name("inverse", k, f"inverse_{k + 1}")
 
     def _with_inverse(self, A: Array, columns: int) -> Any:
-        import sympy
-
-        waves = sympy.sin, sympy.cos
-
-        def shortest(x: Any) -> Any:
-            quotient = sympy.cancel(x)
-            if quotient == 0:
-                return quotient
-            short = x.replace(lambda part: part.is_Add and not part.has(*waves), sympy.cancel)
-            return min((short, x, quotient, sympy.factor(quotient)), key=lambda form: form.count_ops())
-
-        return self._written(A, columns).xreplace(self._inverse[1]).applyfunc(shortest)
+        if not A.size:  # nothing is eliminated
+            return self._written(A, columns)
+        written = self._written(A, columns).xreplace(self._inverse[1])
+        with writing_out(self.system):
+            return written.applyfunc(_shortest)
 
     @cached_property
     def _B2(self) -> Array:
+        if not self._rows:
+            return np.zeros((0, len(self._columns)))
         return product(self._trace.L[np.ix_(self._columns, self._rows)].T, self._inverse[0])
 
     @cached_property
@@ -218,6 +220,10 @@ class EliminationMatrices(Printed):
             kept = len(self._kept[1])
             hint = ".reduced.lam" if not self._is_reduced and kept <= MOST_SOLVED else ".at().lam"
             raise ArgumentError(f"lam: {len(self._rows)} multipliers make formulas that nobody reads; {hint} has them")
+        size = sum(int(x.count_ops()) for A in (self.B1, self.B2, self.B3) for x in A)
+        if size > LONGEST_SOLVED:
+            message = f"B1, B2 and B3 have {size} operations, and their solution makes formulas that nobody reads"
+            raise ArgumentError(f"lam: {message}; .at().lam has their values")
         right = self.B3 * self.v + self.sigma - self.B2 * self.Q
         return (self.B1.adjugate() * right / self.B1.det(method="berkowitz")).as_immutable()
 
@@ -311,12 +317,16 @@ class EliminationMatrices(Printed):
         trace = self._trace
         every = [trace.formulas[body][k] for body in trace.bodies for k in ORDER]
         zero = [is_zero(x) for x in trace.v]
-        return self._writer.write_all([0.0 if zero[k] else every[k] for k in self._columns])
+        with writing_out(self.system):
+            return self._writer.write_all([0.0 if zero[k] else every[k] for k in self._columns])
 
-    @property
+    @cached_property
     def writes_inverse(self) -> bool:
-        """Whether B1, B2, B3 are written as formulas: for few multipliers, of bodies that have inertia."""
-        return len(self._rows) <= MOST_SOLVED and not find_light_bodies(self.system)
+        """Whether B1, B2, B3 are written as formulas: for few multipliers, of bodies that have inertia, where short."""
+        try:
+            return len(self._rows) <= MOST_SOLVED and all(A is not None for A in (self.B1, self.B2, self.B3))
+        except ArgumentError:
+            return False
 
     def _write_text(self, width: int) -> str:
         return write_elimination(self, width)
@@ -326,6 +336,25 @@ class EliminationMatrices(Printed):
 
     def _write_mathml(self) -> str:
         return write_elimination_markup(self)
+
+
+def _shortest(x: Any) -> Any:
+    """The shortest of: an expression, its sums without sines cancelled, all of it cancelled, and factored."""
+    import sympy
+
+    def cancelled(part: Any) -> Any:
+        reader = QuotientReader([part])
+        return reader.cancelled(reader.read(part))
+
+    forms = [x]
+    with suppress(TooLongError), budget(QUOTIENT_BUDGET):
+        reader = QuotientReader([x])
+        quotient = reader.read(x)
+        if not quotient.above:
+            return sympy.S.Zero
+        short = x.replace(lambda part: part.is_Add and not part.has(sympy.sin, sympy.cos), cancelled)
+        forms = [short, x, reader.cancelled(quotient), reader.factored(quotient)]
+    return min(map(with_plain_numbers, forms), key=lambda form: form.count_ops())
 
 
 def row_name(name: RowName) -> str:

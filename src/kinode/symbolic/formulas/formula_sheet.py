@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import LATEX_LINE, aligned, latex_document, wrapped
@@ -21,6 +23,7 @@ NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
 LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
 WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
 LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
+ROUNDING = 1e-14  # of the largest value of a unit: smaller ones are not shown
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,54 @@ class FormulaSheet:
 
     def _repr_latex_(self) -> str:
         return self.latex()
+
+
+class SheetValues(Mapping[str, Any]):
+    """The values of all symbols at one instant, by name: ``values["T_1(3)"]``; prints as a table.
+
+    Attributes
+    ----------
+    units : dict of str to str
+        SI unit of each value.
+    """
+
+    def __init__(self, values: Mapping[str, Any], units: Mapping[str, str]) -> None:
+        self._values, self.units = dict(values), dict(units)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            raise KeyError(f"{name!r} is no symbol of this sheet; list(values) names all {len(self)}")
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def text(self, width: int = 80) -> str:
+        """A table: symbol, unit, value; what is rounding beside the largest value of its unit is 0.
+
+        Returns
+        -------
+        str
+        """
+        largest: dict[str, float] = {}
+        for name, value in self.items():
+            largest[self.units[name]] = max(largest.get(self.units[name], 0.0), float(np.max(np.abs(value))))
+        rows = [(x, self.units[x], _number_text(value, ROUNDING * largest[self.units[x]])) for x, value in self.items()]
+        return "\n".join(text_table(("symbol", "unit", "value"), rows, width))
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _number_text(value: Any, smallest: float) -> str:
+    if np.ndim(value) == 2:
+        return ", ".join(_number_text(row, smallest) for row in value)
+    if np.ndim(value) == 1:
+        return f"({', '.join(_number_text(x, smallest) for x in value)})"
+    return f"{0.0 if abs(value) <= smallest else value:.6g}"
 
 
 class PrintedSheet(PrintedText):

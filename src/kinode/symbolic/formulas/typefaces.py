@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from kinode.symbolic.escaped_text import latex_text
+from kinode.symbolic.formula_text import number_printer
 from kinode.symbolic.formulas.vector_terms import Family
 from kinode.symbolic.markup import Markup, tag
 from kinode.symbolic.mathml import MINUS, THIN, positive_first, printer_of
@@ -34,17 +35,11 @@ def separated(pattern: str, parts: Sequence[str], long: str = r"\d\d") -> str:
 
 
 def ordered_printer(kind: str, settings: Mapping[str, Any]) -> Any:
-    """A printer of SymPy that begins a sum with a positive term, if it has one: r - p q, not -p q + r."""
-    from sympy.printing.latex import LatexPrinter
-    from sympy.printing.str import StrPrinter
-
-    base: Any = {"StrPrinter": StrPrinter, "LatexPrinter": LatexPrinter}[kind]
-
-    class OrderedPrinter(base):  # type: ignore[misc]
-        def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
-            return positive_first(super()._as_ordered_terms(expr, order=order))
-
-    return OrderedPrinter(dict(settings))
+    """A printer that begins a sum with a positive term, if it has one: r - p q, not -p q + r."""
+    printer = number_printer(kind, settings)
+    given = printer._as_ordered_terms
+    printer._as_ordered_terms = lambda expr, order=None: positive_first(given(expr, order=order))
+    return printer
 
 
 # -- plain text ------------------------------------------------------------------------------------

@@ -13,14 +13,14 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
-from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink, class_five_pairs
-from kinode.formulations.formulation_table import tree_only
+from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink
 from kinode.formulations.hinge_chains import ChainMotion
 from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.scope import class_five_pairs, tree_only
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import find_topology
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection, text_table
+from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection, SheetValues
 from kinode.symbolic.formulas.indices import Index
 from kinode.symbolic.formulas.substitution import substituted
 from kinode.symbolic.formulas.term_values import TermValues
@@ -34,51 +34,6 @@ from kinode.symbolic.vector_sheets.rotator_sheet import RotatorForm
 
 VECTOR_FORMS: Mapping[str, Any] = {"quasi_base": QuasiBaseForm, "rotators": RotatorForm}
 VECTORS = "vectors"
-
-
-class VectorValues(Mapping[str, Any]):
-    """The values of all symbols at one instant, by name: ``values["T_1(3)"]``; prints as a table.
-
-    Attributes
-    ----------
-    units : dict of str to str
-        SI unit of each value.
-    """
-
-    def __init__(self, values: Mapping[str, Any], units: Mapping[str, str]) -> None:
-        self._values, self.units = dict(values), dict(units)
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._values:
-            raise KeyError(f"{name!r} is no symbol of this sheet; list(values) names all {len(self)}")
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def text(self, width: int = 80) -> str:
-        """A table: symbol, unit, value.
-
-        Returns
-        -------
-        str
-        """
-        rows = [(name, self.units[name], _number_text(value)) for name, value in self.items()]
-        return "\n".join(text_table(("symbol", "unit", "value"), rows, width))
-
-    def __str__(self) -> str:
-        return self.text()
-
-
-def _number_text(value: Any) -> str:
-    if np.ndim(value) == 2:
-        return ", ".join(_number_text(row) for row in value)
-    if np.ndim(value) == 1:
-        return f"({', '.join(f'{x + 0.0:.6g}' for x in value)})"
-    return f"{value + 0.0:.6g}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +76,7 @@ class VectorEquations(FormulaSheet):
 
     def values(
         self, t: Any, q: Any, u: Any, u_dot: Any = None, *, z: Any = None, p: Any = None, inputs: Any = None
-    ) -> VectorValues:
+    ) -> SheetValues:
         """The value of every symbol at a state.
 
         Parameters
@@ -137,7 +92,7 @@ class VectorEquations(FormulaSheet):
 
         Returns
         -------
-        VectorValues
+        SheetValues
             Name -> float or array, in the null base; ``.units``, ``.text()``.
 
         Examples
@@ -151,7 +106,7 @@ class VectorEquations(FormulaSheet):
         for symbol, unit in self.symbols():
             name = written(symbol, PLAIN)
             values[name], units[name] = evaluated.symbol(symbol), unit
-        return VectorValues(values, units)
+        return SheetValues(values, units)
 
     def symbols(self) -> Iterator[tuple[IndexedSymbol, str]]:
         """Every symbol with numbers for its indices, and its unit."""

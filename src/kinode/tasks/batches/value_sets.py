@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.initial_values import read_initial_values
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError, Error, LawError, UnitError
 from kinode.model.base.fields import short
 
 Values = Mapping[str, Any]
@@ -52,6 +52,8 @@ def check_names(dynamics: Dynamics, values: Values) -> None:
     for name, value in split_values(dynamics, values).start.items():
         try:
             read_initial_values(dynamics.arguments, {name: value}, dynamics.system.nominal)
+        except (LawError, UnitError):
+            raise  # the name is known, and its value cannot be read
         except Error as error:
             raise ArgumentError(f"{name}: neither a parameter nor an input nor an initial value: {error}") from None
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.records import dataclass
 from kinode.tasks.fits.fit_problem import FreeNumber
 
 ROUNDING = 3e-6

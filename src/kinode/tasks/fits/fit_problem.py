@@ -11,16 +11,16 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import Error, SensitivityWarning
+from kinode.errors import Error, ModelError, SensitivityWarning
 from kinode.jit.kernel_call import alone
 from kinode.jit.thread_team import processors
-from kinode.records import dataclass
 from kinode.results.sensitivities.run_sensitivity import all_sensitivities
 from kinode.results.trajectory import Trajectory
 from kinode.tasks.batches.run_rows import RowMaker
@@ -32,6 +32,10 @@ SENSITIVITIES = "sensitivities"
 """How derivatives are found, if nothing speaks against it."""
 DIFFERENCE = 3e-4
 """Change of an unknown for a difference, as a share of its scale: errors of runs and of the difference are alike."""
+SMALLEST = 1e-6
+"""Singular value of the derivatives, as a share of the largest, along which no step is looked at."""
+WORTH = 0.1
+"""Change of the residuals, in units of the noise, for which a further step would be worth while."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,13 @@ class FitRecord:
     values: Mapping[str, Any]
     """Inputs of the run, and start values that are not free, by name."""
 
+    def shortened(self, count: int) -> FitRecord:
+        """The first samples of the record, and runs that end with them."""
+        t, task = self.record.t[:count], self.maker.task
+        task = replace(task, until=float(t[-1]), requested={**task.requested, "times": t.tolist()})
+        measured = {name: values[:count] for name, values in self.measured.items()}
+        return FitRecord(replace(self.record, t=t), RowMaker(task, self.maker.start, ()), measured, self.values)
+
 
 class FitProblem:
     """Records, channels and unknowns; evaluates runs, residuals and their derivatives.
@@ -89,6 +100,13 @@ class FitProblem:
         self.masks = [{name: np.isfinite(values) for name, values in each.measured.items()} for each in records]
         self.runs_made, self.last_failure, self.derivatives = 0, "", SENSITIVITIES
         self._pool = ThreadPoolExecutor(processors(), thread_name_prefix="kinode fit")
+
+    def shortened(self, share: float) -> FitProblem | None:
+        """The problem of the first part of each record; None where a channel has too few samples there."""
+        counts = [max(2, math.ceil(share * len(each.record.t))) for each in self.records]
+        records = [each.shortened(count) for each, count in zip(self.records, counts, strict=True)]
+        short = FitProblem(self.dynamics, records, self.unknowns)
+        return short if all(count > len(self.unknowns) for count in short.counts.values()) else None
 
     def close(self) -> None:
         """End the threads."""
@@ -119,6 +137,21 @@ class FitProblem:
             self.last_failure = f"{each.record.name}: {run.message}"
             return None
         return run
+
+    def find_edge(self, x: Array, jacobian: Array, residuals: Array) -> tuple[str, ...]:
+        """What is impossible where the next step of the search would lead: an inertia that no body has; else empty."""
+        step = np.linalg.lstsq(jacobian, -residuals, rcond=SMALLEST)[0]
+        if not np.linalg.norm(jacobian @ step) > WORTH:
+            return ()
+        low, high = (np.array([getattr(unknown, name) for unknown in self.unknowns]) for name in ("low", "high"))
+        for share in (1.0, 0.1, 0.01):
+            try:
+                self.records[0].maker.find_start(self._values(0, np.clip(x + share * step, low, high)))
+            except ModelError as error:
+                return (str(error),)
+            except Error:
+                continue
+        return ()
 
     def make_runs(self, x: Array) -> list[Trajectory | None]:
         """The runs of all records."""

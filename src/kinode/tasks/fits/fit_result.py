@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,15 @@ from kinode.hooks import hook
 from kinode.model.base.fields import unknown
 from kinode.model.live.live_numbers import change_values
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.results.text_tables import format_table
 from kinode.results.trajectory import Trajectory
 from kinode.tasks.fits.fit_confidence import Unshown, label
 from kinode.tasks.fits.fit_problem import FreeNumber
+from kinode.tasks.fits.noise_search import CORRELATED, find_correlation
 
 LEVEL = 0.95
-CORRELATED = 0.5
-"""Correlation of a residual with the next, from which on they are no noise."""
+EXACT = 100.0 * (1.0 - 1e-6)
+"""Match in % from which on what is left is no more than the errors of integration."""
 STRONG = 0.95
 """Correlation of two unknowns that is worth a word."""
 
@@ -63,9 +64,7 @@ class FittedRecord:
 
     def correlation(self, channel: str) -> float:
         """Correlation of each residual with the next; noise has none."""
-        values = self.residuals[channel]
-        power = float(values @ values)
-        return float(values[1:] @ values[:-1]) / power if power > 0.0 else 0.0
+        return find_correlation(self.residuals[channel])
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +91,8 @@ class Fit:
         Whether the noise of all channels was given.
     at_bound : tuple of str
         Unknowns at a bound.
+    at_edge : tuple of str
+        What is impossible if the unknowns were as the data want them, such as an inertia that no body has.
     facts : dict
         How it was found: steps, runs, seconds, how derivatives were found.
     """
@@ -108,6 +109,7 @@ class Fit:
     at_bound: tuple[str, ...]
     checks: tuple[FittedRecord, ...]
     facts: dict[str, Any]
+    at_edge: tuple[str, ...] = ()
 
     # -- values ------------------------------------------------------------------------------------
     @property
@@ -187,14 +189,20 @@ class Fit:
         """What is to be said of the fit: what the data do not show, bounds, residuals that are no noise."""
         notes = [str(each) for each in self.unshown]
         notes += [f"{name} is at its bound" for name in self.at_bound]
+        notes += [f"the fit rests at the edge of what is possible: {each}" for each in self.at_edge]
         for each in self.records:
             for name in each.residuals:
                 correlation = each.correlation(name)
-                if correlation > CORRELATED:
+                if correlation > CORRELATED and not each.match(name) > EXACT:
                     share = (
                         f"{name} of {each.name}: residuals are no noise (each is like the next by {correlation:.2f})"
                     )
-                    notes.append(f"{share}; the model lacks something, and intervals are too narrow")
+                    alone = ", or another start leads further (starts=)" if self.facts.get("starts") == 1 else ""
+                    notes.append(f"{share}; the model lacks something{alone}, and intervals are too narrow")
+        if self.facts.get("best_start", 1) > 1:
+            notes.append(
+                f"the search from the given values ended worse: this is the best of {self.facts['starts']} starts"
+            )
         matrix = self.correlation
         for i in range(len(self.x)):
             for j in range(i):

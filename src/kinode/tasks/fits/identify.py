@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,15 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError, Error, ModelError
+from kinode.expressions.units import parse_quantity, refuse_bare_angle
 from kinode.model.base.fields import short, unknown
-from kinode.model.live.live_numbers import find_numbers, is_hidden
+from kinode.model.base.parameters import is_hidden
+from kinode.model.live.live_numbers import find_numbers
 from kinode.model.quantity_expressions import find_expression, find_unit, unit_of
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
+from kinode.ode.runs.input_table import inputs_at
 from kinode.simulation.input_courses import read_courses, read_run_inputs
 from kinode.simulation.task_arguments import find_model
 from kinode.tasks.batches.run_rows import RowMaker
@@ -29,11 +32,18 @@ from kinode.tasks.fits.fit_confidence import find_confidence
 from kinode.tasks.fits.fit_problem import FitProblem, FitRecord, FreeNumber
 from kinode.tasks.fits.fit_result import Fit, FittedRecord
 from kinode.tasks.fits.measured_records import Record, read_channel, read_course_of, read_records, read_unit
-from kinode.tasks.fits.noise_search import LOSSES, Found, search
+from kinode.tasks.fits.noise_search import LOSSES, Found, search, search_from_places
+from kinode.tasks.linearize import linearize_at
 from kinode.tasks.simulate import read_task
 
 LEAST_SCALE = 1e-2
 """Scale of a start value that is zero and was not measured, SI."""
+SHORT = 60.0
+"""Length of a record in s whose unit is not asked for: its runs take little time, whatever it is."""
+MUCH_LONGER = 1000.0
+"""Length of a record, in motions of the model, from which on the unit of its times is asked for."""
+STEADY = 1e-9
+"""Eigenvalue, as a share of the largest, of a motion that has no end."""
 FIT_FIELDS = ("method", "step", "rtol", "atol", "max_step")
 
 
@@ -42,7 +52,7 @@ def identify(
     free: Iterable[str] | Mapping[str, Any], inputs: Mapping[str, Any] | None = None,
     free_start: Iterable[str] = (), start: Any = None, parameters: Mapping[str, Any] | None = None,
     noise: Mapping[str, Any] | None = None, loss: str = "linear", check: Any = None, most_steps: int = 100,
-    **fields: Any,
+    time: str | None = None, starts: int | None = None, **fields: Any,
 ) -> Fit:  # fmt: skip
     """Fit numbers of a model to measurements.
 
@@ -78,6 +88,11 @@ def identify(
         Records that are not fitted, to see how well the fitted model foretells them.
     most_steps : int, default 100
         Steps of the search, at most.
+    time : str, optional
+        The column of the times, with their unit if need be ("Zeit_ms ms"); without it the one called t or time.
+    starts : int, optional
+        From how many places the search begins, of which the best end is taken; the first are the values of the model.
+        Without it there are up to 4, the others only where residuals are no noise.
     **fields
         method, step, rtol, atol, max_step, as in ``kn.simulate``.
 
@@ -108,17 +123,25 @@ def identify(
             raise ArgumentError(unknown("identify: no argument is called", name, FIT_FIELDS))
     if loss not in LOSSES:
         raise ArgumentError(f"loss: {loss!r} is none of {', '.join(LOSSES)}")
-    began, names = time.perf_counter(), _read_free(free)
+    if starts is not None and not (isinstance(starts, int) and starts >= 1):
+        raise ArgumentError(f"starts: a whole number from 1 is expected, not {starts!r}")
+    began, names = perf_counter(), _read_free(free)
     dynamics = _compile(find_model(model), tuple(names))
-    reader = _Reader(dynamics, measure, inputs or {}, parameters or {}, tuple(free_start), fields)
+    reader = _Reader(dynamics, measure, inputs or {}, parameters or {}, tuple(free_start), time, fields)
     records = reader.read(data, start)
     unknowns = [_read_unknown(dynamics, name, bounds, parameters or {}) for name, bounds in names.items()]
+    for each in records:
+        _question_times(dynamics, each)
     unknowns += reader.read_starts(records)
     problem = FitProblem(dynamics, records, unknowns)
     try:
         _check_counts(problem)
-        found = search(problem, reader.read_noise(noise or {}, problem.channels), loss, most_steps)
-        facts = {"derivatives": problem.derivatives, "steps": found.steps, "runs": problem.runs_made}
+        found = search_from_places(problem, reader.read_noise(noise or {}, problem.channels), loss, most_steps, starts)
+        facts = {
+            "derivatives": problem.derivatives, "steps": found.steps, "runs": problem.runs_made,
+            "starts": found.starts, "best_start": found.best,
+        }  # fmt: skip
+        at_edge = problem.find_edge(found.x, found.jacobian, found.residuals)
     finally:
         problem.close()
     robust = None if loss == "linear" else (_weights(loss, found.residuals), found.residuals)
@@ -128,8 +151,9 @@ def identify(
         tuple(_describe(problem, found)), len(found.residuals), set(noise or {}) >= set(problem.channels),
         tuple(unknowns[k].name for k in found.at_bound),
         tuple(_check_records(reader, check, dict(zip(names, found.x)), found.noise, loss, most_steps)), {},
+        at_edge,
     )  # fmt: skip
-    fit.facts.update(facts, loss=loss, message=found.message, seconds=time.perf_counter() - began)
+    fit.facts.update(facts, loss=loss, message=found.message, seconds=perf_counter() - began)
     return fit
 
 
@@ -197,12 +221,12 @@ class _Reader:
 
     def __init__(
         self, dynamics: Dynamics, measure: Mapping[str, str], inputs: Mapping[str, Any], parameters: Mapping[str, Any],
-        free_start: tuple[str, ...], fields: Mapping[str, Any],
+        free_start: tuple[str, ...], time: str | None, fields: Mapping[str, Any],
     ) -> None:  # fmt: skip
         if not isinstance(measure, Mapping) or not measure:
             raise ArgumentError(f"measure: quantities and their columns are expected, not {short(measure)}")
         self.dynamics, self.measure, self.inputs = dynamics, measure, inputs
-        self.parameters, self.free_start, self.fields = parameters, free_start, fields
+        self.parameters, self.free_start, self.time, self.fields = parameters, free_start, time, fields
         self.units = {name: self._unit(name) for name in measure}
         check_names(dynamics, parameters)
 
@@ -219,7 +243,7 @@ class _Reader:
 
     def read(self, data: Any, start: Any) -> list[FitRecord]:
         """The records of ``data``."""
-        records = read_records(data)
+        records = read_records(data, self.time)
         starts = list(start) if isinstance(start, list | tuple) else [start] * len(records)
         if len(starts) != len(records):
             raise ArgumentError(f"start: there are {len(records)} records and {len(starts)} starts")
@@ -234,17 +258,21 @@ class _Reader:
         measured = {
             name: read_channel(record, str(column), self.units[name] or None) for name, column in self.measure.items()
         }
-        given = {name: self._read_input(record, raw) for name, raw in self.inputs.items()}
+        given = {name: self._read_input(record, name, raw) for name, raw in self.inputs.items()}
         values = {**self.parameters, **read_courses(self.dynamics, given)}
         read_run_inputs(self.dynamics, {name: values[name] for name in given} or None)  # refuses what is wrong by name
         return FitRecord(record, RowMaker(task, start, ()), measured, values)
 
-    def _read_input(self, record: Record, raw: Any) -> Any:
+    def _read_input(self, record: Record, name: str, raw: Any) -> Any:
         """A column over time, if the text names one; else a value."""
         if not isinstance(raw, str):
             return raw
-        is_column = any(f"{raw} ".startswith(f"{column} ") for column in record.columns)
-        return read_course_of(record, raw) if is_column or not raw.lstrip("+-.")[:1].isdigit() else raw
+        is_column = any(
+            f"{raw} ".startswith(f"{x} ") for each in record.columns.columns for x in (each.name, each.heading)
+        )
+        if not is_column and raw.lstrip("+-.")[:1].isdigit():
+            return raw
+        return read_course_of(self.dynamics.system, name, record, raw)
 
     def read_starts(self, records: Sequence[FitRecord]) -> list[FreeNumber]:
         """The free start values of each record."""
@@ -269,13 +297,42 @@ class _Reader:
                 raise ArgumentError(unknown("noise: not among what is measured:", name, channels))
             number, _, unit = raw.strip().partition(" ") if isinstance(raw, str) else (raw, "", "")
             try:
+                if isinstance(raw, str):
+                    parse_quantity(raw)  # which says what is wrong with a unit
+                    if self.units[name] == "rad":
+                        refuse_bare_angle(raw)
                 value = float(number) * (read_unit("noise", unit.strip(), self.units[name] or None)[0] if unit else 1.0)
+            except ModelError as error:
+                raise ArgumentError(f"noise: {name}: {error.message}") from None
+            except ArgumentError:
+                raise
             except (TypeError, ValueError):
                 raise ArgumentError(f"noise: {name}: a number, or one with a unit, is expected, not {raw!r}") from None
             if not (math.isfinite(value) and value > 0.0):
                 raise ArgumentError(f"noise: {name}: a positive number is expected, not {raw!r}")
             read[name] = value
         return read
+
+
+def _question_times(dynamics: Dynamics, each: FitRecord) -> None:
+    """Ask for the unit of the times where nobody told it, and the record is much longer than the model's motions."""
+    t, column = each.record.t, each.record.time
+    span = float(t[-1] - t[0])
+    if column.unit is not None or span < SHORT:
+        return
+    try:
+        begin, p, inputs = each.maker.find_start(dict(each.values))
+        small = linearize_at(dynamics, begin.state, p, inputs_at(inputs, t[0]), anywhere=True)
+    except Error:
+        return
+    rates = np.abs(np.linalg.eigvals(small.A)) if len(small.A) else np.zeros(1)
+    slowest = 2.0 * math.pi / rates.min() if rates.min() > STEADY * rates.max() else math.inf
+    if span > MUCH_LONGER * slowest:
+        ways = " or ".join(repr(f"{column.heading} {unit}") for unit in ("ms", "s"))
+        raise ArgumentError(
+            f"{each.record.name}: it lasts {span:g} s by its times, and the slowest motion of the model takes about "
+            f"{slowest:.2g} s; say in which unit they are: time={ways}"
+        )
 
 
 def _check_counts(problem: FitProblem) -> None:

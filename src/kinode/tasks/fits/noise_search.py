@@ -1,25 +1,29 @@
-"""Least squares with noise that is known, or found with the fit.
+"""Least squares with noise that is known, or found with the fit; from several places where one leads nowhere.
 
     minimize sum rho(r_i^2),    r_i = (model - measured) / noise of the channel
 
 by the trust-region reflective method within bounds (scipy).  Where the noise of a channel is not given, it follows from
 the residuals: the fit is repeated with the noise that the last one left, until that stays; which is the maximum of the
 likelihood over unknowns and noise.
+
+Runs that swing in another rhythm than what was measured have minima in plenty: a search ends in the nearest.  Where it
+leaves residuals that are no noise, it begins again on the first part of the records, where the rhythms have not yet
+come apart, and goes on with twice as much each time (a growing horizon); from the same place, then from others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import Error
-from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
-from kinode.tasks.fits.fit_problem import FitProblem
+from kinode.tasks.fits.fit_problem import FitProblem, FreeNumber
 
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 ROUNDS = 6
@@ -35,6 +39,22 @@ PULL = 0.1
 not show stays there, and what they show is moved by less than a hundredth of its standard deviation."""
 TOLERANCE = 1e-9
 """Of the search: relative change of the sum of squares, and of the unknowns."""
+ROUGH = 1e-4
+"""The same on a part of the records."""
+CORRELATED = 0.5
+"""Correlation of a residual with the next, from which on they are no noise."""
+SMALL = 1e-3
+"""Residuals, as a share of what was measured, that no other minimum has to explain."""
+STARTS = 4
+"""Places where the search begins at most, if the first leaves residuals that are no noise."""
+HORIZONS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
+"""Shares of the records for a search with a growing horizon."""
+ALIKE = 0.5
+"""Difference of the logarithms of two likelihoods that is none."""
+NEAR = 1e-3
+"""Difference of two unknowns, as a share of their scales, that is none."""
+WIDE = 4.0
+"""Other places are up to so many times larger or smaller, where no bounds are given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +69,10 @@ class Found:
     at_bound: tuple[int, ...]
     steps: int
     message: str
+    starts: int = 1
+    """Places where the search began."""
+    best: int = 1
+    """From which of them it came to this."""
 
 
 class FitError(Error):
@@ -90,9 +114,97 @@ class _NoiseSearch:
         return tuple(run for run in self._last[2] if run is not None)
 
 
-def search(problem: FitProblem, given: Mapping[str, float], loss: str, most_steps: int) -> Found:
-    """The unknowns of least squares, and the noise of the channels for which none is given."""
+def search_from_places(
+    problem: FitProblem, given: Mapping[str, float], loss: str, most_steps: int, starts: int | None = None
+) -> Found:
+    """The best of several searches: as many as are asked for; else further ones while residuals are no noise.
+
+    Two that end alike are taken for enough: then the model lacks something.
+    """
+    found = search(problem, given, loss, most_steps)
+    begun = 1
+    for place in _places(problem, (starts or STARTS) - 1):
+        if starts is None and not has_pattern(problem, found):
+            break
+        begun += 1
+        try:
+            other = search(problem, given, loss, most_steps, _grow(problem, given, loss, most_steps, place))
+        except Error:  # a run fails there
+            continue
+        gain = _badness(problem, found) - _badness(problem, other)
+        scales = [max(abs(unknown.value), unknown.scale) for unknown in problem.unknowns]
+        alike = abs(gain) < ALIKE or bool((np.abs(other.x - found.x) < NEAR * np.array(scales)).all())
+        found = replace(other, best=found.best if alike else begun) if gain > 0.0 else found
+        if starts is None and alike:
+            break
+    return replace(found, starts=begun)
+
+
+def _places(problem: FitProblem, count: int) -> Iterator[Array]:
+    """Where further searches begin: where the first began, then spread evenly over what the unknowns may be."""
+    from scipy.stats import qmc  # takes long to import
+
     x = np.array([unknown.value for unknown in problem.unknowns])
+    yield from [x][:count]
+    for shares in qmc.Halton(len(x), seed=0).random(max(0, count - 1)):
+        pairs = zip(problem.unknowns, shares, strict=True)
+        yield np.array([u.value if u.record is not None else _spread(u, share) for u, share in pairs])
+
+
+def _spread(unknown: FreeNumber, share: float) -> float:
+    """A value of an unknown, by its place between the least and the largest."""
+    low, high = unknown.low, unknown.high
+    if not (math.isfinite(low) and math.isfinite(high)):
+        ends = (unknown.value / WIDE, unknown.value * WIDE) if unknown.value else (-unknown.scale, unknown.scale)
+        low, high = max(low, min(ends)), min(high, max(ends))
+    if low * high > 0.0:
+        return float(low * (high / low) ** share)
+    return float(low + share * (high - low))
+
+
+def _grow(problem: FitProblem, given: Mapping[str, float], loss: str, most_steps: int, x: Array) -> Array:
+    """Where a search with a growing horizon comes to before it sees all of the records."""
+    for share in HORIZONS:
+        part = problem.shortened(share)
+        if part is None:
+            continue
+        try:
+            noise = {name: given.get(name, 0.1 * _size(problem, name)) for name in problem.channels}
+            x = _minimize(part, x, noise, loss, most_steps, ROUGH).x
+        finally:
+            problem.runs_made += part.runs_made
+            part.close()
+    return x
+
+
+def has_pattern(problem: FitProblem, found: Found) -> bool:
+    """Whether residuals that count are no noise."""
+    for k, run in enumerate(found.runs):
+        for name, values in problem.compare(k, run).items():
+            measured = problem.records[k].measured[name][problem.masks[k][name]]
+            counts = np.linalg.norm(values) > SMALL * np.linalg.norm(measured - measured.mean())
+            if counts and find_correlation(values) > CORRELATED:
+                return True
+    return False
+
+
+def find_correlation(values: Array) -> float:
+    """Correlation of each residual with the next; noise has none."""
+    power = float(values @ values)
+    return float(values[1:] @ values[:-1]) / power if power > 0.0 else 0.0
+
+
+def _badness(problem: FitProblem, found: Found) -> float:
+    """Less the logarithm of the likelihood, but for a constant."""
+    spread = sum(count * math.log(found.noise[name]) for name, count in problem.counts.items())
+    return spread + 0.5 * float(found.residuals @ found.residuals)
+
+
+def search(
+    problem: FitProblem, given: Mapping[str, float], loss: str, most_steps: int, begin: Array | None = None
+) -> Found:
+    """The unknowns of least squares, and the noise of the channels for which none is given."""
+    x = np.array([unknown.value for unknown in problem.unknowns]) if begin is None else begin
     noise = {name: given.get(name, 0.1 * _size(problem, name)) for name in problem.channels}
     free = [name for name in problem.channels if name not in given]
     steps = 0
@@ -106,7 +218,9 @@ def search(problem: FitProblem, given: Mapping[str, float], loss: str, most_step
     return _rescale(problem, found, before, noise, steps)
 
 
-def _minimize(problem: FitProblem, x: Array, noise: Mapping[str, float], loss: str, most_steps: int) -> Found:
+def _minimize(
+    problem: FitProblem, x: Array, noise: Mapping[str, float], loss: str, most_steps: int, tolerance: float = TOLERANCE
+) -> Found:
     from scipy.optimize import least_squares  # takes long to import
 
     task, fields = _NoiseSearch(problem, noise), ("value", "low", "high", "scale")
@@ -115,7 +229,7 @@ def _minimize(problem: FitProblem, x: Array, noise: Mapping[str, float], loss: s
     result: Any = least_squares(
         lambda s: np.concatenate([task.residuals(s * scale), PULL * (s - begin / scale)]),
         np.clip(x, low, high) / scale, jac=lambda s: np.vstack([task.jacobian(s * scale) * scale, pull]),
-        bounds=(low / scale, high / scale), method="trf", x_scale="jac", loss=loss, ftol=TOLERANCE, xtol=TOLERANCE,
+        bounds=(low / scale, high / scale), method="trf", x_scale="jac", loss=loss, ftol=tolerance, xtol=tolerance,
         gtol=1e-12, max_nfev=most_steps,
     )  # fmt: skip
     x = np.clip(result.x * scale, low, high)

@@ -8,7 +8,7 @@ and other constraints are not looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from kinode.dynamics.redundant_reactions import find_poses
 from kinode.dynamics.state_batches.state_batch import StateBatch
 from kinode.errors import AssemblyError, Error
 from kinode.formulations.reaction_uniqueness import ConstraintDirections, JointConstants
-from kinode.model.joints.joint import AxialJoint
-from kinode.model.system import System
-from kinode.records import dataclass
+from kinode.kernels.state import State
+from kinode.model.joints.joint import AxialJoint, Joint
+from kinode.model.system import System, joint_frame
+from kinode.simulation.torn_loops import is_driven
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.locking.loop_screws import JointScrews, LoopBlock, find_blocks, joint_screws
 
 KNOWN = ("fixed", "revolute", "prismatic", "cylindrical", "screw", "universal", "spherical", "planar", "free")
@@ -131,6 +133,55 @@ def describe_locks(system: System) -> tuple[str, ...]:
         return tuple(loop.words for loop in find_locked_loops(Dynamics(system)))
     except AssemblyError:
         return ()
+
+
+def describe_rest(dynamics: Dynamics, start: State, p: Array, inputs: Array) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Why nothing in a system that is not driven can move, and joints that are there twice: names, and words."""
+    known = dynamics.arguments.derived
+    if "rest" not in known:
+        known["rest"] = (
+            *_find_stillness(dynamics, dynamics.point(start, p, inputs)),
+            *_find_twins(dynamics.system),
+        )
+    found: tuple[tuple[tuple[str, ...], str], ...] = known["rest"]
+    return found
+
+
+def _find_stillness(dynamics: Dynamics, start: EvaluationPoint) -> Iterator[tuple[tuple[str, ...], str]]:
+    joints = dynamics.system.joints
+    movable = tuple(name for name, joint in joints.items() if joint.n_u)
+    if not (dynamics.topology.constrained and movable) or dynamics.closure.freedoms or is_driven(dynamics):
+        return
+    (poses,) = find_poses(dynamics, StateBatch.of(start))
+    loops = find_locked_loops(dynamics, poses)
+    words = " ".join(loop.words for loop in loops) or "Its joints and constraints leave no freedom; see kn.mobility."
+    yield movable, f"nothing in {dynamics.system.name} can move, and nothing is driven. {words}"
+
+
+def _find_twins(system: System) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Joints of one kind between the same bodies, in the same places and about the same axes."""
+    joints = [joint for joint in system.joints.values() if joint.n_u]
+    for k, joint in enumerate(joints):
+        for twin in joints[:k]:
+            if joint.kind != twin.kind or {joint.a.body, joint.b.body} != {twin.a.body, twin.b.body}:
+                continue
+            if all(_coincide(system, joint, twin, body) for body in (twin.a.body, twin.b.body)):
+                one = f"both are {joint.kind} joints between {twin.a.body} and {twin.b.body} in the same place"
+                words = f"{joint.name} repeats {twin.name}: {one}. How they share the load is not known; leave one out."
+                yield (twin.name, joint.name), words
+                break
+
+
+def _coincide(system: System, one: Joint, two: Joint, body: str) -> bool:
+    """Whether the frames of two joints on a body are in one place, with the same axes as far as these count."""
+    places = []
+    for joint in (one, two):
+        X = joint_frame(joint, "parent" if joint.a.body == body else "child").pose(system.nominal)
+        R = np.asarray(X.R @ joint.axis_rotation(system.nominal, system.nominal), dtype=float)
+        axes = {"spherical": 0.0 * R, "universal": R}.get(joint.kind, np.outer(R[:, 2], R[:, 2]))
+        pitch = getattr(joint, "lead", 0.0)
+        places.append(np.array([*np.asarray(X.p, dtype=float), *axes.ravel(), float(system.nominal(pitch))]))
+    return bool(np.abs(places[0] - places[1]).max() < PARALLEL)
 
 
 @dataclass(frozen=True, eq=False)

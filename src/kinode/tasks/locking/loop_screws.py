@@ -12,13 +12,13 @@ whether the joints alone allow a motion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.formulations.reaction_uniqueness import ConstraintDirections
-from kinode.records import dataclass
 
 RANK = 1e-8  # singular values below this share of the largest are zero
 STEP = 0.05  # rad, or sizes of the loop: of one step away

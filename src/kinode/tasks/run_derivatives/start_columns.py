@@ -23,7 +23,7 @@ from kinode.kernels.kernel_options import ColumnOptions, Kernel
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import bounds
 from kinode.model.joints.joint import Joint
-from kinode.simulation.state_columns.column_request import ColumnRequest, RunColumns, StartColumns
+from kinode.simulation.state_columns.column_values import ColumnRequest, RunColumns, StartColumns
 from kinode.tasks.start_argument import find_start
 
 STEP = 2e-3

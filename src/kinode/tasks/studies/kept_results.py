@@ -14,17 +14,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError, ModelError
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.model.quantity_expressions import find_expression, find_unit, unit_of
 from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.results.trajectory import Trajectory
 from kinode.tasks.batches.reducers import Kept, read_reduction
 
@@ -176,5 +176,6 @@ def _read_number(text: str, argument: str, dimension: str) -> float:
     try:
         quantity = parse_quantity(argument)
         return float(argument) if quantity is None else check_dimension(quantity, dimension)
-    except (Error, ValueError) as error:
-        raise ArgumentError(f"keep: {text}: {argument}: {error}") from None
+    except (ModelError, ValueError) as error:
+        reason = error.message if isinstance(error, ModelError) else error
+        raise ArgumentError(f"keep: {text}: {argument}: {reason}") from None

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.records import dataclass
 
 ReadNumber = Callable[[Any], float]
 """From a number, or a text with a unit, to a number in SI units."""

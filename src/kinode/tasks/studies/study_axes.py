@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error, find_close
-from kinode.expressions.units import convert_all
+from kinode.errors import ArgumentError, Error, ModelError, find_close
+from kinode.expressions.measured.measured_columns import split_heading
+from kinode.expressions.units import convert_all, parse_quantity
 from kinode.model.base.parameters import is_plain
 from kinode.model.quantity_expressions import unit_of
 from kinode.simulation.task_arguments import find_model, read_seconds
@@ -37,7 +38,7 @@ FIELDS = {"until": "s", "t0": "s", "method": "", "step": "s", "rtol": "", "atol"
 
 _RANGE = re.compile(r"(.+?)\.\.(.+?)(?::(\d+))?")
 _CALL = re.compile(r"(normal|uniform|between)\((.+),(.+)\)")
-_NUMBER = re.compile(r"([-+0-9.eE]+)\s*(.*)")
+_NUMBER = re.compile(r"([-+0-9.eE]+)(?:\s+(.+))?")
 _DRAWN = {"normal": normal, "uniform": uniform, "between": between}
 
 
@@ -46,15 +47,21 @@ def read_table(over: Any) -> tuple[dict[str, Any], bool]:
     if isinstance(over, Mapping):
         return dict(over), False
     if hasattr(over, "columns") and hasattr(over, "to_dict"):
-        return {str(name): list(over[name]) for name in over.columns}, True
+        return dict(_read_column(str(name), list(over[name])) for name in over.columns), True
     if isinstance(over, Sequence) and not isinstance(over, str) and all(isinstance(row, Mapping) for row in over):
         names = list(dict.fromkeys(name for row in over for name in row))
         for k, row in enumerate(over):
             missing = [name for name in names if name not in row]
             if missing:
                 raise ArgumentError(f"over: row {k} has no value of {missing[0]}")
-        return {name: [row[name] for row in over] for name in names}, True
+        return dict(_read_column(str(name), [row[name] for row in over]) for name in names), True
     raise ArgumentError("over: a mapping of names to values is expected, such as {'length': [0.4, 0.5]}; or a table")
+
+
+def _read_column(heading: str, values: list[Any]) -> tuple[str, list[Any]]:
+    """What a column of a table varies, with its values; a unit in the heading is theirs."""
+    name, unit = split_heading(heading)
+    return name, values if unit is None else [f"{value} {unit}" for value in values]
 
 
 def read_models(model: Any, columns: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
@@ -141,7 +148,7 @@ def _read_values(dynamics: Sequence[Dynamics], name: str, values: Any) -> Axis:
 def _read_texts(dynamics: Dynamics, name: str, listed: Sequence[Any]) -> list[float] | None:
     """Many texts of numbers in one unit, which is read once; None where each has to be read."""
     matches = [_NUMBER.fullmatch(value) if isinstance(value, str) else None for value in listed]
-    units = {match[2].strip() if match else None for match in matches}
+    units = {(match[2] or "").strip() if match else None for match in matches}
     unit = next(iter(units), None)
     if len(listed) < FEW_TEXTS or len(units) > 1 or unit is None:
         return None
@@ -177,7 +184,7 @@ def _read_one(dynamics: Dynamics, name: str, value: Any) -> float:
     except ArgumentError:
         raise
     except Error as error:
-        raise ArgumentError(f"{name}: {error}") from None
+        raise ArgumentError(f"{name}: {getattr(error, 'message', error)}") from None
     except (TypeError, ValueError):
         raise ArgumentError(f"{name}: numbers are expected, not {value!r:.40}") from None
 
@@ -230,10 +237,15 @@ def read_axis_text(text: str, field: str = "over") -> tuple[str, Any]:
 
 def _space(where: str, first: str, last: str, count: int) -> list[str]:
     """Evenly spaced values from one text to another, which may have units; both ends have the same."""
+    try:
+        for end in (first, last):
+            parse_quantity(end)  # which says what is wrong with a unit
+    except ModelError as error:
+        raise ArgumentError(f"{where}: {error.message}") from None
     ends = [_NUMBER.fullmatch(end) for end in (first, last)]
     if ends[0] is None or ends[1] is None or count < 2:
         raise ArgumentError(f"{where}: two numbers and a count from 2 are expected, such as 0.4..0.6:21")
-    (low, unit), (high, other) = ends[0].groups(), ends[1].groups()
+    (low, unit), (high, other) = ends[0].groups(""), ends[1].groups("")
     if unit and other and unit != other:
         raise ArgumentError(f"{where}: both ends have the same unit")
     try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.records import dataclass
 from kinode.tasks.batches.reducers import Kept
 from kinode.tasks.batches.run_many import Batch
 from kinode.tasks.batches.run_rows import RunRow

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, find_close
-from kinode.records import dataclass
 from kinode.tasks.studies.random_values import Distribution
 
 RUN = "run"

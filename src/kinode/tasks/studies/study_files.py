@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes
-from kinode.errors import Error
+from kinode.errors import Error, caller_depth
 from kinode.results.run_file_reader import read_dataset
 from kinode.results.run_files import encode_dataset
 from kinode.tasks.studies.study import Study, describe, read_description
-from kinode.tasks.studies.study_store import FORMAT, StudyStore
+from kinode.tasks.studies.study_store import FORMAT, StoredRuns, StudyStore
 from kinode.version import __version__
 
 if TYPE_CHECKING:
@@ -87,17 +88,25 @@ def _load_file(path: str | os.PathLike[str]) -> Study:
 def _load_store(path: Path) -> Study:
     store = StudyStore(path)
     store.open()
-    return read_store(store)
+    stored = store.read()
+    study = read_store(store, stored)
+    if stored.damage:
+        warnings.warn(study.notes[-1], UserWarning, stacklevel=caller_depth())
+    return study
 
 
-def read_store(store: StudyStore) -> Study:
-    """The study in a store, as far as its runs are made."""
-    told = store.description
-    coordinates = [(str(name), str(unit), str(dim), list(values)) for name, unit, dim, values in told["coordinates"]]
-    results = list(store.results())
-    data = compose_data(told["dims"], coordinates, told["times"], results, store.status, store.messages)
-    kept = [text for text, _, _ in results]
-    return Study(data, kept, [name for name, _, _, _ in coordinates], told.get("notes", ()))
+def read_store(store: StudyStore, stored: StoredRuns | None = None) -> Study:
+    """The study in a store, as far as its runs are made; ``stored`` is what was read of it already."""
+    stored = stored or store.read()
+    about = store.description
+    coordinates = [(str(name), str(unit), str(dim), list(values)) for name, unit, dim, values in about["coordinates"]]
+    data = compose_data(
+        about["dims"], coordinates, about["times"], stored.results, stored.status, stored.messages
+    )  # fmt: skip
+    notes = list(about["notes"])
+    if stored.damage:
+        notes.append(f"{store.path}: {stored.damage}; the same study, started with this store, makes them again")
+    return Study(data, [text for text, _, _ in stored.results], [name for name, _, _, _ in coordinates], notes)
 
 
 def _lists(told: Mapping[str, Any], *keys: str) -> bool:

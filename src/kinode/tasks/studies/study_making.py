@@ -114,26 +114,29 @@ class StudyMaking:
 
     def in_store(self, store: StudyStore, resume: bool) -> Study:
         """The study in a store, which goes on where it ended."""
+        if store.exists and not resume:
+            raise ArgumentError(f"store: {store.path} is there already; remove it, or let the study go on")
         identity = self._identity()
-        if store.exists:
-            if not resume:
-                raise ArgumentError(f"store: {store.path} is there already; remove it, or let the study go on")
-            store.open(identity)
-        else:
-            told = {"dims": self.design.dims, "coordinates": self._coordinates()}
-            description = {**told, "times": self.times.tolist(), "notes": self.notes}
-            store.create(self.kept, self.runs, self._find_chunk(lasting=True), identity, description)
-        open_spans, missing = self._find_missing(store)
-        if missing:
+        with store.reserve():
+            chunk = store.chunk if store.find(identity) else self._find_chunk(lasting=True)
+            about = {"dims": self.design.dims, "coordinates": self._coordinates()}
+            description = {**about, "times": self.times.tolist(), "notes": self.notes}
+            store.create(self.kept, self.runs, chunk, identity, description)
+            stored = store.read()
+            open_spans, missing = self._find_missing(stored.status, chunk)
+            if not missing:
+                return read_store(store, stored)
             self._make(open_spans, self.runs - missing, lambda result: store.write(self.kept, result))
-        return read_store(store)
+            study = read_store(store)
+        if stored.damage:
+            study.notes = (*study.notes, f"{store.path}: {stored.damage}, which were made again.")
+        return study
 
     def _coordinates(self) -> list[Coordinate]:
         return [(axis.title, axis.unit, dim, values) for axis, dim, values in self.design.coordinates()]
 
-    def _find_missing(self, store: StudyStore) -> tuple[Iterator[Span], int]:
+    def _find_missing(self, status: Array, size: int) -> tuple[Iterator[Span], int]:
         """The chunks that are not done, and how many runs they have."""
-        status, size = store.status, store.chunk
         firsts = [first for first in range(0, self.runs, size) if (status[first : first + size] == NOT_RUN).any()]
         spans = [(first, min(first + size, self.runs)) for first in firsts]
         return iter(spans), sum(last - first for first, last in spans)

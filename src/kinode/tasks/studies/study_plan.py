@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,6 @@ from kinode.dynamics.compiled_formulations import RECURSIVE_NAME
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
-from kinode.records import dataclass
 from kinode.tasks.batches.reducers import Kept
 from kinode.tasks.batches.run_rows import RowMaker, RunRow, fail_row
 from kinode.tasks.batches.value_sets import Values

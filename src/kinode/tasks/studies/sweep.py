@@ -75,6 +75,8 @@ def sweep(
     ------
     ArgumentError
         A name, a value or a field is wrong, or the store holds another study.
+    Error
+        The store cannot be written, or another process makes the runs of its study; what is in it stays.
 
     Examples
     --------

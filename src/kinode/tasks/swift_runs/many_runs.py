@@ -17,6 +17,7 @@ from kinode.ode.integrate import begin_run
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.runs.loop_run import LoopRun
 from kinode.ode.runs.prepared_run import PreparedRun
+from kinode.ode.runs.stiff_takeover import WORTH_STEPS
 from kinode.simulation.run_length import EARLY
 from kinode.tasks.swift_runs import many_loop
 from kinode.tasks.swift_runs.many_loop import IS_LONG, MADE, ManyMemory
@@ -52,10 +53,13 @@ class ManyRuns:
         What is kept.
     stop : array
         One whole number, nonzero once the runs are to stop.
+    leaves_stiff : bool
+        Whether runs whose steps stability bounds are left, since another method takes them over.
     """
 
-    def __init__(self, prepared: PreparedRun, measures: RunMeasures, stop: Array) -> None:
+    def __init__(self, prepared: PreparedRun, measures: RunMeasures, stop: Array, leaves_stiff: bool) -> None:
         self.prepared, self.measures, self.memory = prepared, measures, ManyMemory()
+        self.leaves_stiff = leaves_stiff
         self._run: LoopRun | None = None
         self._t, self._y, self._out = np.empty(0), np.empty((0, 0)), np.empty((0, 0))
         self.memory.stop = ints_of(stop)
@@ -122,6 +126,7 @@ class ManyRuns:
             prepared.kernel, starts.y[0], prepared.t0, prepared.t1, p=starts.p[0], inputs=inputs[0], memory=memory.run,
             **prepared.options,
         )  # fmt: skip
+        run.memory.stiffness.worth = WORTH_STEPS if self.leaves_stiff else 0
         memory.words, memory.run_at = ctypes.sizeof(memory.run) // 8, ctypes.addressof(memory.run)
         memory.n_y, memory.n_p, memory.n_inputs = starts.y.shape[1], starts.p.shape[1], inputs.shape[1]
         memory.own_p, memory.own_inputs = memory.run.model.p, memory.run.model.inputs

@@ -17,11 +17,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.joint_reactions import is_shared
+from kinode.dynamics.load_uniqueness import is_shared
 from kinode.dynamics.state_batches.state_batch import split_values
 from kinode.dynamics.state_batches.stored_columns import StoredColumns, find_stored
 from kinode.jit.code_cache import source_digest
-from kinode.jit.loading.kernel_symbols import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from kinode.kernels.start_outputs import find_followers
 from kinode.model.joints.joint import Joint
 from kinode.model.system_checks import check_parameters
 from kinode.ode.runs.input_table import Inputs, VaryingInputs, inputs_at, split_inputs
-from kinode.records import dataclass
 from kinode.simulation.solver import check_start
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.batches.run_rows import RowMaker

@@ -135,7 +135,7 @@ class SwiftBatch:
         prepared, varying = self.motion.prepared, isinstance(self.table.inputs, VaryingInputs)
         if prepared is None or not ManyRuns.serves(prepared, self.measures, varying):
             return _OneByOne(self).make
-        many = ManyRuns(prepared, self.measures, self._stop)
+        many = ManyRuns(prepared, self.measures, self._stop, self.motion.stiff_kernel is not None)
 
         def make(starts: Starts, chosen: Array) -> Iterator[tuple[int, list[Any] | None]]:
             ready = starts.chosen(chosen)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_formulations import RECURSIVE_NAME
 from kinode.ode.ending import Ending, EndKind
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS
 from kinode.ode.runs.input_table import Inputs, split_inputs
 from kinode.ode.runs.loop_run import OnLong
@@ -56,17 +57,19 @@ class SwiftMotion:
             self.dynamics, table.p, table.inputs, self.t0, self.until, varying
         )
         """The times of laws, where they are the same in all runs."""
+        self.stiff_kernel: Callable[[], KernelSpec] | None = None
+        """The model of a method for stiff systems that may take runs over."""
         self.prepared = self._find_prepared()
         """What the runs share; None where they take the way of single runs."""
 
     def _find_prepared(self) -> PreparedRun | None:
         task, dynamics, table = self.task, self.dynamics, self.table
-        method = METHODS[task.options.method]
         simple = not dynamics.topology.constrained and dynamics.n_u > 0 and not has_guards(dynamics)
-        if not simple or self.laws is None or method.then is not None or not self.until > self.t0:
+        if not simple or self.laws is None or not self.until > self.t0:
             return None
         solver = Solver(dynamics, table.p, table.inputs, task.options, self.laws)
         check_lengths(dynamics, task.options.step, task.options.max_step, self.t0, self.until)
+        self.stiff_kernel = solver.stiff_kernel
         return solver.find_prepared(self.t0, self.until, self.times)
 
     def integrate(self, room: OutputRoom, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> MotionRows | None:
@@ -77,7 +80,9 @@ class SwiftMotion:
         if self.task.options.step is None:
             length = LengthWatch(self.dynamics, p, inputs, METHODS[self.task.options.method])
             watch = length.watch(0, self.t0, self.until)
-        ending, t, states = self.prepared.solve_in(room, y, p, split_inputs(inputs)[0], on_progress=goes_on, **watch)
+        ending, t, states = self.prepared.solve_in(
+            room, y, p, split_inputs(inputs)[0], on_progress=goes_on, stiff_kernel=self.stiff_kernel, **watch
+        )
         return MotionRows(t, states) if _is_done(ending) else None
 
     def _integrate_alone(self, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> MotionRows | None:

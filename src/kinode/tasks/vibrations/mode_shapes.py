@@ -1,7 +1,7 @@
 """Mode shapes at a state: the amplitude of every coordinate, and poses of all bodies over one period.
 
 A mode is x(t) = Re(shape exp(eigenvalue t)).  Its coordinates are those of ``kn.linearize``: in a mechanism with loops
-an independent set, which the others follow in the tangent space (``Slopes.follow``), delta q = N T delta.  For the
+an independent set, which the others follow in the tangent space (``Slopes.follow_q``), delta q = N T delta.  For the
 picture the displacement is finite; loops are closed again after it, so that nothing comes apart.  Growth and decay are
 left out of the picture: it shows the shape over one period.
 """
@@ -22,6 +22,7 @@ from kinode.simulation.solver import CLOSED_TOLERANCE
 from kinode.simulation.task_arguments import read_row, read_seconds
 from kinode.tasks.linearize import Mode, Slopes, fitted_state
 from kinode.tasks.start_argument import find_start
+from kinode.tasks.steady_motion import find_steady
 
 DEFAULT_PHASES = 24
 DEFAULT_AMPLITUDE = 0.1
@@ -103,7 +104,7 @@ class ModeShapes:
     def modes(self) -> tuple[ModeShape, ...]:
         """All modes, the fastest growing first."""
         slopes, linear = self._slopes, self._slopes.linearization(())
-        k, map_to_q = len(slopes.independent), slopes.N @ slopes.follow
+        k, map_to_q = slopes.sizes[0], slopes.N @ slopes.follow_q
         names, shapes = [c.name for c in self.dynamics.coordinates if c.role == "q"], []
         for mode in linear.modes:
             if mode.eigenvalue.imag >= 0.0:
@@ -175,8 +176,8 @@ class ModeShapes:
 
     def _displacement(self, mode: int) -> Array:
         """The shape without speeds: independent coordinates and other states."""
-        k, x = len(self._slopes.independent), np.array(list(self.modes[mode].mode.shape.values()))
-        x[k : 2 * k] = 0.0
+        (k, m, _), x = self._slopes.sizes, np.array(list(self.modes[mode].mode.shape.values()))
+        x[k : k + m] = 0.0
         return x
 
     def _swung(self, x: Array, angles: Array, scale: float) -> list[State] | None:
@@ -281,4 +282,5 @@ def mode_shapes(
     """
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     begin = find_start(dynamics, state, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
-    return ModeShapes(Slopes(dynamics, fitted_state(dynamics, begin, p, given), p, given))
+    slopes = Slopes(dynamics, fitted_state(dynamics, begin, p, given), p, given)
+    return ModeShapes(find_steady(slopes, anywhere=True).slopes)

@@ -18,7 +18,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
-from kinode.model.live.live_numbers import is_hidden
+from kinode.model.base.parameters import is_hidden
 from kinode.simulation.solver import CLOSED_TOLERANCE
 from kinode.simulation.task_arguments import read_row
 from kinode.tasks.equilibrium import equilibrium

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.dynamics.redundant_reactions import is_redundant
+from kinode.dynamics.load_uniqueness import is_redundant
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large

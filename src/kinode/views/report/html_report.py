@@ -83,7 +83,7 @@ MOST_GROUPS = 8  # plots of coordinates, and of speeds
 def report(
     run: Trajectory, folder: str | os.PathLike[str] = ".", *, name: str | None = None, title: str | None = None,
     verify: bool = True, joints: int = MOST_JOINTS, plots: Mapping[str, Sequence[str]] | None = None,
-    seen_from: str | None = None, explain: bool = False,
+    seen_from: str | None = None, explain: bool = False, equations: bool = True,
 ) -> Path:  # fmt: skip
     """Write the report of a run as one HTML file, ``<system>.html`` in a folder.
 
@@ -106,6 +106,8 @@ def report(
         A body or frame that stands still in the picture of the mechanism.
     explain : bool, default False
         Whether the steps that lead to the equations are added.
+    equations : bool, default True
+        Whether the equations of motion are added, where they are short.
 
     Returns
     -------
@@ -115,8 +117,9 @@ def report(
     file = make_folder(folder) / f"{_file_name(name or run.system.name)}.html"
     try:
         text = compose(
-            run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from, explain=explain
-        )
+            run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from, explain=explain,
+            equations=equations,
+        )  # fmt: skip
     except OSError as error:
         raise Error(f"{error.filename or file}: the report cannot be written: {error.strerror}") from None
     write_text(file, text)
@@ -127,13 +130,14 @@ def report(
 def compose(
     run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = MOST_JOINTS,
     plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None, explain: bool = False,
+    equations: bool = True,
 ) -> str:  # fmt: skip
     """The text of the report."""
     wrenches = find_wrenches(run) if len(run) else {}
     loads = compute_loads(run, wrenches) if len(run) else []
     checked = _verify(run) if verify else None
     heading = title or run.system.name
-    mechanism = describe_mechanism(run, seen_from)
+    mechanism = describe_mechanism(run, seen_from, equations)
     sections = [mechanism.section, describe_scheme(run.system), describe_circuit(run.dynamics)]
     if len(run):
         sections += [
@@ -146,7 +150,7 @@ def compose(
             describe_events(run),
         ]
     sections += [describe_steps(run.system)] if explain else []
-    sections += [describe_equations(run.system), describe_forms(run.system)]
+    sections += [describe_equations(run.system), describe_forms(run.system)] if equations else []
     sections += [_verification(checked) if verify else Markup(""), _facts(run)]
     body = tag("main", _header(run, heading), _keys(run, loads, checked), *sections, _footer())
     return compose_page(f"{heading}: motion and joint loads", body, policy=mechanism.policy, script=mechanism.script)

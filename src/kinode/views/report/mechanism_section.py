@@ -23,12 +23,12 @@ class MechanismSection(NamedTuple):
     policy: Markup
 
 
-def describe_mechanism(run: Trajectory, seen_from: str | None) -> MechanismSection:
+def describe_mechanism(run: Trajectory, seen_from: str | None, equations: bool = True) -> MechanismSection:
     """What the mechanism looks like, moving on a screen and still on paper."""
     title, model = tag("h2", "Mechanism"), describe_model(run)
     if not len(run):
         return MechanismSection(join([title, model]), Markup(""), Markup(""))
-    player = hook("report_player")(run, seen_from)
+    player = hook("report_player")(run, seen_from, equations)
     still = _still_picture(run, seen_from) if run.system.bodies else Markup("")
     if player.missing:
         note = tag("p", f"Nothing moves here: {player.missing}.", class_="note")

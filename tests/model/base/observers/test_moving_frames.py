@@ -15,9 +15,6 @@ from strategies import build, plans
 import kinode as kn
 from kinode.algebra.scalars import rate, tidy
 from kinode.algebra.spatial import cross
-from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import LawError, ModelError
-from kinode.formats.json_schema import schema
 from kinode.formats.yaml_files import dumps, loads
 from kinode.formats.yaml_text import read_text
 from kinode.formulations.free_flight import FreeFlight
@@ -194,7 +191,7 @@ def test_frames_are_written_and_read_back():
     assert again == system
     assert again.copy() == system
     assert "frames to look from" in system.summary()
-    validator = pytest.importorskip("jsonschema").Draft202012Validator(schema())
+    validator = pytest.importorskip("jsonschema").Draft202012Validator(kn.schema())
     data = read_text(dumps(system), None)
     assert not list(validator.iter_errors(data))
     data["frames"]["aero"]["rol"] = 1
@@ -209,7 +206,7 @@ def test_subsystems_bring_their_frames_along():
     assert run["left.drone.position"][0] == pytest.approx([0, 1, 1])
     assert run["left.aero.roll"][-1] > 1.0
     system.change("left.aero", roll=0.0)
-    assert Dynamics(system).initial.z == pytest.approx([0.0])
+    assert kn.Dynamics(system).initial.z == pytest.approx([0.0])
 
 
 BAD = [
@@ -231,7 +228,7 @@ BAD = [
 @pytest.mark.parametrize(("fields", "message", "field"), BAD, ids=[case[1][:30] for case in BAD])
 def test_what_no_frame_can_be(fields, message, field):
     fields = dict(fields)
-    with pytest.raises(ModelError, match=r"^eye") as caught:
+    with pytest.raises(kn.ModelError, match=r"^eye") as caught:
         system = spinner()
         system.frame("eye", fields.pop("kind"), **fields)
         system.check()
@@ -250,20 +247,20 @@ def test_nothing_is_joined_to_a_frame_or_acts_on_it():
         lambda: system.force("push", body, (0, 0, 1), reaction_on="aero"),
         lambda: system.constraint("rod", "distance", a="aero", b=body, distance=1.0),
     ):
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(kn.ModelError, match=message):
             make()
 
 
 def test_names_of_frames_are_taken_once():
     system = spinner()
-    with pytest.raises(ModelError, match="taken by a frame"):
+    with pytest.raises(kn.ModelError, match="taken by a frame"):
         system.world.at(0, 0, 0, name="aero")
     system.world.at(0, 0, 0, name="mark")
-    with pytest.raises(ModelError, match="taken by a frame of the world"):
+    with pytest.raises(kn.ModelError, match="taken by a frame of the world"):
         system.frame("mark", "fixed")
-    with pytest.raises(ModelError, match="has no frame 'tip' of its own"):
+    with pytest.raises(kn.ModelError, match="has no frame 'tip' of its own"):
         system.find_frame("aero.tip")
-    with pytest.raises(LawError, match="did you mean roll"):
+    with pytest.raises(kn.LawError, match="did you mean roll"):
         kn.simulate(spinner(), 0.1)["aero.rol"]
 
 
@@ -271,7 +268,7 @@ def test_frames_that_stand_on_each_other():
     system = spinner()
     system.frame("eye", "fixed", on="drone")
     system.change("drone", on="eye")
-    with pytest.raises(ModelError, match="in a circle: drone -> eye -> drone"):
+    with pytest.raises(kn.ModelError, match="in a circle: drone -> eye -> drone"):
         system.check()
 
 

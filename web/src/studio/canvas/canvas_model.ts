@@ -96,10 +96,10 @@ export class CanvasModel {
     return made;
   }
 
-  /** Left, top, width and height of all that is drawn; null if there is nothing. */
-  extent(names: Iterable<string> = this.boxes.keys()): [number, number, number, number] | null {
+  /** Left, top, width and height of some boxes with their names, else of all that is drawn, lines too; null if there is nothing. */
+  extent(some?: Iterable<string>): [number, number, number, number] | null {
     let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (const name of names) {
+    for (const name of some ?? this.boxes.keys()) {
       const box = this.boxes.get(name);
       if (box === undefined) continue;
       const [x, y] = this.at(name);
@@ -110,6 +110,9 @@ export class CanvasModel {
         right = Math.max(right, x + room[2]);
         bottom = Math.max(bottom, y + room[3]);
       }
+    }
+    if (some === undefined) {
+      for (const [x, y] of [...this.lines.values()].flatMap(({ path }) => path.flat())) [left, top, right, bottom] = [Math.min(left, x - 4), Math.min(top, y - 4), Math.max(right, x + 4), Math.max(bottom, y + 4)];
     }
     return left === Infinity ? null : [left, top, right - left, bottom - top];
   }

@@ -61,7 +61,9 @@ class CanvasView implements StudioPart, KeyHost {
   private readonly pending = new Map<string, number>(); // boxes that were moved here, and the version that has it; Infinity: not answered
   private awaited: { names: string[]; version: number } | null = null; // made by a gesture, to be chosen
   private routed = ""; // the drawing that was routed last
-  private shownFile = ""; // the document or subsystem whose circuit was fitted into the window
+  private shownModel = ""; // the document or subsystem whose circuit was fitted into the window
+  private settles = false; // it was fitted, and its lines are still on their way
+  private tidied = Infinity; // the version whose drawing is to be fitted: all parts were placed anew
 
   constructor(context: StudioContext) {
     this.context = context;
@@ -103,6 +105,7 @@ class CanvasView implements StudioPart, KeyHost {
   sketchChanged(): void {
     const { sketch } = this.context.document;
     for (const [name, version] of this.pending) if (sketch.version >= version) this.pending.delete(name);
+    const drawn = [...this.model.boxes.keys()];
     this.model.take(sketch, new Set([...this.pending.keys(), ...this.input.moving]));
     const before = this.chosen.size;
     this.chosen = new Set([...this.chosen].filter((name) => this.model.boxes.has(name)));
@@ -114,16 +117,25 @@ class CanvasView implements StudioPart, KeyHost {
     this.drawAll();
     if (hadFocus && !this.hasFocus) this.sheet.focus({ preventScroll: true }); // the part that had it is gone
     this.chooseAwaited();
-    this.fitNewDocument();
+    const remains = drawn.some((name) => this.model.boxes.has(name));
+    this.fitNewDocument(!remains && ![...this.model.boxes.keys()].every(this.isSeen));
   }
 
-  /** Another document is shown as a whole; what is drawn afterwards does not move the view. */
-  private fitNewDocument(): void {
-    const { state, box } = this.context.document;
-    const shown = JSON.stringify([state.file, ...box]);
-    if (shown === this.shownFile || this.window.width === 0) return;
-    this.shownFile = shown;
+  /** Another document is shown as a whole, and a text with other parts; what is drawn afterwards does not move the view. */
+  private fitNewDocument(others = false): void {
+    const { model, box, sketch } = this.context.document;
+    const shown = JSON.stringify([model, ...box]);
+    if ((shown === this.shownModel && sketch.version < this.tidied && !others) || this.window.width === 0 || this.input.moving.length > 0) return;
+    this.shownModel = shown;
+    this.tidied = Infinity;
+    this.settles = true;
     this.window.fit();
+  }
+
+  /** All parts are placed anew: the drawing of this version is shown as a whole. */
+  placedAnew(version: number): void {
+    this.tidied = version;
+    this.fitNewDocument();
   }
 
   problemsChanged(): void {
@@ -183,6 +195,8 @@ class CanvasView implements StudioPart, KeyHost {
     for (const [name, lines] of Object.entries(answer.lines)) if (this.model.links.has(name)) this.model.lines.set(name, lines);
     this.wires.update(this.chosenLink);
     this.values.linesChanged();
+    if (this.settles) this.window.resized();
+    this.settles = false;
   }
 
   showMoved(names: readonly string[]): void {
@@ -257,13 +271,14 @@ class CanvasView implements StudioPart, KeyHost {
     this.awaited = null;
     if (made.length === 0) return;
     this.choose(made, { focus: this.hasFocus && this.sheet.querySelector("input:focus") === null }); // what is typed into keeps it
-    const isSeen = (name: string): boolean => {
-      const [x, y] = this.window.pixels(this.model.at(name));
-      return x >= 0 && y >= 0 && x <= this.window.width && y <= this.window.height;
-    };
-    if (made.length > 1 && !made.every(isSeen)) this.window.fit();
+    if (made.length > 1 && !made.every(this.isSeen)) this.window.fit();
     else this.window.reveal(this.model.at(made[0]!));
   }
+
+  private readonly isSeen = (name: string): boolean => {
+    const [x, y] = this.window.pixels(this.model.at(name));
+    return x >= 0 && y >= 0 && x <= this.window.width && y <= this.window.height;
+  };
 
   private get hasFocus(): boolean {
     return this.sheet.contains((this.sheet.getRootNode() as Document | ShadowRoot).activeElement);

@@ -4,9 +4,10 @@
 import { isPacket } from "../../live/connection";
 import { branchOf, errorWords, type LiveDesk } from "../../live/live_desk";
 import type { ShownRun } from "../../panel";
-import { make } from "../../ui/elements";
+import { make, write } from "../../ui/elements";
 import { formatNumber, prettyUnit } from "../../ui/numbers";
 import type { DocumentNews } from "../document";
+import type { StandingLabels } from "../standing";
 import type { StudioContext, StudioPart } from "../studio_types";
 import {
   COMPARED_EVENT, type CompareChoices, type CompareOther, type ComparedMarks, type ComparedModels, type ComparedPeak, type ComparedRow, SIGNS, lineWords, marksOf,
@@ -35,6 +36,7 @@ export class ComparePanel implements StudioPart {
   private others: CompareOther[] = [];
   private other: CompareOther | null = null;
   private found: ComparedModels | null = null;
+  private foundText = ""; // the text that it is of
   private desk: LiveDesk | null = null;
   private endDesk: (() => void) | null = null;
   private readonly pinned = new Map<ShownRun["document"], string>(); // the text that a pinned run is of
@@ -130,10 +132,12 @@ export class ComparePanel implements StudioPart {
     const mine = ++this.asked;
     const { other } = this;
     if (other === null) return;
+    const { text } = this.context.document;
     try {
       const found = (await this.context.document.ask("compare", { other })) as unknown as ComparedModels;
       if (mine !== this.asked || other !== this.other) return;
       this.found = found;
+      this.foundText = text;
       this.showFound();
     } catch (error) {
       if (mine === this.asked) this.verdict.textContent = errorWords(error);
@@ -142,7 +146,7 @@ export class ComparePanel implements StudioPart {
 
   private showFound(): void {
     const { found } = this;
-    this.verdict.textContent = found === null ? NOTHING : `${found.label} → this model: ${found.verdict}.`;
+    this.standingChanged(this.context.document.labels);
     const focus = this.rows.contains(document.activeElement);
     this.rows.replaceChildren(...(found?.rows ?? []).map((row) => this.item(row)));
     if (focus) (this.rows.querySelector<HTMLElement>("button") ?? this.choice).focus();
@@ -151,6 +155,14 @@ export class ComparePanel implements StudioPart {
     this.runButton.disabled = this.desk === null;
     const detail: ComparedMarks | null = found === null ? null : { ...marksOf(found), ...(this.other === null ? {} : { other: this.other }) };
     this.context.root.dispatchEvent(new CustomEvent(COMPARED_EVENT, { detail }));
+  }
+
+  /** The verdict, with what speaks against it: it is of an earlier text, or the model has problems. */
+  standingChanged({ aside }: StandingLabels): void {
+    const { found } = this;
+    if (found === null) return void write(this.verdict, NOTHING);
+    const old = this.foundText === this.context.document.text ? "" : " Of an earlier text: it is compared anew.";
+    write(this.verdict, `${found.label} → this model: ${found.verdict}.${old}${aside === "" ? "" : ` ${aside}`}`);
   }
 
   private item(row: ComparedRow): HTMLElement {

@@ -17,7 +17,7 @@ export interface DerivationPanes {
 export function makeDerivationPanes(context: StudioContext, socket: PaneSocket): DerivationPanes {
   const link = new PaneLink(socket);
   context.root.append(make("style", {}, styles));
-  const verify = new VerifyPanel(link, socket, () => context.show("Verify"));
+  const verify = new VerifyPanel(context, link, socket, () => context.show("Verify"));
   const formulas = new FormulasPanel(context, link);
   const explain = new ExplainPanel(context, link);
   const exports = new ExportPanel(context, link, () => formulas.shown, () => context.show("Equations"));

@@ -2,7 +2,7 @@
 
 import { errorWords } from "../../live/live_desk";
 import { make } from "../../ui/elements";
-import { countProblems } from "../problems/problems_panel";
+import type { StandingLabels } from "../standing";
 import type { StudioContext, StudioPart } from "../studio_types";
 import type { ModelAbout } from "./derivation_types";
 import type { PaneLink } from "./pane_link";
@@ -30,6 +30,7 @@ export abstract class DerivedPane<T> implements StudioPart {
   private shownText: string | null = null; // whose answer is shown
   private askedText: string | null = null; // for which the answer is under way
   private refused: string | null = null; // the text that was refused or stopped
+  private stood = ""; // what the text was when that was heard last
   private turn = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly end: () => void;
@@ -42,7 +43,7 @@ export abstract class DerivedPane<T> implements StudioPart {
     this.starter.addEventListener("click", () => void this.derive());
     this.element.append(this.tools, make("div", { class: "derived-state" }, this.words, this.bar, this.stopper, this.starter), this.body);
     this.end = context.document.listen((news) => {
-      if (news.kind === "text" || news.kind === "opened" || news.kind === "problems") this.changed();
+      if (news.kind === "text" || news.kind === "opened") this.changed();
     });
   }
 
@@ -54,6 +55,11 @@ export abstract class DerivedPane<T> implements StudioPart {
 
   resized(): void {
     this.changed(0);
+  }
+
+  standingChanged({ text }: StandingLabels): void {
+    if (text !== this.stood) this.changed();
+    this.stood = text;
   }
 
   destroy(): void {
@@ -78,8 +84,7 @@ export abstract class DerivedPane<T> implements StudioPart {
   }
 
   private get whole(): boolean {
-    const { document } = this.context;
-    return document.checkedVersion >= document.version && countProblems(document.problems).errors === 0;
+    return this.context.document.labels.text === "whole";
   }
 
   private get isOld(): boolean {
@@ -152,7 +157,7 @@ export abstract class DerivedPane<T> implements StudioPart {
     if (busy) return;
     if (words !== "") return this.say(words, true);
     if (!this.isOld) return this.say("");
-    if (!this.whole) return this.say(this.answer === null ? "When the model is whole, it is derived." : "Of an earlier text: the model has problems now.");
+    if (!this.whole) return this.say(`${this.answer === null ? "When the model is whole, it is derived." : "Of an earlier text."} ${this.context.document.labels.aside}`);
     if (this.refused === text) return;
     if (this.about?.size.large === true) return this.say(`${this.about.size.words}: that takes a while, and can be stopped.`);
     if (this.answer !== null) this.say("Of an earlier text.");

@@ -1,21 +1,10 @@
 // Derivations compared: the badge in the header, and the table behind it.
 
 import { make, write } from "../../ui/elements";
-import type { StudioPart } from "../studio_types";
-import type { Comparison, Verification, VerifyState } from "./derivation_types";
+import type { StandingLabels } from "../standing";
+import type { StudioContext, StudioPart } from "../studio_types";
+import type { Comparison, Verification } from "./derivation_types";
 import type { PaneLink, PaneSocket } from "./pane_link";
-
-const SIGNS: Record<VerifyState, string> = { waiting: "…", running: "…", agrees: "✓", differs: "✕", none: "–", unfinished: "–", asleep: "?" };
-const WORDS: Record<VerifyState, string> = {
-  waiting: "not compared yet", running: "comparing", agrees: "derivations agree", differs: "derivations differ", none: "nothing to compare", unfinished: "not compared: the model is not whole",
-  asleep: "not compared",
-};
-
-/** What the badge says. */
-export function badgeWords({ state, share }: Pick<Verification, "state" | "share">): string {
-  const far = state === "running" && share !== undefined && share > 0 ? ` ${Math.round(100 * share)} %` : "";
-  return `${SIGNS[state]} ${WORDS[state]}${far}`;
-}
 
 /** A difference as it is read: 1.2e-15. */
 export function differenceText(difference: number | null): string {
@@ -38,9 +27,11 @@ export class VerifyPanel implements StudioPart {
   private readonly stopper = make("button", { type: "button", class: "tool", hidden: "" }, "Stop");
   private readonly body = make("div", { class: "derived-body" });
   private shown = "";
+  private readonly context: StudioContext;
   private readonly end: () => void;
 
-  constructor(link: PaneLink, socket: PaneSocket, open: () => void) {
+  constructor(context: StudioContext, link: PaneLink, socket: PaneSocket, open: () => void) {
+    this.context = context;
     this.badge.addEventListener("click", open);
     this.badge.title = "Independent derivations of the model are compared after each change";
     this.again.addEventListener("click", () => void link.ask<Verification>("pane_verify").then((now) => now !== null && this.show(now), () => undefined));
@@ -54,17 +45,23 @@ export class VerifyPanel implements StudioPart {
     this.end();
   }
 
-  show(now: Verification): void {
-    const { state, words } = now;
-    write(this.badge, badgeWords(now), { "data-state": state });
-    write(this.head, badgeWords(now), { "data-state": state });
+  standingChanged({ proof: { words, state }, aside }: StandingLabels): void {
+    const { proof } = this.context.document.standing;
+    write(this.badge, words, { "data-state": state });
+    write(this.head, words, { "data-state": state });
     const isBusy = state === "running";
     this.bar.hidden = this.stopper.hidden = !isBusy;
-    this.again.hidden = isBusy || state === "unfinished";
-    this.bar.value = now.share ?? 0;
-    this.reason.textContent = state === "agrees" || state === "differs" ? `${words}${now.seconds === undefined ? "" : `, in ${now.seconds.toFixed(1)} s`}.` : words;
-    if (isBusy || state === "waiting") return void this.body.classList.add("old");
-    this.body.classList.remove("old");
+    this.again.hidden = isBusy || aside !== "";
+    this.bar.value = proof.share ?? 0;
+    const took = proof.seconds === undefined ? "" : `, in ${proof.seconds.toFixed(1)} s`;
+    this.reason.textContent = state !== proof.state ? aside : state === "agrees" || state === "differs" ? `${proof.words}${took}.` : proof.words;
+    this.body.classList.toggle("old", isBusy || state === "waiting");
+  }
+
+  /** What was found; how it stands is in the one record. */
+  show(now: Verification): void {
+    const { state } = now;
+    if (state === "running" || state === "waiting") return;
     const key = JSON.stringify([state, now.rows, now.skipped]);
     if (key === this.shown) return;
     this.shown = key;

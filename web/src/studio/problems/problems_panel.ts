@@ -1,6 +1,7 @@
 // The list of problems: each leads to its part and line; the cures that kinode knows are buttons.
 
 import { make } from "../../ui/elements";
+import type { StandingLabels } from "../standing";
 import type { Problem, StudioContext, StudioPart } from "../studio_types";
 
 const SIGNS = { error: "✕", warning: "!", note: "i" } as const;
@@ -8,18 +9,22 @@ const SIGNS = { error: "✕", warning: "!", note: "i" } as const;
 export class ProblemsPanel implements StudioPart {
   readonly element = make("div", { class: "problems" });
   private readonly context: StudioContext;
+  private shown = "";
   private readonly goTo: (problem: Problem) => void;
 
   constructor(context: StudioContext, goTo: (problem: Problem) => void) {
     this.context = context;
     this.goTo = goTo;
-    this.problemsChanged();
+    this.standingChanged(context.document.labels);
   }
 
-  problemsChanged(): void {
+  standingChanged(labels: StandingLabels): void {
     const { problems } = this.context.document;
+    const key = problems.length === 0 ? labels.problems : JSON.stringify(problems);
+    if (key === this.shown) return;
+    this.shown = key;
     const focus = this.element.contains(document.activeElement);
-    if (problems.length === 0) this.element.replaceChildren(make("p", { class: "muted", tabindex: "-1" }, "No problems: the model is whole."));
+    if (problems.length === 0) this.element.replaceChildren(make("p", { class: "muted", tabindex: "-1" }, labels.problems));
     else this.element.replaceChildren(make("ul", { class: "problem-list" }, ...problems.map((problem) => this.item(problem))));
     if (focus) this.element.querySelector<HTMLElement>("button, p")?.focus();
   }
@@ -45,8 +50,4 @@ export function placeWords({ line, component, field, port }: Pick<Problem, "line
   const part = [component, field ?? port].filter((each) => each != null && each !== "").join(".");
   const words = [line === null ? "" : `line ${line}`, part].filter((each) => each !== "").join(", ");
   return words === "" ? "" : `${words}:`;
-}
-
-export function countProblems(problems: readonly Problem[]): { errors: number; warnings: number } {
-  return { errors: problems.filter((each) => each.severity === "error").length, warnings: problems.filter((each) => each.severity === "warning").length };
 }

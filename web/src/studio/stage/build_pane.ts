@@ -108,6 +108,10 @@ class BuildPane implements StudioPart {
     this.canvas.sketchChanged?.();
   }
 
+  placedAnew(version: number): void {
+    this.canvas.placedAnew?.(version);
+  }
+
   selectionChanged(from: string): void {
     this.canvas.selectionChanged?.(from);
     this.stage?.selectionChanged(from);

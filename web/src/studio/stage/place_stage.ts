@@ -80,6 +80,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     const sizes = new ResizeObserver(() => this.resized());
     sizes.observe(this.stage.root);
     const stop = context.document.listen((news) => {
+      if (news.kind === "opened" && news.other) this.stage.clear();
       if (news.kind === "text" || news.kind === "opened") this.reload();
     });
     this.end = (): void => {
@@ -276,6 +277,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   }
 
   moves(placing: Placing): void {
+    this.stage.view!.rig.turned = true; // hands are at work in this view
     this.hint(placingWords(placing));
     this.scenes.ask({ gesture: placeGesture(placing, true) });
   }

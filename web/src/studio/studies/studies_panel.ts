@@ -150,8 +150,8 @@ export class StudiesPanel implements StudioPart {
       this.showCheck({ errors: answer.errors, runs: 0, seconds: null });
       this.form.focusFirst(answer.errors);
     } else {
-      await this.loadList(); // a study that was quick is over by now
-      await this.show(answer.id!);
+      await this.loadList(); // a study that was quick is over by now; the newest is shown
+      if (this.open !== answer.id) await this.show(answer.id!);
     }
   }
 

@@ -1,9 +1,10 @@
 """Newton's method from one closed position to another near it, and the speeds there, as compiled loops.
 
-Equations r + A s = 0 are taken from the results of kernels, row by row, and solved by elimination with row pivoting:
-there may be more rows than unknowns, as of planar loops, and the rows that pivoting chooses stand for all.  A matrix
-that does not determine all unknowns is not solved.  The loops know no model (``jit/translator.py`` describes their
-language).
+Equations r + A s = 0 are taken from the results of kernels, row by row, and solved by elimination with pivoting: there
+may be more rows than unknowns, as of planar loops, and the rows that pivoting chooses stand for all.  Where rows leave
+unknowns free, the solution is the one nearest to what is asked for.  Where exact values and guesses leave a mechanism
+freedoms, as many coordinates lead, and Newton's method along them finds the position with the least sum of weighted
+squares of distances.  The loops know no model (``jit/translator.py`` describes their language).
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from kinode.jit.pointers import Floats, Ints, Struct, call, struct, tail
 
 SOLVED, NOT_SOLVED = 0, 1
 SMALL_TURN = 1e-4  # rad: below it, series
+SLIDES, ARRIVED = 20, 1e-8  # steps along freedoms; one so small, in units, is the last: the next is of its square
+DIFFERENCE = 1e-6  # step for the curvature of the sum of squares, in units
+RISE = 1e-9  # relative: a sum of squares that grows by more is not on the way to the least one
 
 
 @struct
 class RowPlan(Struct):
     """Equations of some freedoms, and where their numbers stand in the results of kernels.
 
-    The value of a row is ``scale * (out[source] - asked)``; its coefficients are ``scale * out[entry]``.
+    The value of a row is ``scale * (out[source] - asked)``, zero without a source; its coefficients are
+    ``scale * out[entry]``.
     """
 
     n_rows: int
@@ -36,6 +41,8 @@ class RowPlan(Struct):
     entry_column: Ints
     free: Ints
     """The freedoms that are unknown."""
+    weight: Floats
+    """How much the square of each freedom's distance from what is asked for counts where rows leave unknowns free."""
     place: Ints
     """The place of each freedom among the unknowns; -1 of those that are given."""
     rotation: Ints
@@ -61,6 +68,10 @@ class WarmMemory(Struct):
     closed: float
     closed_enough: float
     rank: float
+    fit: float
+    """What rows may miss with the speeds that are found, relative to the largest one."""
+    n_open: int
+    """Unknowns that the rows left free, of the last solution."""
     time: Floats
     x: Floats
     """The position: coordinates of the state, then those of the cut joints."""
@@ -77,8 +88,26 @@ class WarmMemory(Struct):
     step: Floats
     unit: Floats
     residual: Floats
+    order: Ints
+    """The unknowns in the order of elimination."""
+    free_step: Floats
+    """Steps of the unknowns in that order: the solution, then one along each that is free."""
+    place: Ints
+    """The coordinate of each freedom that is neither exact nor kept; any for others, whose weight is 0."""
+    weight: Floats
+    """How much the square of each freedom's distance from ``wanted`` counts."""
+    wanted: Floats
+    """The coordinates that are asked for."""
+    before: Floats
+    slopes: Floats
+    """Of the sum of squares by each leader, at a position and at one beside it."""
+    curvature: Floats
+    tangents: Floats
+    """Steps of all freedoms along each leader, at both positions."""
     positions: RowPlan
     speeds: RowPlan
+    leaders: RowPlan
+    """The freedoms of the mechanism, as unknowns of as many equations."""
 
 
 def evaluate_rows(warm: WarmMemory) -> None:
@@ -113,7 +142,8 @@ def fill_matrix(warm: WarmMemory, rows: RowPlan) -> float:
             A[row * width + rows.n_free] += value * step[column]
     source, asked = rows.source, rows.asked
     for row in range(rows.n_rows):
-        A[row * width + rows.n_free] += scale[row] * (out[source[row]] - asked[row])
+        if source[row] >= 0:
+            A[row * width + rows.n_free] += scale[row] * (out[source[row]] - asked[row])
     for k in range(rows.n_turns):
         turn_rows(tail(A, 6 * k * width), tail(out, rows.rotation[k]), width)
     largest = 0.0
@@ -126,7 +156,10 @@ def fill_matrix(warm: WarmMemory, rows: RowPlan) -> float:
 
 
 def turn_rows(A: Floats, R: Floats, width: int) -> None:
-    """Three rows of angular velocities to those of the rotation vector of R; not a number beyond a quarter turn."""
+    """Three rows of angular velocities to those of the rotation vector of R, which becomes part of their values.
+
+    Not a number beyond a quarter turn.
+    """
     x, y, z = 0.5 * (R[7] - R[5]), 0.5 * (R[2] - R[6]), 0.5 * (R[3] - R[1])
     sine, cosine = math.sqrt(x * x + y * y + z * z), 0.5 * (R[0] + R[4] + R[8] - 1.0)
     angle = math.atan(sine / cosine) if cosine > 0.0 else math.nan
@@ -138,48 +171,107 @@ def turn_rows(A: Floats, R: Floats, width: int) -> None:
     if angle >= SMALL_TURN:
         factor = (1.0 - 0.5 * angle / math.tan(0.5 * angle)) / (angle * angle)
     first, second, third = A, tail(A, width), tail(A, 2 * width)
-    for j in range(width - 1):
+    for j in range(width):
         a, b, c = first[j], second[j], third[j]
         # k = turn x v and turn x k: v + k / 2 + factor * turn x k
         d, e, f = y * c - z * b, z * a - x * c, x * b - y * a
         first[j] = a + 0.5 * d + factor * (y * f - z * e)
         second[j] = b + 0.5 * e + factor * (z * d - x * f)
         third[j] = c + 0.5 * f + factor * (x * e - y * d)
-    first[width - 1], second[width - 1], third[width - 1] = x, y, z
+    first[width - 1] += x
+    second[width - 1] += y
+    third[width - 1] += z
 
 
-def solve_rows(warm: WarmMemory, rows: RowPlan) -> bool:
-    """The step with r + A step = 0, by elimination; False where the rows do not determine it."""
-    n, width, A, step, free = rows.n_free, rows.n_free + 1, warm.matrix, warm.step, rows.free
-    largest = 0.0
-    for row in range(rows.n_rows):
-        for j in range(n):
-            largest = max(largest, abs(A[row * width + j]))
-    if n > rows.n_rows:
-        return False
-    for k in range(n):
-        best, size = k, abs(A[k * width + k])
-        for row in range(k + 1, rows.n_rows):
-            if abs(A[row * width + k]) > size:
-                best, size = row, abs(A[row * width + k])
-        if not size > warm.rank * largest:
-            return False
+def solve_rows(warm: WarmMemory, rows: RowPlan) -> int:
+    """The step with r + A step = 0 nearest to the one in ``step``; returns how many unknowns the rows determine.
+
+    Rows that the others determine are left as they are.
+    """
+    n, width, A, step, there = rows.n_free, rows.n_free + 1, warm.matrix, warm.step, warm.free_step
+    rank = eliminate(warm, rows)
+    warm.n_open = n - rank
+    for k in range(rank, n):
+        there[k] = step[rows.free[warm.order[k]]]
+    for k in range(rank - 1, -1, -1):
         pivot = tail(A, k * width)
-        if best != k:
-            swap_rows(pivot, tail(A, best * width), k, width)
+        rest = pivot[n]
+        for j in range(k + 1, n):
+            rest += pivot[j] * there[j]
+        there[k] = -rest / pivot[k]
+    if rank < n:
+        for k in range(n):
+            there[k] -= step[rows.free[warm.order[k]]]
+        come_near(warm, rows, rank)
+        for k in range(n):
+            there[k] += step[rows.free[warm.order[k]]]
+    for k in range(n):
+        step[rows.free[warm.order[k]]] = there[k]
+    return rank
+
+
+def eliminate(warm: WarmMemory, rows: RowPlan) -> int:
+    """Bring [A r] into the form of a triangle beside what belongs to free unknowns; returns its size.
+
+    Each pivot is the largest number that is left, so that steps along free unknowns stay small.
+    """
+    n, width, A, order, largest = rows.n_free, rows.n_free + 1, warm.matrix, warm.order, 0.0
+    for k in range(n):
+        order[k] = k
+    for k in range(min(n, rows.n_rows)):
+        at_row, at_column, size = k, k, 0.0
+        for row in range(k, rows.n_rows):
+            for j in range(k, n):
+                if abs(A[row * width + j]) > size:
+                    at_row, at_column, size = row, j, abs(A[row * width + j])
+        largest = max(largest, size)
+        if not size > warm.rank * largest:
+            return k
+        pivot = tail(A, k * width)
+        if at_row != k:
+            swap_rows(pivot, tail(A, at_row * width), k, width)
+        if at_column != k:
+            order[k], order[at_column] = order[at_column], order[k]
+            for row in range(rows.n_rows):
+                A[row * width + k], A[row * width + at_column] = A[row * width + at_column], A[row * width + k]
         for row in range(k + 1, rows.n_rows):
             below = tail(A, row * width)
             factor = below[k] / pivot[k]
             if factor != 0.0:
                 for j in range(k + 1, width):
                     below[j] -= factor * pivot[j]
-    for k in range(n - 1, -1, -1):
-        pivot = tail(A, k * width)
-        rest = pivot[n]
-        for j in range(k + 1, n):
-            rest += pivot[j] * step[free[j]]
-        step[free[k]] = -rest / pivot[k]
-    return True
+    return min(n, rows.n_rows)
+
+
+def come_near(warm: WarmMemory, rows: RowPlan, rank: int) -> None:
+    """Take off what steps along the free unknowns can of the distance from what is asked for."""
+    n, width, A, away, weight = rows.n_free, rows.n_free + 1, warm.matrix, warm.free_step, rows.weight
+    for c in range(rank, n):
+        along = tail(away, (c - rank + 1) * n)
+        for k in range(n):
+            along[k] = 1.0 if k == c else 0.0
+        for k in range(rank - 1, -1, -1):
+            rest = A[k * width + c]
+            for j in range(k + 1, rank):
+                rest += A[k * width + j] * along[j]
+            along[k] = -rest / A[k * width + k]
+        for b in range(rank, c):
+            remove(warm, rows, along, tail(away, (b - rank + 1) * n))
+        size = 0.0
+        for k in range(n):
+            size += weight[rows.free[warm.order[k]]] * along[k] * along[k]
+        for k in range(n):
+            along[k] /= math.sqrt(size)
+        remove(warm, rows, away, along)
+
+
+def remove(warm: WarmMemory, rows: RowPlan, step: Floats, along: Floats) -> None:
+    """Take the part of a step off that lies along another one of length 1."""
+    share = 0.0
+    for k in range(rows.n_free):
+        share += rows.weight[rows.free[warm.order[k]]] * step[k] * along[k]
+    for k in range(rows.n_free):
+        step[k] -= share * along[k]
 
 
 def swap_rows(a: Floats, b: Floats, first: int, width: int) -> None:
@@ -192,42 +284,149 @@ def swap_rows(a: Floats, b: Floats, first: int, width: int) -> None:
 
 def follow_position(warm: WarmMemory) -> int:
     """Newton's method from the present position to a closed one; not solved where it is not near."""
-    x, step, most = warm.x, warm.step, warm.steps
-    n_cut = warm.n_q - warm.n_state
+    most = warm.steps
     warm.steps, error = 0, math.inf
     while True:
         evaluate_rows(warm)
         error = fill_matrix(warm, warm.positions)
         if error <= warm.closed or warm.steps == most:
             break
-        if not solve_rows(warm, warm.positions):
+        clear(warm)
+        if solve_rows(warm, warm.positions) < warm.positions.n_free:
             return NOT_SOLVED
-        for i in range(warm.n_u):
-            if not abs(step[i]) <= warm.near * warm.unit[i]:
-                return NOT_SOLVED
-            warm.cut_step[n_cut + i] = step[i]
-        for i in range(n_cut):
-            warm.cut_step[i] = x[warm.n_state + i]
-        call(
-            warm.advance, warm.time, x, warm.still, warm.z, warm.p, warm.inputs, warm.cut_step, warm.work,
-            warm.advanced,
-        )  # fmt: skip
-        for i in range(warm.n_q):
-            x[i] = warm.advanced[i]
+        if not move(warm):
+            return NOT_SOLVED
         warm.steps += 1
     return SOLVED if error <= warm.closed_enough else NOT_SOLVED
 
 
+def clear(warm: WarmMemory) -> None:
+    """No step."""
+    for i in range(warm.n_u):
+        warm.step[i] = 0.0
+
+
+def move(warm: WarmMemory) -> bool:
+    """Take the step, unless it is long."""
+    x, step, n_cut = warm.x, warm.step, warm.n_q - warm.n_state
+    for i in range(warm.n_u):
+        if not abs(step[i]) <= warm.near * warm.unit[i]:
+            return False
+        warm.cut_step[n_cut + i] = step[i]
+    for i in range(n_cut):
+        warm.cut_step[i] = x[warm.n_state + i]
+    call(
+        warm.advance, warm.time, x, warm.still, warm.z, warm.p, warm.inputs, warm.cut_step, warm.work, warm.advanced
+    )  # fmt: skip
+    for i in range(warm.n_q):
+        x[i] = warm.advanced[i]
+    return True
+
+
+def count_leaders(warm: WarmMemory) -> int:
+    """The freedoms that the rows leave at the present position: the last ones in ``order``."""
+    evaluate_rows(warm)
+    clear(warm)
+    fill_matrix(warm, warm.positions)
+    return warm.positions.n_free - eliminate(warm, warm.positions)
+
+
+def find_slopes(warm: WarmMemory, which: int) -> bool:
+    """Steps along each leader at the present position, and how the sum of squares changes along them."""
+    n, leaders, step = warm.n_u, warm.leaders, warm.step
+    evaluate_rows(warm)
+    for j in range(leaders.n_free):
+        clear(warm)
+        step[leaders.free[j]] = 1.0
+        fill_matrix(warm, warm.positions)
+        if solve_rows(warm, warm.positions) < warm.positions.n_free:
+            return False
+        tangent, slope = tail(warm.tangents, (which * leaders.n_free + j) * n), 0.0
+        for i in range(n):
+            tangent[i] = step[i]
+            slope += warm.weight[i] * (warm.x[warm.place[i]] - warm.wanted[warm.place[i]]) * step[i]
+        warm.slopes[which * leaders.n_free + j] = slope
+    return True
+
+
+def find_sum(warm: WarmMemory) -> float:
+    """Half the sum of weighted squares of distances from what is asked for."""
+    total = 0.0
+    for i in range(warm.n_u):
+        distance = warm.x[warm.place[i]] - warm.wanted[warm.place[i]]
+        total += 0.5 * warm.weight[i] * distance * distance
+    return total
+
+
+def find_curvature(warm: WarmMemory) -> bool:
+    """[H slope] of the leaders, by differences of the slopes; the position stays."""
+    n, f, slopes = warm.n_u, warm.leaders.n_free, warm.slopes
+    for i in range(warm.n_q):
+        warm.before[i] = warm.x[i]
+    for j in range(f):
+        for i in range(n):
+            warm.step[i] = DIFFERENCE * warm.unit[warm.leaders.free[j]] * warm.tangents[j * n + i]
+        fine = move(warm) and find_slopes(warm, 1)
+        for i in range(warm.n_q):
+            warm.x[i] = warm.before[i]
+        if not fine:
+            return False
+        for i in range(f):
+            rise = slopes[f + i] - slopes[i]
+            warm.curvature[i * (f + 1) + j] = rise / (DIFFERENCE * warm.unit[warm.leaders.free[j]])
+    for i in range(f):
+        warm.curvature[i * (f + 1) + f] = slopes[i]
+    return True
+
+
+def slide(warm: WarmMemory) -> int:
+    """From a closed position to the one nearest to what is asked for; not solved where that is not near."""
+    leaders, n, most, least = warm.leaders, warm.n_u, warm.steps, math.inf
+    for _ in range(SLIDES):
+        total = find_sum(warm)
+        if total > least * (1.0 + RISE) + 1e-300 or not find_slopes(warm, 0) or not find_curvature(warm):
+            return NOT_SOLVED
+        least = total
+        for i in range(leaders.n_free * (leaders.n_free + 1)):
+            warm.matrix[i] = warm.curvature[i]
+        clear(warm)
+        if solve_rows(warm, leaders) < leaders.n_free:
+            return NOT_SOLVED
+        largest = 0.0
+        for j in range(leaders.n_free):
+            warm.slopes[j] = warm.step[leaders.free[j]]
+            largest = max(largest, abs(warm.slopes[j]) / warm.unit[leaders.free[j]])
+        clear(warm)
+        for j in range(leaders.n_free):
+            for i in range(n):
+                warm.step[i] += warm.slopes[j] * warm.tangents[j * n + i]
+        if not move(warm):
+            return NOT_SOLVED
+        clear(warm)
+        warm.steps = most
+        if follow_position(warm) != SOLVED:
+            return NOT_SOLVED
+        if largest <= ARRIVED:
+            return SOLVED
+    return NOT_SOLVED
+
+
 def solve_speeds_there(warm: WarmMemory) -> int:
-    """The speeds at the position of the last evaluation, and what the rows miss with them."""
-    rows, out, step = warm.speeds, warm.out, warm.step
+    """The speeds at the position of the last evaluation: exact ones, and the nearest to those that are asked for.
+
+    Not solved where exact ones do not fit together.
+    """
+    rows, out, step, fastest, missing = warm.speeds, warm.out, warm.step, 1.0, 0.0
     fill_matrix(warm, rows)
-    if not solve_rows(warm, rows):
-        return NOT_SOLVED
+    solve_rows(warm, rows)
     residual, scale, entry_row = warm.residual, rows.scale, rows.entry_row
     for row in range(rows.n_rows):
         residual[row] = scale[row] * (out[rows.source[row]] - rows.asked[row])
     for k in range(rows.n_entries):
         row = entry_row[k]
         residual[row] += scale[row] * out[rows.entry[k]] * step[rows.entry_column[k]]
-    return SOLVED
+    for i in range(warm.n_u):
+        fastest = max(fastest, abs(step[i]))
+    for row in range(rows.n_rows):
+        missing = max(missing, abs(residual[row]))
+    return SOLVED if missing <= warm.fit * fastest else NOT_SOLVED

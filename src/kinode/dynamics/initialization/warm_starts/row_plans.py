@@ -38,8 +38,8 @@ class RowTable:
         self.source.append(source)
         self.scale.append(scale)
 
-    def plan(self, free: Array, rotations: Array, n_followers: int) -> PlannedRows:
-        """The table as a record; ``free`` marks the unknowns."""
+    def plan(self, free: Array, rotations: Array, n_followers: int, units: Array) -> PlannedRows:
+        """The table as a record; ``free`` marks the unknowns, which all count alike in their units."""
         record, n = RowPlan(), len(self.source)
         asked = np.zeros(max(n, 1))
         entry, row, column = np.array(self.entries, dtype=np.int64).reshape(-1, 3).T
@@ -53,18 +53,19 @@ class RowTable:
         for name, values in numbers.items():
             setattr(record, name, ints_of(np.array(values, dtype=np.int64)))
         record.scale, record.asked = floats_of(np.array(self.scale)), floats_of(asked)
+        record.weight = floats_of(units[: len(free)] ** -2.0)
         return PlannedRows(record, asked, slice(n - n_followers, n))
 
 
 def plan_positions(problem: AssemblyProblem, free: Array) -> PlannedRows:
     """The equations of a closed position; ``free`` marks the freedoms that may move."""
     table, plan = RowTable(), problem.poses.plan
-    sources = np.hstack([np.zeros((len(problem.poses.cuts), 3), dtype=np.int64), plan.positions])
+    sources = np.hstack([np.full((len(problem.poses.cuts), 3), -1), plan.positions])
     _append_cuts(table, problem, sources)
     _append_elements(table, problem, np.flatnonzero(problem.element_rows).tolist(), 0)
     for k in problem.given_followers:
         _append_follower(table, problem, k, 0)
-    return table.plan(free, plan.rotations[:, 0], len(problem.given_followers))
+    return table.plan(free, plan.rotations[:, 0], len(problem.given_followers), problem.units)
 
 
 def plan_speeds(problem: AssemblyProblem, free: Array, followers: list[int]) -> PlannedRows:
@@ -76,7 +77,7 @@ def plan_speeds(problem: AssemblyProblem, free: Array, followers: list[int]) -> 
         _append_elements(table, problem, list(range(problem.n_cut_rows, n)), n)
     for k in followers:
         _append_follower(table, problem, k, 1)
-    return table.plan(free, plan.rotations[:0, 0], len(followers))
+    return table.plan(free, plan.rotations[:0, 0], len(followers), problem.units)
 
 
 def _append_cuts(table: RowTable, problem: AssemblyProblem, sources: Array) -> None:

@@ -1,7 +1,8 @@
 """Warm starts: a model's own closed position is followed to other parameters, in machine code.
 
-It serves where exact values, and the guesses that were kept, determine the position; wherever it does not, it gives
-None, and the assembly searches.  All that does not depend on numbers is laid out once (``newton_loop.py``).
+It serves where exact values, and the guesses that were kept, determine the position, and where what they leave free
+are a few plain coordinates; wherever it does not, it gives None, and the assembly searches.  All that does not depend
+on numbers is laid out once (``newton_loop.py``).
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from kinode.dynamics.initialization.loop_equations import CLOSURE
 from kinode.dynamics.initialization.loop_poses import POSE_ERRORS
 from kinode.dynamics.initialization.warm_starts import newton_loop
 from kinode.dynamics.initialization.warm_starts.newton_loop import SOLVED, WarmMemory
-from kinode.dynamics.initialization.warm_starts.row_plans import PlannedRows, plan_positions, plan_speeds
-from kinode.jit.pointers import floats_of
+from kinode.dynamics.initialization.warm_starts.row_plans import PlannedRows, RowTable, plan_positions, plan_speeds
+from kinode.jit.pointers import floats_of, ints_of
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.joints.joint import Joint
 from kinode.ode.compiled_loops import CompiledLoop, load_loops
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
 ADVANCED = Kernel("advanced_position")
 NEWTON_STEPS = 8  # from one closed position to another near it
 NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
+MOST_FREEDOMS = 12  # of more, the curvature takes longer than the assembly
 LARGEST = 200  # rows: of more, elimination of full rows takes longer than NumPy's
 
 
 @remember
 def _loops() -> dict[str, CompiledLoop]:
-    names = ("follow_position", "solve_speeds_there")
+    names = ("follow_position", "slide", "count_leaders", "solve_speeds_there")
     return load_loops("warm start", names, lambda name: getattr(newton_loop, name))
 
 
@@ -47,9 +49,11 @@ def is_served(assembler: Assembler, anchor: Anchor) -> bool:
     """Whether warm starts from an anchor exist: it is determined, and the machine code for it is worth while."""
     problem = assembler.problem
     joints = [problem.joints[name] for name in problem.u_of]
+    open_joints = [problem.joints[name] for name, where in problem.u_of.items() if not assembler.exact[where].all()]
+    is_plain = not problem.followers and all(joint.quaternion is None for joint in open_joints)
     kernels = problem.poses.kernels
     return (
-        anchor.freedoms == 0
+        (anchor.freedoms == 0 or (anchor.freedoms <= MOST_FREEDOMS and is_plain))
         and problem.groups[-1].rows.stop <= LARGEST
         and (kernels.has(POSE_ERRORS) or not (problem.poses.cuts or problem.followers))
         and all(type(joint).advance is Joint.advance for joint in joints)
@@ -71,13 +75,15 @@ class WarmStart:
         problem = assembler.problem
         self.anchor, self.problem, self._lock = anchor, problem, threading.Lock()
         given = assembler.exact[: problem.n_u]
-        self._given = [name for name, where in problem.u_of.items() if given[where].all() and where.stop > where.start]
-        self._followers = [problem.followers[k] for k in problem.given_followers]
+        # joints whose coordinates are exact, or guesses that are kept
+        self.given = [name for name, where in problem.u_of.items() if given[where].all() and where.stop > where.start]
+        self.given_followers = [problem.followers[k] for k in problem.given_followers]
         self._near = NEAR * problem.poses.layout.spans(problem.length)
-        self.memory, self._arrays = WarmMemory(), _make_arrays(problem)
+        self.memory, self._arrays = WarmMemory(), _make_arrays(problem, anchor.freedoms)
         self._positions = plan_positions(problem, ~given)
         self._speeds: dict[bytes, PlannedRows] = {}
         self._lay_out()
+        self._choose_leaders(given)
 
     def _lay_out(self) -> None:
         """Connect the memory of the loops with its arrays, kernels and limits."""
@@ -91,8 +97,29 @@ class WarmStart:
             memory.elements = machines[CLOSURE].address
         memory.n_state, memory.n_q, memory.n_u = problem.topology.n_q, problem.n_q, problem.n_u
         memory.near, memory.closed, memory.closed_enough, memory.rank = NEAR, CLOSED, CLOSED_ENOUGH, RANK
+        memory.fit, memory.order = SPEEDS_FIT, ints_of(np.zeros(problem.n_u, dtype=np.int64))
         for name, array in arrays.items():
             setattr(memory, name, floats_of(array))
+        memory.positions = self._positions.record
+
+    def _choose_leaders(self, given: Array) -> None:
+        """Let as many coordinates lead as there are freedoms: those that the others depend on most gently."""
+        problem, memory, n, arrays = self.problem, self.memory, self.problem.n_u, self._arrays
+        place, leads = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool)
+        for name, where in problem.u_of.items():
+            if not given[where].all():
+                place[where] = problem.q_of[name].start + np.arange(where.stop - where.start)
+        memory.place = ints_of(place)
+        arrays["weight"][:] = np.where(given, 0.0, problem.weights[:n] * problem.units[:n] ** -2.0)
+        if self.anchor.freedoms:
+            self._set_numbers(problem.point)
+            arrays["x"][:] = self.anchor.x
+            count = _loops()["count_leaders"](memory)
+            free = np.flatnonzero(~given)
+            leads[[free[memory.order[len(free) - 1 - k]] for k in range(count)]] = True
+        memory.leaders = RowTable().plan(leads, np.zeros(0, dtype=int), 0, problem.units).record
+        memory.leaders.n_rows = memory.leaders.n_free
+        self._positions = plan_positions(problem, ~(given | leads))
         memory.positions = self._positions.record
 
     def follow(self, values: InitialValues, point: EvaluationPoint) -> tuple[Array, Array] | None:
@@ -108,13 +135,22 @@ class WarmStart:
             return None
         with self._lock:  # one after the other: another way to the start would differ in the last bits
             self._set_point(values, point)
-            if _loops()["follow_position"](self.memory) != SOLVED:
+            if _loops()["follow_position"](self.memory) != SOLVED or not self._slide(values):
                 return None
             x = self._arrays["x"].copy()
             if not (abs(x - self.anchor.x) <= self._near).all():
                 return None
             u = self._solve_speeds(values, x)
             return None if u is None else (x, u)
+
+    def _slide(self, values: InitialValues) -> bool:
+        """Go on to the position nearest to what is asked for, where the mechanism has freedoms left."""
+        if not self.memory.leaders.n_free:
+            return True
+        for name, where in self.problem.q_of.items():
+            self._arrays["wanted"][where] = values.joints[name].q
+        self.memory.steps = NEWTON_STEPS
+        return not values.weights and _loops()["slide"](self.memory) == SOLVED
 
     def _is_asked_alike(self, values: InitialValues) -> bool:
         """Whether the same coordinates are exact and guessed as at the anchor."""
@@ -126,44 +162,56 @@ class WarmStart:
     def _set_point(self, values: InitialValues, point: EvaluationPoint) -> None:
         """Write where Newton's method begins, and with which numbers."""
         arrays, problem = self._arrays, self.problem
-        arrays["time"][0] = point.t
-        arrays["z"][:], arrays["p"][:], arrays["inputs"][:] = point.z, point.p, point.inputs
+        self._set_numbers(point)
         arrays["step"][:] = 0.0
         x = arrays["x"]
         x[:] = self.anchor.x
-        for name in self._given:
+        for name in self.given:
             x[problem.q_of[name]] = values.joints[name].q
         planned = self._positions
-        planned.asked[planned.followers] = [values.joints[name].q[0] for name in self._followers]
+        planned.asked[planned.followers] = [values.joints[name].q[0] for name in self.given_followers]
         self.memory.steps = NEWTON_STEPS
 
+    def _set_numbers(self, point: EvaluationPoint) -> None:
+        """Write time, other states, parameters and inputs."""
+        arrays = self._arrays
+        arrays["time"][0] = point.t
+        arrays["z"][:], arrays["p"][:], arrays["inputs"][:] = point.z, point.p, point.inputs
+
     def _solve_speeds(self, values: InitialValues, x: Array) -> Array | None:
-        """Speeds of all unknowns where exact ones determine them and fit; else None."""
+        """Speeds of all unknowns, the nearest to those that are asked for; None where exact ones do not fit."""
         problem, joints = self.problem, values.joints
         exact = np.concatenate([joints[name].exact_u for name in problem.names])
-        asked, coordinates = np.zeros(len(exact)), problem.coordinates(x) if problem.followers else None
-        at = 0
-        for name in problem.names:
-            n = problem.joints[name].n_u
-            if joints[name].exact_u.any():
-                q = x[problem.q_of[name]] if coordinates is None else coordinates[name]
-                asked[at : at + n] = joints[name].u(q)
-            at += n
+        coordinates = problem.coordinates(x)
+        asked = np.concatenate([joints[name].u(coordinates[name]) for name in problem.names])
         n_u, key = problem.n_u, exact.tobytes()
         if key not in self._speeds:
-            followers = np.flatnonzero(exact[n_u:]).tolist()
+            followers = [problem.followers.index(name) for name in self.find_fast_followers(values)]
             self._speeds[key] = plan_speeds(problem, ~exact[:n_u], followers)
         planned, step = self._speeds[key], self._arrays["step"]
         planned.asked[planned.followers] = asked[n_u:][exact[n_u:]]
-        step[:] = np.where(exact[:n_u], asked[:n_u], 0.0)
+        step[:] = asked[:n_u]
         self.memory.speeds = planned.record
         if _loops()["solve_speeds_there"](self.memory) != SOLVED:
             return None
-        missing = abs(self._arrays["residual"][: planned.record.n_rows]).max(initial=0.0)
-        return step.copy() if missing <= SPEEDS_FIT * max(1.0, float(abs(step).max(initial=0.0))) else None
+        if self.memory.n_open and not self._all_count_alike(values, exact):
+            return None
+        return step.copy()
+
+    def find_fast_followers(self, values: InitialValues) -> list[str]:
+        """The followers whose speed is given."""
+        return [name for name in self.problem.followers if values.joints[name].exact_u.all()]
+
+    def _all_count_alike(self, values: InitialValues, exact: Array) -> bool:
+        """Whether all speeds that are not exact have the same weight, and are speeds of unknowns."""
+        behind = exact[self.problem.n_u :]
+        guessed = any(
+            values.joints[name].has_u and not values.joints[name].exact_u.all() for name in self.problem.names
+        )
+        return bool(behind.all()) and not values.weights and not guessed
 
 
-def _make_arrays(problem: AssemblyProblem) -> dict[str, Array]:
+def _make_arrays(problem: AssemblyProblem, freedoms: int) -> dict[str, Array]:
     """The arrays that the loops work on, by the names of their fields."""
     topology, point = problem.topology, problem.point
     machines = [problem.poses.kernels.machine(kernel) for kernel in _kernels_of(problem)]
@@ -174,7 +222,10 @@ def _make_arrays(problem: AssemblyProblem) -> dict[str, Array]:
         "inputs": len(point.inputs), "work": max(machine.sizes["work"] for machine in machines),
         "out": sum(machine.sizes["out"] for machine in machines),
         "cut_step": problem.n_q - topology.n_q + problem.n_u, "advanced": problem.n_q,
-        "matrix": rows * (problem.n_u + 1), "step": problem.n_u, "residual": rows,
+        "matrix": max(rows, freedoms) * (problem.n_u + 1), "step": problem.n_u, "residual": rows,
+        "free_step": problem.n_u * (problem.n_u + 1), "weight": problem.n_u, "wanted": problem.n_q,
+        "before": problem.n_q, "slopes": 2 * freedoms, "curvature": freedoms * (freedoms + 1),
+        "tangents": 2 * freedoms * problem.n_u,
     }  # fmt: skip
     arrays = {name: np.zeros(max(size, 1))[:size] for name, size in sizes.items()}
     return arrays | {"unit": problem.units[: problem.n_u].copy()}

@@ -217,13 +217,17 @@ int KN(advance)(KN(model) *m, double t_end)
         if (!KN_BEGIN_PLAIN(run)) return KN_NOT_FINITE;
 #endif
     }
+    /* bounds on the number of steps hold for each call, which may be one of very many */
+    run->method.max_steps = run->counts.steps + run->counts.rejected + KN_MOST_STEPS;
+    run->step.t_start = run->step.stall_time = run->step.t;
+    run->counts.stall_steps = run->counts.slow_windows = 0;
     for (;;) {
         const double limit = KN(horizon)(m), end = KN(find_end)(m, t_end);
         const int is_end = !(limit < end);
         run->step.t_end = is_end ? end : limit;
         m->t_wanted = is_end ? t_end : run->step.origin + limit;
         run->step.least = 8.673617379884035e-19 * fabs(run->step.t_end);
-        run->counts.budget = KN_BUDGET;
+        run->counts.budget = KN_MOST_STEPS;
         if (!(run->step.t < run->step.t_end)) return 0;
 #if KN_FIXED
         /* equal steps to the end, none longer than that of the method */

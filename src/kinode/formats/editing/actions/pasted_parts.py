@@ -84,12 +84,17 @@ def add_group(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
         body, joint = [str(on)], [str(on)]
         if what != "link" and on not in _joints(draft):
             raise ArgumentError(f"{on} is no joint that turns about one axis, which {what} needs")
-    text, effort = fill_group(what, body[0] if body else "world", joint[0] if joint else "")
+    text = fill_group(what, (body or ["world"])[0], (joint or [""])[0], names_in_use(draft))
     insert_copies(draft, text, plan)
-    controller = next((name for name in plan.made if draft.places.kind_of(name) == "pid"), "")
-    if effort and controller and draft.root.find(*draft.path_of(effort), "effort") is None:
-        draft.set((*draft.path_of(effort), "effort"), f"{controller}.output")
     plan.words = f"add {what.replace('_', ' ')}"
+    controller = next((name for name in plan.made if draft.places.kind_of(name) == "pid"), "")
+    if what != "pid_loop" or not joint:
+        return
+    effort = (*draft.path_of(joint[0]), "effort")
+    if draft.root.find(*effort) is None:
+        draft.set(effort, f"{controller}.output")
+    else:
+        plan.words += f"; {joint[0]} keeps the effort that it has, and {controller} gives none yet"
 
 
 def _bodies(draft: ModelDraft) -> list[str]:
@@ -126,9 +131,10 @@ def typed_value(text: str, node: SpanNode) -> str:
 
 def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
     """Add the components of a text under names that are free."""
-    taken = names_in_use(draft)
     apart = draft.beside(f"kinode: 1\n{text}")
     names = list(apart.places.paths)
+    others = {site.name.partition(".")[0] for site in apart.sites} - {*names}  # a copy must not become one of them
+    taken = names_in_use(draft) | others
     if not names:
         raise ArgumentError("there is nothing to be copied")
     inner = set(names)

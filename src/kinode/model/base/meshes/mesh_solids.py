@@ -11,6 +11,7 @@ import io
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ from kinode.errors import ModelError
 from kinode.model.base.meshes.mesh_conventions import MeshConventions, find_conventions, turn_up
 from kinode.model.base.visuals import MESH_SUFFIXES
 from kinode.optional_packages import need
-from kinode.records import dataclass
 
 LARGEST_FILE = 100_000_000  # bytes
 MOST_TRIANGLES = 5_000_000

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.model.base.symbols.strokes import Disc, Point, Stroke, StrokeRole, shape_from_dict, shape_to_dict
-from kinode.records import dataclass
 
 
 class GlyphFill(StrEnum):

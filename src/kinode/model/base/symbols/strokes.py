@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from kinode.errors import ModelError
-from kinode.records import dataclass
 
 Point = tuple[float, float]
 

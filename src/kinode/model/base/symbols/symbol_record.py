@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError, find_close, suggest
 from kinode.model.base.symbols.joint_glyphs import JointGlyph
 from kinode.model.base.symbols.strokes import Disc, Lettering, Point, Stroke, shape_from_dict, shape_to_dict
-from kinode.records import dataclass
 
 if TYPE_CHECKING:
     from kinode.model.base.fields import Component

@@ -15,12 +15,11 @@ flow, and what the reference gives or takes is work on the system from outside.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kinode.errors import ModelError
 from kinode.expressions.parser import RESERVED, is_name
-from kinode.records import dataclass
 
 GROUND, BASE = "ground", "base"  # how a reference is drawn: three bars, a hatched plate
 SYMBOLS = (GROUND, BASE)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from kinode.jit.pointers import Floats, apart
-from kinode.ode.loops.adaptive_step import close_end, find_step_by, step_to_event_by, take_step_by
+from kinode.ode.loops.adaptive_step import ALLOWED_CORRECTION, close_end, find_step_by, step_to_event_by, take_step_by
 from kinode.ode.loops.dense_output import sample, table_row
 from kinode.ode.loops.implicit.newton_iteration import (
     DIVERGED,
@@ -33,6 +33,7 @@ from kinode.ode.loops.run_memory import RunMemory
 HALVED = 1.8  # error of a step whose equations are not solved, to the power of the order: the next is half as long
 INSIDE = 0.2  # weight of the error between the ends of a step
 WANTED = 0.2  # contraction that steps with a new Jacobian aim at, where it bounds them, by its cube root
+UNSOLVED = 3.0  # tolerances: what the slope at the end of a step may show to be missing in its solution
 ABRUPT = 2.0  # power of an error between the ends of a step that is too large: it shrinks little faster than the step
 
 
@@ -167,6 +168,23 @@ def _find_error_inside(run: RunMemory, h: float, estimate: Floats) -> float:
     return INSIDE * math.sqrt(total / n)
 
 
+def _find_missing(run: RunMemory, h: float) -> float:
+    """What is missing in the solution of the equations, relative to the tolerance (root mean square).
+
+    Iterations end by the size of their changes. Where a fast state acts strongly on others, and the Jacobian is old, a
+    change of the fast one far below its tolerance is a large one of the others. The slope at the end shows that.
+    """
+    n, missing, total = run.model.n_continuous, run.newton.f, 0.0
+    end, path, scale = slope(run, run.method.last), slope(run, run.newton.stages), run.newton.scale
+    for k in apart(n):
+        missing[k] = h * (end[k] - path[k])
+    solve_shifted(run, missing)
+    for k in range(n):
+        part = missing[k] / scale[k]
+        total += part * part
+    return math.sqrt(total / n)
+
+
 def _try_radau(run: RunMemory, h: float) -> float:
     """Try a step of length h; returns its error relative to the tolerance, nan if a slope is not finite."""
     newton, step = run.newton, run.step
@@ -191,6 +209,12 @@ def _try_radau(run: RunMemory, h: float) -> float:
         run.counts.failed = first_not_finite(last, run.model.n_continuous)
         step.failed_time = step.t + h
         return math.nan
+    allowed = UNSOLVED * max(1.0, ALLOWED_CORRECTION * step.end_correction)
+    if step.end_correction <= 1.0 and _find_missing(run, h) > allowed:
+        if newton.jacobian_time == step.t:
+            newton.jacobian_failed = step.t
+        newton.jacobian_time = math.nan
+        return HALVED**run.method.order
     return max(error, step.end_correction)
 
 
