@@ -70,6 +70,9 @@ def test_a_part_is_dropped_opened_and_one_is_saved(make_page, tmp_path):
         run = kn.simulate(kn.loads(hands.text, file=tmp_path / "rlc.yaml"))
         _, values = hands.series("choke.coil.current")
         assert max(values) == pytest.approx(max(run["choke.coil.current"]), rel=1e-2)  # drawn at other times
-        # a file that goes vanishes
+        # a file that goes vanishes; what stays is not made anew under the pointer, and keeps the focus
+        kept = page.query_selector(f"{LIBRARY} [data-addition='part library/choke.yaml']")
+        kept.focus()
         (tmp_path / "library" / "wrong.yaml").unlink()
         wrong.wait_for(state="detached")
+        assert kept.evaluate("(item) => item.isConnected && document.activeElement === item")

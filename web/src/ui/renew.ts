@@ -1,10 +1,10 @@
 // A drawing made anew goes into the one that stands there: what has the focus, the pointer or a reader on it stays.
 
-/** What tells the children of one drawing apart; children that are alike are taken in their order. */
+/** What tells the children of one drawing apart: their key, or their port; children that are alike are taken in their order. */
 function sortOf(node: Node): string {
   if (!(node instanceof Element)) return node.nodeName;
   const [first] = node.classList;
-  return `${node.nodeName} ${first ?? ""} ${node.getAttribute("data-port") ?? ""}`;
+  return `${node.nodeName} ${first ?? ""} ${node.getAttribute("data-key") ?? node.getAttribute("data-port") ?? ""}`;
 }
 
 function takeOver(old: Node, node: Node): void {

@@ -3,6 +3,7 @@
 import { searchNames } from "../../plots/name_search";
 import { addHelp } from "../../ui/help";
 import { make } from "../../ui/elements";
+import { renew } from "../../ui/renew";
 import type { Catalogue, StudioContext, StudioPart } from "../studio_types";
 import { libraryChoices } from "../library/library_choices";
 import libraryStyles from "../library/library.css?inline";
@@ -26,7 +27,7 @@ class PalettePanel implements StudioPart {
     this.element.append(make("style", {}, styles + libraryStyles), this.input, this.list);
     this.input.addEventListener("input", () => this.fill());
     this.element.addEventListener("keydown", this.pressed);
-    this.list.addEventListener("click", (event) => this.add(event.target as Element));
+    this.list.addEventListener("click", (event) => this.clicked(event.target as Element));
     this.list.addEventListener("dragstart", this.dragged);
     addHelp([{ keys: ["drag", "Enter"], words: "in the palette: add a part to the canvas" }]);
     this.sketchChanged();
@@ -44,16 +45,12 @@ class PalettePanel implements StudioPart {
   }
 
   // -- the list ---------------------------------------------------------------------------------------
+  /** What stays is not made anew: the library may come while a part is being dragged or has the focus. */
   private fill(): void {
     this.input.hidden = this.context.readOnly;
     if (this.context.readOnly) return this.list.replaceChildren(make("p", { class: "muted" }, "This model is open to read only."));
     const query = this.input.value.trim();
-    const root = this.list.getRootNode() as Document | ShadowRoot;
-    const focused = this.list.contains(root.activeElement) ? this.nameOf(root.activeElement!) : null;
-    const top = this.list.scrollTop;
-    this.list.replaceChildren(...(query === "" ? this.byDomain() : this.answers(query)));
-    this.list.scrollTop = top;
-    if (focused !== null) [...this.list.querySelectorAll<HTMLElement>("[data-addition]")].find((each) => each.dataset["addition"] === focused)?.focus();
+    renew(this.list, query === "" ? this.byDomain() : this.answers(query));
   }
 
   private byDomain(): HTMLElement[] {
@@ -84,9 +81,8 @@ class PalettePanel implements StudioPart {
   private section(name: string, words: string, choices: Choice<Addition>[], color = "", open = true): HTMLDetailsElement {
     const mark = make("i", { class: "domain-color", "aria-hidden": "true" });
     if (color !== "") mark.style.background = color;
-    const section = make("details", { "data-section": name }, make("summary", { title: words }, mark, name), make("ul", {}, ...choices.map((choice) => this.item(choice))));
+    const section = make("details", { "data-section": name, "data-key": name }, make("summary", { title: words }, mark, name), make("ul", {}, ...choices.map((choice) => this.item(choice))));
     section.open = this.folded.get(name) ?? open;
-    section.querySelector("summary")!.addEventListener("click", () => this.folded.set(name, !section.open));
     return section;
   }
 
@@ -104,12 +100,18 @@ class PalettePanel implements StudioPart {
     const button = make("button", { type: "button", ...off, "data-addition": additionName(choice.value), title: words },
       ...(choice.symbol ? [symbolPicture(choice.symbol)] : []), make("span", { class: "palette-words" }, make("b", {}, choice.label),
         make("span", { class: "muted" }, words), ...(choice.more ? [make("span", { class: "more" }, choice.more)] : [])));
-    return make("li", {}, button);
+    return make("li", { "data-key": additionName(choice.value) }, button);
   }
 
   // -- choosing ---------------------------------------------------------------------------------------
   private nameOf(target: Element): string | null {
     return target.closest<HTMLElement>("[data-addition]")?.dataset["addition"] ?? null;
+  }
+
+  private clicked(target: Element): void {
+    const section = target.closest("summary")?.closest("details");
+    if (section) this.folded.set(section.dataset["section"]!, !section.open);
+    else this.add(target);
   }
 
   private add(target: Element): void {
