@@ -72,7 +72,29 @@ def floating():
     return system
 
 
-MAKERS = {make.__name__: make for make in (spatial, planar, strut, geared, floating)}
+def ball_rod():
+    """A crank moves a rocker by a rod with a ball at each end, which may turn about its line."""
+    system = kn.System("ball_rod", gravity=(0, 0, -9.81))
+    length = system.parameter("length", "0.1 m")
+    crank, rod, rocker = (system.body(name, **SMALL) for name in ("crank", "rod", "rocker"))
+    system.revolute("main", system.world, crank, q=0.5)
+    system.spherical("near", crank.at(length, 0, 0), rod, guess=(0.9, 0.2, 0.3, 0.2449489742783178))
+    system.revolute("out", system.world.at(0.4, 0, 0.05), rocker, axis="y", guess=-1.0)
+    system.spherical("far", rod.at(0.35, 0, 0), rocker.at(0.2, 0, 0))
+    return system
+
+
+def hung():
+    """A free body on a bar of given length: it may move in five ways about where it is asked to be."""
+    system = kn.System("hung", gravity=(0, 0, -9.81))
+    length = system.parameter("length", "0.1 m")
+    body = system.body("body", **SMALL)
+    system.free("flight", system.world, body, guess=(0.1, 0.2, 0.3, 0.8, 0.36, 0.48, 0))
+    system.constraint("bar", "distance", a=system.world.at(length, 0, 0), b=body.at(0.1, 0.2, 0), distance=0.3)
+    return system
+
+
+MAKERS = {make.__name__: make for make in (spatial, planar, strut, geared, floating, ball_rod, hung)}
 
 
 def warm(system):
@@ -93,7 +115,9 @@ def test_warm_starts_are_those_of_a_model_with_these_numbers(name):
         cold, there = kn.compile(other).initial, dynamics.state(p={"length": length})
         assert there.q == pytest.approx(cold.q, abs=1e-10)
         assert there.u == pytest.approx(cold.u, abs=1e-9)
-    assert 1 <= dynamics.start.warm_start.memory.steps <= 4
+    starts = dynamics.start.warm_start
+    assert starts.anchor.freedoms == {"ball_rod": 1, "hung": 5}.get(name, 0)
+    assert starts.memory.steps <= 4 and (starts.memory.steps or starts.anchor.freedoms)
 
 
 def test_two_newton_steps_serve_for_a_small_change():
@@ -181,8 +205,16 @@ def drawn(seed: int) -> kn.System:
     return system
 
 
+def offset(assembler, x):
+    """The weighted sum of squares of how far a position is from what is asked for."""
+    return float(assembler.problem.weights @ assembler.problem.offsets(x)[0] ** 2)
+
+
 def test_random_mechanisms_start_as_the_assembly_finds():
-    """Beside the assembly's own steps and its linear algebra; with freedoms left and without."""
+    """Beside the assembly's own steps and its linear algebra; with freedoms left and without.
+
+    Freedoms that count less than 1e-7 of others the assembly leaves as they are: there it is farther off.
+    """
     tried = followed = 0
     for seed in range(82, 90) if is_fixed() else range(150):
         dynamics = kn.compile(drawn(seed))
@@ -196,6 +228,9 @@ def test_random_mechanisms_start_as_the_assembly_finds():
         tried += x is not None
         if x is not None and found is not None:
             followed += 1
-            assert found[0] == pytest.approx(x, abs=1e-9)
+            if abs(found[0] - x).max() > 1e-9:
+                assert offset(assembler, found[0]) < offset(assembler, x)
+                x = found[0]
+                assert abs(assembler.problem.residuals(x)).max() < 1e-10
             assert found[1] == pytest.approx(solve_speeds(assembler.problem, x), abs=1e-9)
     assert followed >= 0.95 * tried > 0

@@ -252,6 +252,13 @@ def geared_four_bar(**values: float) -> kn.System:
     return changed_system(system, values)
 
 
+def four_bar_on_balls(**values: float) -> kn.System:
+    """The coupler has a ball at each end: it may turn about its line, so that exact values leave a freedom."""
+    text = FOUR_BAR.replace(", u: rate", "").replace(", guess: -30 deg", "")
+    text = re.sub(r"((pin|top):\s+{kind: )revolute", r"\1spherical", text)
+    return changed_system(kn.loads(text), values)
+
+
 def changed_system(system: kn.System, values: Mapping[str, float]) -> kn.System:
     """The same with other values of parameters."""
     for name, value in values.items():
@@ -260,12 +267,15 @@ def changed_system(system: kn.System, values: Mapping[str, float]) -> kn.System:
 
 
 KINDS_OF_START = {name: lambda name=name, **v: changed_system(four_bar_with(**STARTS[name]), v) for name in STARTS}
-KINDS_OF_START["geared"] = geared_four_bar
+KINDS_OF_START |= {"geared": geared_four_bar, "on balls": four_bar_on_balls}
 
 
 @pytest.mark.parametrize(
     "start",
-    [pytest.param(x, marks=() if x in ("exact q", "nothing") else pytest.mark.nightly) for x in KINDS_OF_START],
+    [
+        pytest.param(x, marks=() if x in ("exact q", "nothing", "on balls") else pytest.mark.nightly)
+        for x in KINDS_OF_START
+    ],
 )
 def test_every_kind_of_start_follows_parameters(tmp_path, start):
     """Beside a model that has these numbers, and is assembled anew."""

@@ -98,6 +98,12 @@ class WarmMemory(Struct):
     """How much the square of each freedom's distance from ``wanted`` counts."""
     wanted: Floats
     """The coordinates that are asked for."""
+    n_balls: int
+    """Joints that a quaternion turns, and that may move."""
+    balls: Ints
+    """For each of them: where its quaternion begins, its angular velocity, and how many lengths stand before each."""
+    away: Floats
+    """How far each freedom is from what is asked for, along its speed."""
     before: Floats
     slopes: Floats
     """Of the sum of squares by each leader, at a position and at one beside it."""
@@ -334,6 +340,7 @@ def count_leaders(warm: WarmMemory) -> int:
 def find_slopes(warm: WarmMemory, which: int) -> bool:
     """Steps along each leader at the present position, and how the sum of squares changes along them."""
     n, leaders, step = warm.n_u, warm.leaders, warm.step
+    find_distances(warm)
     evaluate_rows(warm)
     for j in range(leaders.n_free):
         clear(warm)
@@ -344,7 +351,7 @@ def find_slopes(warm: WarmMemory, which: int) -> bool:
         tangent, slope = tail(warm.tangents, (which * leaders.n_free + j) * n), 0.0
         for i in range(n):
             tangent[i] = step[i]
-            slope += warm.weight[i] * (warm.x[warm.place[i]] - warm.wanted[warm.place[i]]) * step[i]
+            slope += warm.weight[i] * warm.away[i] * step[i]
         warm.slopes[which * leaders.n_free + j] = slope
     return True
 
@@ -352,10 +359,41 @@ def find_slopes(warm: WarmMemory, which: int) -> bool:
 def find_sum(warm: WarmMemory) -> float:
     """Half the sum of weighted squares of distances from what is asked for."""
     total = 0.0
+    find_distances(warm)
     for i in range(warm.n_u):
-        distance = warm.x[warm.place[i]] - warm.wanted[warm.place[i]]
-        total += 0.5 * warm.weight[i] * distance * distance
+        total += 0.5 * warm.weight[i] * warm.away[i] * warm.away[i]
     return total
+
+
+def find_distances(warm: WarmMemory) -> None:
+    """How far the freedoms are from what is asked for: differences, and rotation vectors in child axes.
+
+    A rotation vector changes its length as fast as the angular velocity turns along it; the lengths of a free body are
+    turned into its axes, in which its velocity is given.
+    """
+    x, wanted, away = warm.x, warm.wanted, warm.away
+    for i in range(warm.n_u):
+        away[i] = x[warm.place[i]] - wanted[warm.place[i]]
+    for k in range(warm.n_balls):
+        at, to, lengths = warm.balls[3 * k], warm.balls[3 * k + 1], warm.balls[3 * k + 2]
+        w, a, b, c = x[at], x[at + 1], x[at + 2], x[at + 3]
+        asked_w, asked_a, asked_b, asked_c = wanted[at], wanted[at + 1], wanted[at + 2], wanted[at + 3]
+        cosine = asked_w * w + asked_a * a + asked_b * b + asked_c * c
+        turn_x = asked_w * a - w * asked_a - asked_b * c + asked_c * b
+        turn_y = asked_w * b - w * asked_b - asked_c * a + asked_a * c
+        turn_z = asked_w * c - w * asked_c - asked_a * b + asked_b * a
+        sine = math.sqrt(turn_x * turn_x + turn_y * turn_y + turn_z * turn_z)
+        half = math.atan(sine / abs(cosine)) if cosine != 0.0 else 0.5 * math.pi
+        stretch = 2.0 * half / sine if sine > 1e-300 else 2.0
+        if cosine < 0.0:
+            stretch = -stretch
+        away[to], away[to + 1], away[to + 2] = stretch * turn_x, stretch * turn_y, stretch * turn_z
+        if lengths != 0:
+            p, q, r = x[at - 3] - wanted[at - 3], x[at - 2] - wanted[at - 2], x[at - 1] - wanted[at - 1]
+            e, f, g = 2.0 * (q * c - r * b), 2.0 * (r * a - p * c), 2.0 * (p * b - q * a)  # R'd by the quaternion
+            away[to - 3] = p + w * e + f * c - g * b
+            away[to - 2] = q + w * f + g * a - e * c
+            away[to - 1] = r + w * g + e * b - f * a
 
 
 def find_curvature(warm: WarmMemory) -> bool:

@@ -1,7 +1,7 @@
 """Warm starts: a model's own closed position is followed to other parameters, in machine code.
 
-It serves where exact values, and the guesses that were kept, determine the position, and where what they leave free
-are a few plain coordinates; wherever it does not, it gives None, and the assembly searches.  All that does not depend
+It serves where exact values, and the guesses that were kept, determine the position, or leave a few freedoms; wherever
+it does not, it gives None, and the assembly searches.  All that does not depend
 on numbers is laid out once (``newton_loop.py``).
 """
 
@@ -49,11 +49,9 @@ def is_served(assembler: Assembler, anchor: Anchor) -> bool:
     """Whether warm starts from an anchor exist: it is determined, and the machine code for it is worth while."""
     problem = assembler.problem
     joints = [problem.joints[name] for name in problem.u_of]
-    open_joints = [problem.joints[name] for name, where in problem.u_of.items() if not assembler.exact[where].all()]
-    is_plain = not problem.followers and all(joint.quaternion is None for joint in open_joints)
     kernels = problem.poses.kernels
     return (
-        (anchor.freedoms == 0 or (anchor.freedoms <= MOST_FREEDOMS and is_plain))
+        (anchor.freedoms == 0 or (anchor.freedoms <= MOST_FREEDOMS and not problem.followers))
         and problem.groups[-1].rows.stop <= LARGEST
         and (kernels.has(POSE_ERRORS) or not (problem.poses.cuts or problem.followers))
         and all(type(joint).advance is Joint.advance for joint in joints)
@@ -110,6 +108,12 @@ class WarmStart:
             if not given[where].all():
                 place[where] = problem.q_of[name].start + np.arange(where.stop - where.start)
         memory.place = ints_of(place)
+        balls = [
+            (problem.q_of[name].start + head, problem.u_of[name].start + head, head)
+            for name, where in problem.u_of.items()
+            if (head := problem.joints[name].quaternion) is not None and not given[where].all()
+        ]
+        memory.n_balls, memory.balls = len(balls), ints_of(np.array(balls, dtype=np.int64).ravel())
         arrays["weight"][:] = np.where(given, 0.0, problem.weights[:n] * problem.units[:n] ** -2.0)
         if self.anchor.freedoms:
             self._set_numbers(problem.point)
@@ -147,8 +151,8 @@ class WarmStart:
         """Go on to the position nearest to what is asked for, where the mechanism has freedoms left."""
         if not self.memory.leaders.n_free:
             return True
-        for name, where in self.problem.q_of.items():
-            self._arrays["wanted"][where] = values.joints[name].q
+        for name in self.problem.u_of.keys() & values.joints.keys():
+            self._arrays["wanted"][self.problem.q_of[name]] = values.joints[name].q
         self.memory.steps = NEWTON_STEPS
         return not values.weights and _loops()["slide"](self.memory) == SOLVED
 
@@ -224,7 +228,7 @@ def _make_arrays(problem: AssemblyProblem, freedoms: int) -> dict[str, Array]:
         "cut_step": problem.n_q - topology.n_q + problem.n_u, "advanced": problem.n_q,
         "matrix": max(rows, freedoms) * (problem.n_u + 1), "step": problem.n_u, "residual": rows,
         "free_step": problem.n_u * (problem.n_u + 1), "weight": problem.n_u, "wanted": problem.n_q,
-        "before": problem.n_q, "slopes": 2 * freedoms, "curvature": freedoms * (freedoms + 1),
+        "away": problem.n_u, "before": problem.n_q, "slopes": 2 * freedoms, "curvature": freedoms * (freedoms + 1),
         "tangents": 2 * freedoms * problem.n_u,
     }  # fmt: skip
     arrays = {name: np.zeros(max(size, 1))[:size] for name, size in sizes.items()}
