@@ -59,6 +59,21 @@ def geared():
     return system
 
 
+def geared_pair():
+    """Two cranks with two rods between them, one speed of two given: the motor's counts for the others too."""
+    system = kn.System("geared_pair", gravity=(0, -9.81, 0))
+    length = system.parameter("length", "0.1 m")
+    one, two, over, under, shaft = (system.body(name, **SMALL) for name in ("one", "two", "over", "under", "shaft"))
+    system.revolute("left", system.world, one, q=1.2)
+    system.revolute("near", one.at(length, 0, 0), over, guess=-0.6)
+    system.revolute("right", system.world.at(0.25, 0, 0), two, q=1.9)
+    system.revolute("far", two.at(0.1, 0, 0), under, guess=0.6)
+    system.revolute("top", over.at(0.2, 0, 0), under.at(0.2, 0, 0), u=2.0)
+    system.revolute("motor", system.world.at(0, 0.5, 0), shaft)
+    system.gear("reduction", input="motor", output="left", ratio=4)
+    return system
+
+
 def floating():
     """A frame on springs: the base moves, and its speed is given in the axes of the world."""
     system = kn.System("floating")
@@ -94,7 +109,7 @@ def hung():
     return system
 
 
-MAKERS = {make.__name__: make for make in (spatial, planar, strut, geared, floating, ball_rod, hung)}
+MAKERS = {make.__name__: make for make in (spatial, planar, strut, geared, geared_pair, floating, ball_rod, hung)}
 
 
 def warm(system):

@@ -242,9 +242,9 @@ def four_bar_with(**fields: str) -> kn.System:
     return kn.loads("\n".join(lines))
 
 
-def geared_four_bar(**values: float) -> kn.System:
-    """The crank follows a motor, whose coordinate is the one that leads; given are the crank's angle and speed."""
-    system = four_bar_with(**STARTS["exact q and u"])
+def geared_four_bar(given: str = "exact q and u", **values: float) -> kn.System:
+    """The crank follows a motor, whose coordinate is the one that leads; given is what is said of the crank."""
+    system = four_bar_with(**STARTS[given])
     system.parameter("ratio", 4.0)
     shaft = system.body("shaft", mass=1.0, inertia=(0.1, 0.1, 0.1))
     system.revolute("motor", system.world.at(0, 0.5, 0), shaft)
@@ -268,12 +268,15 @@ def changed_system(system: kn.System, values: Mapping[str, float]) -> kn.System:
 
 KINDS_OF_START = {name: lambda name=name, **v: changed_system(four_bar_with(**STARTS[name]), v) for name in STARTS}
 KINDS_OF_START |= {"geared": geared_four_bar, "on balls": four_bar_on_balls}
+KINDS_OF_START["geared, no speed"] = lambda **values: geared_four_bar("exact q", **values)
 
 
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(x, marks=() if x in ("exact q", "nothing", "on balls") else pytest.mark.nightly)
+        pytest.param(
+            x, marks=() if x in ("exact q", "nothing", "on balls", "geared, no speed") else pytest.mark.nightly
+        )
         for x in KINDS_OF_START
     ],
 )

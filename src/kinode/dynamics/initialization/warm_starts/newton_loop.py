@@ -31,6 +31,10 @@ class RowPlan(Struct):
     n_rows: int
     n_entries: int
     n_free: int
+    n_led: int
+    """The last unknowns: speeds of followers, which count too and are asked to be zero."""
+    first_led: int
+    """The first of as many rows, in which they are what the others make of them."""
     n_turns: int
     """Cut joints whose first three rows of six are rotation vectors; these rows come first."""
     source: Ints
@@ -150,6 +154,8 @@ def fill_matrix(warm: WarmMemory, rows: RowPlan) -> float:
     for row in range(rows.n_rows):
         if source[row] >= 0:
             A[row * width + rows.n_free] += scale[row] * (out[source[row]] - asked[row])
+    for k in range(rows.n_led):
+        A[(rows.first_led + k) * width + rows.n_free - rows.n_led + k] = -scale[rows.first_led + k]
     for k in range(rows.n_turns):
         turn_rows(tail(A, 6 * k * width), tail(out, rows.rotation[k]), width)
     largest = 0.0
@@ -455,6 +461,8 @@ def solve_speeds_there(warm: WarmMemory) -> int:
     Not solved where exact ones do not fit together.
     """
     rows, out, step, fastest, missing = warm.speeds, warm.out, warm.step, 1.0, 0.0
+    for k in range(rows.n_led):
+        step[warm.n_u + k] = 0.0
     fill_matrix(warm, rows)
     solve_rows(warm, rows)
     residual, scale, entry_row = warm.residual, rows.scale, rows.entry_row
@@ -463,6 +471,8 @@ def solve_speeds_there(warm: WarmMemory) -> int:
     for k in range(rows.n_entries):
         row = entry_row[k]
         residual[row] += scale[row] * out[rows.entry[k]] * step[rows.entry_column[k]]
+    for k in range(rows.n_led):
+        residual[rows.first_led + k] -= scale[rows.first_led + k] * step[warm.n_u + k]
     for i in range(warm.n_u):
         fastest = max(fastest, abs(step[i]))
     for row in range(rows.n_rows):

@@ -69,15 +69,20 @@ def plan_positions(problem: AssemblyProblem, free: Array) -> PlannedRows:
 
 
 def plan_speeds(problem: AssemblyProblem, free: Array, followers: list[int]) -> PlannedRows:
-    """The equations of speeds; ``followers`` are those with a given speed."""
+    """The equations of speeds; ``followers`` are those with a given speed, the speeds of others are unknowns too."""
     table, plan = RowTable(), problem.poses.plan
     _append_cuts(table, problem, plan.moving)
     if problem.loops is not None:
         n = len(problem.loops.names)
         _append_elements(table, problem, list(range(problem.n_cut_rows, n)), n)
-    for k in followers:
+    led = [k for k in range(len(problem.followers)) if k not in followers]
+    for k in led + followers:
         _append_follower(table, problem, k, 1)
-    return table.plan(free, plan.rotations[:0, 0], len(followers), problem.units)
+    units = np.concatenate([problem.units[: len(free)], problem.units[problem.n_u :][led]])
+    free = np.concatenate([free, np.ones(len(led), dtype=bool)])
+    planned = table.plan(free, plan.rotations[:0, 0], len(followers), units)
+    planned.record.n_led, planned.record.first_led = len(led), planned.followers.start - len(led)
+    return planned
 
 
 def _append_cuts(table: RowTable, problem: AssemblyProblem, sources: Array) -> None:

@@ -95,7 +95,7 @@ class WarmStart:
             memory.elements = machines[CLOSURE].address
         memory.n_state, memory.n_q, memory.n_u = problem.topology.n_q, problem.n_q, problem.n_u
         memory.near, memory.closed, memory.closed_enough, memory.rank = NEAR, CLOSED, CLOSED_ENOUGH, RANK
-        memory.fit, memory.order = SPEEDS_FIT, ints_of(np.zeros(problem.n_u, dtype=np.int64))
+        memory.fit, memory.order = SPEEDS_FIT, ints_of(np.zeros(len(problem.owners), dtype=np.int64))
         for name, array in arrays.items():
             setattr(memory, name, floats_of(array))
         memory.positions = self._positions.record
@@ -194,25 +194,24 @@ class WarmStart:
             self._speeds[key] = plan_speeds(problem, ~exact[:n_u], followers)
         planned, step = self._speeds[key], self._arrays["step"]
         planned.asked[planned.followers] = asked[n_u:][exact[n_u:]]
-        step[:] = asked[:n_u]
+        step[:n_u] = asked[:n_u]
         self.memory.speeds = planned.record
         if _loops()["solve_speeds_there"](self.memory) != SOLVED:
             return None
-        if self.memory.n_open and not self._all_count_alike(values, exact):
+        if self.memory.n_open and not self._all_count_alike(values):
             return None
-        return step.copy()
+        return step[:n_u].copy()
 
     def find_fast_followers(self, values: InitialValues) -> list[str]:
         """The followers whose speed is given."""
         return [name for name in self.problem.followers if values.joints[name].exact_u.all()]
 
-    def _all_count_alike(self, values: InitialValues, exact: Array) -> bool:
-        """Whether all speeds that are not exact have the same weight, and are speeds of unknowns."""
-        behind = exact[self.problem.n_u :]
+    def _all_count_alike(self, values: InitialValues) -> bool:
+        """Whether all speeds that are not exact have the same weight, and are asked to be zero."""
         guessed = any(
             values.joints[name].has_u and not values.joints[name].exact_u.all() for name in self.problem.names
         )
-        return bool(behind.all()) and not values.weights and not guessed
+        return not values.weights and not guessed
 
 
 def _make_arrays(problem: AssemblyProblem, freedoms: int) -> dict[str, Array]:
@@ -221,13 +220,14 @@ def _make_arrays(problem: AssemblyProblem, freedoms: int) -> dict[str, Array]:
     machines = [problem.poses.kernels.machine(kernel) for kernel in _kernels_of(problem)]
     rows = 6 * len(problem.poses.cuts) + len(problem.followers)
     rows += 0 if problem.loops is None else len(problem.loops.names)
+    n_all = problem.n_u + len(problem.followers)
     sizes = {
         "time": 1, "x": problem.n_q, "still": topology.n_u, "z": len(point.z), "p": len(point.p),
         "inputs": len(point.inputs), "work": max(machine.sizes["work"] for machine in machines),
         "out": sum(machine.sizes["out"] for machine in machines),
         "cut_step": problem.n_q - topology.n_q + problem.n_u, "advanced": problem.n_q,
-        "matrix": max(rows, freedoms) * (problem.n_u + 1), "step": problem.n_u, "residual": rows,
-        "free_step": problem.n_u * (problem.n_u + 1), "weight": problem.n_u, "wanted": problem.n_q,
+        "matrix": max(rows, freedoms) * (n_all + 1), "step": n_all, "residual": rows,
+        "free_step": n_all * (n_all + 1), "weight": problem.n_u, "wanted": problem.n_q,
         "away": problem.n_u, "before": problem.n_q, "slopes": 2 * freedoms, "curvature": freedoms * (freedoms + 1),
         "tangents": 2 * freedoms * problem.n_u,
     }  # fmt: skip
