@@ -18,7 +18,7 @@ from kinode.model.base.frames import Frame
 
 FORMULATIONS = ("lagrange", "hamilton", "recursive", "newton_euler", "elimination", "circuit", "quasi_base", "rotators")
 EXAMPLES = sorted(x.name for x in Path("examples").iterdir() if x.suffix in (".yaml", ".xml"))
-DUST = re.compile(r"\d[eE]-[1-9]\d|(?<![\d.])1\.0(\*|\s*\\cdot|\s[A-Za-z\\])")
+DUST = re.compile(r"\d[eE]-[1-9]\d|10(\*\*\(|\^\{)-1[3-9]|(?<![\d.])1\.0(\*|\s*\\cdot|\s[A-Za-z\\])")
 HALF = np.sqrt(0.5)
 # A turn by each form, and the matrix that a person writes for it.
 TURNS = [
@@ -74,6 +74,23 @@ def test_the_elimination_of_a_turned_joint_prints_as_that_of_its_matrix():
     text = printed(paper(turn), "elimination")
     assert text == printed(paper({"matrix": matrix}), "elimination")
     assert not DUST.search(text)
+
+
+@pytest.mark.parametrize("turn", [
+    {"rpy": [0, 0, "45 deg"]}, {"rpy": ["60 deg", "60 deg", 0]}, {"turns": [["x", "30 deg"], ["z", "60 deg"]]},
+    {"turns": [[[1, 1, 0], "90 deg"]]}, {"turns": [[[1, 1, 1], "60 deg"]]},
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("axis", ["z", (1, 1, 0)], ids=str)
+def test_common_angles_before_an_oblique_axis(turn, axis):
+    """Numbers of the model are 0.1 to 10, and five of them are multiplied: what is below 1e-13 would be rounding."""
+    s = kn.System("oblique", gravity=(0, 0, -9.81))
+    m, L = s.parameter("m", 2.0), s.parameter("L", 0.5)
+    arm = s.body("arm", mass=m, com=("L/2", 0, 0), inertia=(1, 1.5, 2))
+    tip = s.body("tip", mass=1, com=(0, 0.2, 0), inertia=(0.1, 0.2, 0.3))
+    s.revolute("shoulder", s.world.at(0, 0, 0, **turn), arm, axis=axis)
+    s.revolute("elbow", arm.at(L, 0, 0, **turn), tip, axis="y")
+    for formulation in ("lagrange", "hamilton", "recursive"):
+        assert not DUST.search(kn.equations(s, formulation).text()), formulation
 
 
 def test_the_papers_mass_matrix_letter_by_letter():

@@ -25,6 +25,7 @@ from kinode.model.system import joint_frame
 from kinode.multibody.given import JointState
 from kinode.multibody.kinematics import Kinematics
 from kinode.structure.evaluation_point import EMPTY
+from kinode.structure.link_geometry import clean
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +134,11 @@ class LagrangeKinematics(Kinematics):
             C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
             sides = [joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child")]
             near, far = reversed(sides) if node.reversed else sides
+            near, far = clean(near), clean(far.inverse())
             rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center_of_mass])
             J = rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
             form = joint.form(self.resolve)
-            link = LagrangeLink(
-                body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J
-            )
+            link = LagrangeLink(body.name, node.carrier, joint, node.reversed, near, far, form, rigid.mass, c, J)
             links.append(link)
         return links
 

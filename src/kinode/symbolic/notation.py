@@ -480,8 +480,9 @@ def with_plain_numbers(expr: Any) -> Any:
 
     unusual = {x for x in expr.atoms(sympy.Float, sympy.Rational) if x.is_Float or _is_decimal(x.q)}
     expr = expr.xreplace({x: _plain_number(as_fraction(float(x))) for x in unusual if x.is_finite})
-    whole = {x for x in expr.atoms(sympy.Float) if float(x).is_integer()}  # 10 (x + 0.1) is now 10 x + 1.0
-    return expr.xreplace({x: sympy.Integer(int(x)) for x in whole}) if whole else expr
+    numbers = {x: round(float(x)) for x in expr.atoms(sympy.Float) if x.is_finite}  # 10 (x + 0.1) is now 10 x + 1.0
+    whole = {x: sympy.Integer(n) for x, n in numbers.items() if abs(x - n) <= LAST_DIGITS * abs(x)}
+    return expr.xreplace(whole) if whole else expr
 
 
 def _plain_number(value: Fraction) -> Any:
