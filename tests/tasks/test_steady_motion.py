@@ -298,6 +298,13 @@ def test_a_matrix_that_changes_with_time_is_refused(law):
         kn.linearize(system)
 
 
+@pytest.mark.parametrize("frequency", [20.0, 1e3, 1e4])
+def test_a_fast_law_of_time_is_met_at_no_period(frequency):
+    """Mathieu's equation: at whole milliseconds the second one is what it is at t = 0."""
+    with pytest.raises(kn.ArgumentError, match=r"as time goes on, the matrix changes"):
+        kn.linearize(bead(f"-30*(1+0.5*cos(2*pi*{frequency}*t))*slide.q"))
+
+
 @pytest.mark.parametrize("bump", ["max(0, cos(spin.q-2.5)-0.99)", "exp(-2000*(spin.q-1.2)^2)"])
 def test_a_bump_of_a_few_degrees_is_met(bump):
     with pytest.raises(kn.ArgumentError, match=r"as spin\.q goes on, the matrix changes"):
