@@ -309,11 +309,31 @@ def test_a_unit_behind_an_underscore_is_no_unit_but_a_warning_with_the_text_to_t
     [("Zeit_ms", "s", "ms"), ("lift_mm", "m", "mm"), ("v_km_h", "m/s", "km/h"), ("M_N_mm", "N*m", "N*mm"),
      ("angle degrees", "rad", "deg"), ("n_rpm", None, "rpm"), ("km/h", "m/s", "km/h"), ("mm", None, "mm"),
      ("valve_in", None, "in"), ("valve_in", "V", None), ("u_N", "V", None), ("x_m", "m", None), ("time", "s", None),
-     ("s", "s", None), ("t", "s", None), ("peak_force", "N", None)],
+     ("s", "s", None), ("t", "s", None), ("peak_force", "N", None),
+     ("angle_in_deg", None, "deg"), ("torque_in_lbf", "N*m", "in*lbf"), ("v_km/h", None, "km/h"),
+     ("w_1/min", None, "1/min"), ("q_deg/s", None, "deg/s"), ("n U/min", None, "rpm"), ("U/min", None, "rpm"),
+     ("n (U/min)", None, "rpm"), ("x DEG", "rad", "deg"), ("x (Deg)", "rad", "deg"), ("n_RPM", None, "rpm"),
+     ("x (degrees)", None, "deg"), ("x_inch", None, "in"), ("v_kmh", "m/s", "km/h"), ("T (Nmm)", None, "N*mm"),
+     ("a mm/s2", None, "mm/s^2"), ("a (deg/s2)", None, "deg/s^2"), ("n min-1", None, "min^-1"),
+     ("lift [mm] left", None, "mm"), ("angle <deg>", None, "deg"), ("u_N/kV", "V", "kV"), ("x_in1", None, None),
+     ("motor_U", None, None), ("x (left)", None, None), ("v_m/s", None, None)],
 )  # fmt: skip
 def test_units_that_names_suggest(name, expected, unit):
     """Only what would change the numbers, and fits what they are, is worth a warning."""
     assert find_hint(name, expected) == unit
+
+
+@pytest.mark.parametrize(
+    ("heading", "told", "factor"),
+    [("v_km/h", "km/h", 1 / 3.6), ("w_1/min", "1/min", 1 / 60), ("n U/min", "rpm", np.pi / 30),
+     ("n (U/min)", "rpm", np.pi / 30), ("a (mm/s2)", "mm/s^2", 1e-3), ("T Nmm", "N*mm", 1e-3)],
+)  # fmt: skip
+def test_a_unit_that_is_not_written_as_one_is_questioned_and_the_text_to_type_is_right(heading, told, factor):
+    """Factors by hand: a turn is 2 pi, an hour 3600 s; a slash in a ratio is none before a unit: v_km/h is not in h."""
+    log = log_of(**{heading: [1.0, 2.0]})
+    with pytest.warns(UserWarning, match=f"{re.escape(heading)} {re.escape(told)}'"):
+        assert log.numbers_in_si(log.columns[0])[0] == 1.0
+    assert log.numbers_in_si(log.find(f"{heading} {told}"))[0] == pytest.approx(factor)
 
 
 def log_of(**cells):

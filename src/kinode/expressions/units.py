@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache as remember
@@ -47,6 +48,7 @@ __all__ = [
     "check_dimension",
     "describe",
     "describe_dimension",
+    "find_meant_unit",
     "find_unit_name",
     "find_unit_word",
     "find_units",
@@ -277,11 +279,30 @@ class _UnitParser:
 
 _UNIT_WORDS = {"degree": "deg", "radian": "rad", "newton": "N", "meter": "m", "metre": "m", "millimeter": "mm"}
 _UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "min", "hour": "h", "degc": "K"}
+_UNIT_WORDS |= {"inch": "in", "inche": "in", "millimetre": "mm", "nmm": "N*mm", "kmh": "km/h", "u/min": "rpm"}
 
 
 def find_unit_word(name: str) -> str | None:
     """The unit that a word stands for: degrees, seconds."""
     return _UNIT_WORDS.get(name.lower().removesuffix("s"))
+
+
+def find_meant_unit(text: str) -> str | None:
+    """The unit that a text is, or means but does not write: degrees, RPM, mm/s2, U/min."""
+
+    def mend(match: re.Match[str]) -> str:
+        name = match[0]
+        same = (x for x in known if x.lower() == name.lower() and len(x) > 1)
+        return name if name in known else find_unit_word(name) or next(same, name)
+
+    known = find_units()
+    mended = find_unit_word(text) or re.sub(r"[^\W\d_]+", mend, text)
+    with_powers = re.sub(r"(?<=[A-Za-z])(?=-?\d)", "^", mended) if "/" in text or "-" in text else mended
+    for unit in (text, mended, with_powers):
+        with suppress(UnitError):
+            parse_unit(unit)
+            return unit
+    return None
 
 
 def _near_units(name: str) -> list[str]:

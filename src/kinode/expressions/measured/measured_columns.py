@@ -4,7 +4,8 @@ Every heading of a table, a record or an input is read here, of files and of wha
 a unit: ``angle [deg]``, ``angle (deg)``, ``angle/deg``, ``angle deg``, ``angle in deg``; or all units stand in a row of
 their own below the names.  Whoever names a column may add the unit of its numbers: ``"angle deg"`` is the column angle,
 in degrees.  A heading that is named letter for letter comes before a name and a unit.  A unit behind an underscore is
-never read, since names end so too (``valve_in``, ``u_N``): a warning says what to write.
+never read, since names end so too (``valve_in``, ``u_N``, ``v_km/h``): a warning says what to write, and so it does
+where a heading has a unit that is not written as one (``n U/min``, ``a (deg/s2)``).
 
 Errors name the file, the sheet, the column and the row.
 """
@@ -26,6 +27,7 @@ from kinode.errors import ModelError, UnitError, caller_depth, find_close, sugge
 from kinode.expressions.units import (
     Quantity,
     check_dimension,
+    find_meant_unit,
     find_unit_name,
     find_unit_word,
     parse_quantity,
@@ -39,6 +41,7 @@ _LOOSE = re.compile(r"(?P<slash>\s*/\s*)|\s+(?:in\s+(?=\S))?")  # between a name
 _WORDS = ("in", "min")  # units that are words too
 _PER = ("s", "ms", "h", "min")  # what v_km_h ends with
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_MARKS = re.compile(r"[_\s()\[\]{}<>|,;:]+")  # between the words of a heading
 _NO_UNIT = ("", "-", "1")
 
 Row = tuple[int, Sequence[Any]]  # number of the line or row in the file, cells
@@ -276,10 +279,16 @@ def split_heading(heading: str) -> tuple[str, str | None]:
         return match["name"], match["unit"].strip()
     for mark in _LOOSE.finditer(text):  # the longest unit first: "torque N m"
         name, unit = text[: mark.start()], text[mark.end() :]
-        is_rate = bool(mark["slash"]) and (name == "1" or (len(name) > 1 and _is_unit(name)))  # km/h alone
-        if name and not is_rate and _is_unit(unit):
+        if name and not (mark["slash"] and _is_ratio(name, unit)) and _is_unit(unit):
             return name, unit
     return text, None
+
+
+def _is_ratio(name: str, unit: str) -> bool:
+    """Whether a slash stands within a unit and not before it: in km/h, 1/min, v_km/h, "n U/min", not in t/ms."""
+    above = re.split(r"[_\s]", name)[-1]
+    is_alone = len(name) == 1 and name != "1"
+    return find_unit_word(f"{above}/{unit}") is not None or (not is_alone and (above == "1" or _is_unit(above)))
 
 
 def _readings(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -296,17 +305,26 @@ def _readings(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def find_hint(name: str, expected: str | None = None) -> str | None:
-    """A unit other than SI that the end of a name suggests, behind an underscore or misspelt, or all of it: km/h."""
-    words = re.split(r"[_\s]+", name)
-    for count in range(min(3, len(words) - (len(name) == 1)), 0, -1):
-        last = [find_unit_word(word) or word for word in words[-count:]]
-        marks = "/*" if last[-1] in _PER else "*/"
-        for unit in dict.fromkeys("*".join(last[:-1]) + mark * (count > 1) + last[-1] for mark in marks):
-            try:
-                if _is_unit(unit) and find_scale(unit, expected) != (1.0, 0.0):
-                    return unit
-            except UnitError:
-                continue
+    """A unit other than SI that a heading suggests where none is read: behind an underscore, or misspelt; or all of it.
+
+    >>> [find_hint(name) for name in ("v_km_h", "angle_in_deg", "n (RPM)", "a mm/s2", "lift [mm] left")]
+    ['km/h', 'deg', 'rpm', 'mm/s^2', 'mm']
+    """
+    words = [word for word in _MARKS.split(name) if word]
+    texts = re.findall(r"\[([^\]]+)\]", name)
+    most = min(3, len(words) - 1) or len(name) > 1  # words of the unit; before it stands a name
+    for count in range(most, 0, -1):
+        last = words[-count:]
+        marks = ("/", "*") if last[-1] in _PER else ("*", "/")
+        texts += [mark.join(("*".join(last[:-1]), last[-1])) for mark in marks] if count > 1 else last
+    texts.sort(key=lambda text: text.startswith(("in*", "in/")))  # angle_in_deg before torque_in_lbf
+    texts += [text.rpartition("/")[2] for text in words[-1:] if "/" in text]
+    for unit in filter(None, map(find_meant_unit, texts)):
+        try:
+            if unit not in _NO_UNIT and find_scale(unit, expected) != (1.0, 0.0):
+                return unit
+        except UnitError:
+            continue
     return None
 
 
