@@ -114,6 +114,16 @@ def test_a_group_is_put_on_what_has_one_of_its_own_names(what, name):
         all_made += made
 
 
+def test_a_link_on_a_link_hangs_at_its_tip():
+    """Two links of 0.4 m make a chain of 0.8 m: the second begins where the first ends, and does not lie on it."""
+    once, _ = do("kinode: 1\nname: new\n", do="group", what="link")
+    for on in (None, "link"):
+        system = check_text(do(once, do="group", what="link", on=on)[0]).system
+        run = kn.simulate(system, 0.0)
+        assert run.position("link_2")[0] == pytest.approx([0.4, 0, 0], abs=1e-15)
+        assert run.position("link_2.tip")[0] == pytest.approx([0.8, 0, 0], abs=1e-15)
+
+
 @pytest.mark.parametrize("first", GROUPS)
 @pytest.mark.parametrize("second", GROUPS)
 def test_groups_that_follow_one_another_are_put_on_what_is_there(first, second):

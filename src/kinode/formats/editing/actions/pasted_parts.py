@@ -84,7 +84,10 @@ def add_group(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
         body, joint = [str(on)], [str(on)]
         if what != "link" and on not in _joints(draft):
             raise ArgumentError(f"{on} is no joint that turns about one axis, which {what} needs")
-    text = fill_group(what, (body or ["world"])[0], (joint or [""])[0], names_in_use(draft))
+    place = (body or ["world"])[0]
+    if body and draft.root.find(*draft.path_of(place), "frames", "tip") is not None:
+        place += ".tip"  # a chain, where the next link would lie on the one before
+    text = fill_group(what, place, (joint or [""])[0], names_in_use(draft))
     insert_copies(draft, text, plan)
     plan.words = f"add {what.replace('_', ' ')}"
     controller = next((name for name in plan.made if draft.places.kind_of(name) == "pid"), "")

@@ -45,7 +45,7 @@ elements:
               modulation: <controller>.output}}
 {MOTOR}"""
 GROUPS = {
-    "link": (LINK, "A body with a revolute joint to the body that is selected, else to the last one."),
+    "link": (LINK, "A body with a revolute joint to the body that is selected, else to the last one; at its tip."),
     "axis": (AXIS, "A driven axis: battery, amplifier, motor, gear and controller in a joint."),
     "drive": (DRIVE, "A supply, a motor and a gear, whose output turns a joint."),
     "pid_loop": (PID_LOOP, "A target, a PID controller and the moment that it gives."),
@@ -54,7 +54,7 @@ GROUPS = {
 
 
 def fill_group(what: str, body: str, joint: str, taken: set[str]) -> str:
-    """The text of a group on a body or a joint, with names that are free."""
+    """The text of a group on a body, a frame of it, or a joint, with names that are free."""
     text, _ = GROUPS[what]
     measured = f"{joint}.q" if joint else "<gear>.output.angle" if what == "axis" else "0"
     text = text.replace("MEASURED", measured).replace("JOINT", joint or "<output>").replace("BODY", body)
