@@ -169,6 +169,8 @@ def test_a_wheel_that_is_pulled_up_says_when():
     assert event.time == pytest.approx(G / 20, abs=1e-9) and "would let the wheel lift off" in event.message
     with pytest.warns(kn.RunWarning, match="changes its sign, 2 times in all, down to"):
         kn.simulate(wheel(lift="15*sin(8*t)"), 1.0, samples=201)
+    with pytest.warns(kn.RunWarning, match="between t = 0 and 0.25 s the normal"):  # asin(9.81/15)/8 s = 0.0891 s
+        kn.simulate(wheel(lift="15*sin(8*t)"), 1.0, samples=5)
 
 
 def test_what_hangs_from_the_ground_is_pulled_from_the_start():

@@ -66,21 +66,22 @@ def count_events(events: Sequence[Event]) -> str:
 def find_pull(name: str, words: str, t: Array, reaction: Array, scale: float) -> Event | None:
     """The event of a contact that has to pull: when its reaction changes sign first, how often, how far it goes.
 
-    ``reaction`` is positive where the contact presses; ``words`` say what would become of a real one.
+    ``reaction`` is positive where the contact presses; ``words`` say what would become of a real one.  Only the times of
+    the run are looked at: the message says between which two the sign changes, the event has a time interpolated there.
     """
     pulls = reaction < -NO_PULL * max(scale, float(abs(reaction).max(initial=0.0)))
     if not pulls.any():
         return None
     first, most = int(np.argmax(pulls)), int(np.argmin(reaction))
     time, begins = float(t[first]), int(np.sum(pulls[1:] & ~pulls[:-1])) + bool(pulls[0])
-    how = "pulls"
+    when, how = f"at t = {time:.6g} s", "pulls"
     if first:
         before, after = reaction[first - 1], reaction[first]
         time -= float((t[first] - t[first - 1]) * after / (after - before)) if before > 0 else 0.0
-        how = "changes its sign"
+        when, how = f"between t = {t[first - 1]:.6g} and {t[first]:.6g} s", "changes its sign"
     more = f", {begins} times in all" if begins > 1 else ""
     label = f"the normal reaction of {name}"
-    message = f"at t = {time:.6g} s {label} {how}{more}, down to {reaction[most]:.4g} N at t = {t[most]:.6g} s: {words}"
+    message = f"{when} {label} {how}{more}, down to {reaction[most]:.4g} N at t = {t[most]:.6g} s: {words}"
     return Event(time, "pull", (name,), message)
 
 
