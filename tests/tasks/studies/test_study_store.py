@@ -236,7 +236,20 @@ def test_store_without_runs_and_record_is_made_anew(arm, undisturbed, tmp_path, 
         shutil.rmtree(chunks)
     for name in missing:
         (store / name).unlink()
+    with pytest.raises(kn.Error, match="start the same study"):  # removing it is not the only cure
+        kn.load(store)
     assert kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store).data.identical(undisturbed.data)
+
+
+def test_chunk_that_is_a_folder_counts_as_damaged(arm, tmp_path):
+    """As a file system may leave it that was repaired: its runs are no numbers."""
+    store = tmp_path / "arm.zarr"
+    kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
+    (chunk,) = (each for each in store.glob("kept_1/c/0/*"))
+    chunk.unlink()
+    chunk.mkdir()
+    with pytest.warns(UserWarning, match=r"kept_1/c/0/\S* is damaged or missing"):
+        kn.load(store)
 
 
 def test_disk_that_fills_up_keeps_what_is_written(arm, tmp_path, monkeypatch):

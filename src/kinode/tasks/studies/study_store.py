@@ -138,6 +138,9 @@ class StudyStore:
         zarr = _zarr()
         record = self._read_record()
         if record is None:
+            if self._is_unfinished():
+                cure = "start the same study with this store: no run was in it"
+                raise Error(f"{self.path}: the beginning of a study, cut short while it was made; {cure}")
             raise self._refusal()
         self._record = record
         for name, digest in record.get("files", {RECORDS[0]: ""}).items():
@@ -238,7 +241,7 @@ class StudyStore:
     def _read_array(self, name: str, needed: Iterable[int]) -> tuple[Array, list[int]]:
         """Values of all runs, and the chunks that cannot be read, or that are needed and not there."""
         array = self._arrays[name]
-        broken = {k for k in needed if not (self.path / self._file(array, name, k)).exists()}
+        broken = {k for k in needed if not (self.path / self._file(array, name, k)).is_file()}
         try:
             return _read(array, slice(None)), sorted(broken)
         except _Unreadable:
