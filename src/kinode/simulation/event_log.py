@@ -66,8 +66,8 @@ def count_events(events: Sequence[Event]) -> str:
 def find_pull(name: str, words: str, t: Array, reaction: Array, scale: float) -> Event | None:
     """The event of a contact that has to pull: when its reaction changes sign first, how often, how far it goes.
 
-    ``reaction`` is positive where the contact presses; ``words`` say what would become of a real one.  Only the times of
-    the run are looked at: the message says between which two the sign changes, the event has a time interpolated there.
+    ``reaction`` is positive where the contact presses; ``words`` say what would become of a real one.  It is known at
+    the times of the run: the message says between which two its sign changes, the event has a time interpolated there.
     """
     pulls = reaction < -NO_PULL * max(scale, float(abs(reaction).max(initial=0.0)))
     if not pulls.any():
