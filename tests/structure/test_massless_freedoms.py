@@ -81,3 +81,21 @@ def test_a_rod_without_inertia_about_its_axis_is_named(axis):
     system.revolute("bearing", system.world, rod, axis=axis)
     with pytest.raises(kn.ModelError, match="bearing: rod has no inertia about its axis"):
         kn.compile(system).acceleration(0.0, [0.1], [0.0])
+
+
+def test_inertia_that_is_lost_beside_what_is_carried_is_told_by_its_size():
+    """A ball joint at 1 m from one that carries 1 kg: about that line only the body's own inertia resists.
+
+    Beside the 1 kg m^2 across the line, 1e-13 kg m^2 are five hundred times the rounding of a double, 1e-19 are lost.
+    """
+
+    def pair(inertia):
+        system = kn.System("pair", gravity=(0, -9.81, 0))
+        body, end = (system.body(name, mass=1.0, inertia=(inertia,) * 3) for name in ("body", "end"))
+        system.spherical("pin", system.world, body)
+        system.spherical("ball", body.at(1, 0, 0), end)
+        return system
+
+    assert kn.simulate(pair(1e-13), 0.1).status == "done"
+    with pytest.raises(kn.ModelError, match="no inertia about its axis beyond 1e-14 of that of what it carries"):
+        kn.simulate(pair(1e-19), 0.1)

@@ -89,9 +89,10 @@ def _error(node: TreeLink, inertia: RigidInertia, carries: bool, cuts: Iterable[
     own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
     what = "inertia about its axis" if own else "mass"
     if carries:
+        least = f" beyond {ZERO_INERTIA:g} of that of what it carries" if np.any(np.asarray(inertia.J, float)) else ""
         message = (
-            f"{node.bodies[0]} has no {what}, and nothing that it carries resists every freedom of the joint: it would "
-            "get infinite acceleration; give it a little, or put a distance constraint in place of a massless rod"
+            f"{node.bodies[0]} has no {what}{least}, and nothing that it carries resists every freedom of the joint: "
+            "it would get infinite acceleration; give it more, or put a distance constraint in place of a massless rod"
         )
     elif any(node.joint.name in cut.loop for cut in cuts):
         message = (
