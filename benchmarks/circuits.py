@@ -27,7 +27,7 @@ import circuit_models as models
 import kinode as kn
 import measure
 from kinode.algebra.trace import count_operations
-from kinode.kernels import kernel_programs
+from kinode.kernels import kernel_traces
 from kinode.kernels.kernel_options import Kernel
 from loops import time_words
 
@@ -151,7 +151,7 @@ def grow(name: str, make: Callable[[int], kn.System], sizes: tuple[int, ...]) ->
     for size in sizes:
         system = make(size)
         analysis, dynamics = timed(lambda: kn.compile(system), 3)  # noqa: B023
-        program, outputs = timed(lambda: kernel_programs.trace(dynamics.topology, Kernel("rate")), 3)  # noqa: B023
+        program, outputs = timed(lambda: kernel_traces.trace(dynamics.topology, Kernel("rate")), 3)  # noqa: B023
         operations = sum(count_operations(outputs).values())
         found.append(Growth(name, len(system.elements), analysis, program, operations))
         print(f"    {name} of {len(system.elements)}: {analysis:.3f} s, {program:.3f} s, {operations} operations")

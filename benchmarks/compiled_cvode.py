@@ -22,7 +22,7 @@ import numpy as np
 
 import kinode as kn
 from kinode.ode.loops.run_codes import JacobianForm
-from kinode.simulation.prepared.prepared_runs import find_kernel
+from kinode.simulation.run_kernels import find_kernel
 from kinode.simulation.time_events import find_law_times
 
 BDF, NORMAL, ROOT = 2, 1, 2  # of CVODE

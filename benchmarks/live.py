@@ -21,8 +21,8 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from websockets.sync.client import ClientConnection, connect
 
 import kinode as kn
-from kinode.studio.live_pages.live_view import LiveView
-from kinode.studio.packet import read_packet
+from kinode.player.packet import read_packet
+from kinode.studio.live.live_view import LiveView
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ASKED = {"excavator": 10.0, "motor_axis": 10.0, "ur5": 10.0, "stewart_platform": 20.0, "four_bar": None, "rlc": None}

@@ -133,7 +133,7 @@ def growth() -> list[tuple[int, float, int]]:
     import kinode as kn
     from kinode.algebra.trace import count_operations
     from kinode.kernels.kernel_options import Kernel
-    from kinode.kernels.kernel_programs import trace
+    from kinode.kernels.kernel_traces import trace
 
     found = []
     for n in GROWTH:

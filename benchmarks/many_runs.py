@@ -20,7 +20,7 @@ import numpy as np
 import kinode as kn
 from kinode.jit import kernel_call
 from kinode.ode import compiled_loops
-from kinode.tasks.batches.run_many import run_many
+from kinode.studies.batch import run_many
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ROUNDS, RUNS = 5, 24

@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 
 import kinode as kn
-from kinode.tasks.studies.study_chunks import DONE, ChunkResult, make_packed_chunk
-from kinode.tasks.studies.study_design import make_design
-from kinode.tasks.studies.study_files import read_store
-from kinode.tasks.studies.study_making import choose_chunk
-from kinode.tasks.studies.study_plan import StudyPlan, StudyWorker
-from kinode.tasks.studies.study_store import StudyStore
+from kinode.studies.design import make_design
+from kinode.studies.engines import choose_chunk
+from kinode.studies.store import StudyStore, read_store
+from kinode.studies.worker import DONE, ChunkResult, StudyPlan, StudyWorker, make_packed_chunk
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 CORES = (1, 100, 10_000)
@@ -102,7 +100,7 @@ def measure_runs() -> tuple[float, StudyPlan, StudyWorker]:
         began = time.process_time()
         kn.sweep(dynamics, {"boom_length": lengths}, keep=keep, workers=1, progress=False)
         best = min(best, (time.process_time() - began) / len(lengths))
-    from kinode.tasks.studies.study_axes import read_axes
+    from kinode.studies.axes import read_axes
 
     design = make_design(read_axes([dynamics], ["excavator"], {"boom_length": lengths}, False), "grid", None, 0)
     plan = StudyPlan((dynamics.system,), ("excavator",), None, None, {}, keep, 0, design, {})

@@ -13,10 +13,10 @@ import numpy as np
 
 import kinode as kn
 from kinode.jit.llvm_code import compile_text
+from kinode.jit.loop.memory import Floats, call
+from kinode.jit.loop.translator import translate
 from kinode.jit.machine_code import ARGUMENTS, load_object
-from kinode.jit.pointers import Floats, call
 from kinode.jit.tiers import better_code
-from kinode.jit.translator import translate
 from kinode.kernels.kernel_options import Kernel
 from measure import Side
 

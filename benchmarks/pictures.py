@@ -10,9 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import kinode as kn
-from kinode.results.pictures.frame_evaluator import prepare_frames
-from kinode.results.pictures.load_breakdown import find_breakdowns
-from kinode.results.pictures.player_names import player_names
+from kinode.results.run_frames import find_breakdowns, player_names, prepare_frames
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ASKED = {"excavator": 5.0, "motor_axis": 5.0, "ur5": 5.0, "stewart_platform": 10.0, "four_bar": None}

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import kinode as kn
-from kinode.studio.films.chromium import find_chromium
-from kinode.studio.films.video import write_video
+from kinode.player.film import find_chromium, write_video
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 TREES, LINKS, SPAN = 10, 10, 60.0

@@ -16,8 +16,8 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 import kinode as kn
-from kinode.studio.films.chromium import find_chromium
-from kinode.studio.live_pages.live_view import LiveView
+from kinode.player.film import find_chromium
+from kinode.studio.live.live_view import LiveView
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ASKED = {"excavator": 20, "motor_axis": 20, "ur5": 20, "stewart_platform": 33}

@@ -33,7 +33,7 @@ import measure
 from compiled_cvode import CompiledCvode, available
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.integrate import begin_run
-from kinode.simulation.prepared.prepared_runs import find_kernel
+from kinode.simulation.run_kernels import find_kernel
 from kinode.simulation.time_events import find_law_times
 from loops import time_words
 from stiff_models import StiffCase, find_cases

@@ -27,7 +27,7 @@ import numpy as np
 
 import kinode as kn
 import measure
-from kinode.ode.loops.implicit import column_colors, sparse_structure
+from kinode.ode.loops import jacobian_structure
 from loops import time_words
 from stiff_models import row_of_masses, stiff_chain
 
@@ -91,7 +91,7 @@ def with_full_matrices(name: str, count: int, rounds: int) -> float:
 
 def measure_full(name: str, count: int, rounds: int) -> None:
     """What `with_full_matrices` starts."""
-    sparse_structure.SPARSE_FROM = column_colors.LEAST_GAIN = NEVER
+    jacobian_structure.SPARSE_FROM = jacobian_structure.LEAST_GAIN = NEVER
     dynamics, times = make(name, count), np.linspace(0.0, UNTIL, 11)
     print(json.dumps(best_of(rounds, lambda: by_kinode(dynamics, times))[0]))
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinode.studio.documents.document_file import new_file, open_file
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Session
+from kinode.studio.document.document_files import new_file, open_file
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Session
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ROW = "{:44} {:>12} {:>12} {:>10}"

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from kinode.studio.drawing.studio_view import StudioView
-from kinode.studio.films.chromium import find_chromium
+from kinode.player.film import find_chromium
+from kinode.studio.editor.studio_view import StudioView
 
 SIZES = {3: 16.0, 33: 33.0}  # circuits of nine components each, and the longest frame that is asked for, in ms
 MOVES = 60

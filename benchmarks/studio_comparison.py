@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from kinode.studio.documents.document_file import new_file
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Job, Session
+from kinode.studio.document.document_files import new_file
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Job, Session
 from studio import EXAMPLES, ROW, axes, ladder, measure, show
 
 

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Job
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Job
 from studio import EXAMPLES, ROW, make_desk, measure, show
 
 MODELS = {"four_bar": ("coupler", [0.1, 0.0, 0.0]), "excavator": ("bucket", [0.1, 0.0, 0.0])}

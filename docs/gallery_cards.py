@@ -10,7 +10,7 @@ from picture_files import PICTURES, ROOT, save
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
-from kinode.tasks.studies.study import Study
+from kinode.studies.study import Study
 from kinode.views.mechanism.mechanism_drawing import draw
 
 ENDINGS = (".yaml", ".xml", ".py")

@@ -17,9 +17,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import kinode as kn
+from kinode.player.film import find_chromium
 from kinode.results.trajectory import Trajectory
-from kinode.studio.films.chromium import find_chromium
-from kinode.studio.live_pages.live_view import LiveView
+from kinode.studio.live.live_view import LiveView
 
 WIDE = (1280, 720)
 FILM = (960, 540)  # of moving pictures, which are made as wide as still ones

@@ -14,8 +14,8 @@ from PIL import Image
 from player_pictures import COLORED, DRAWN, READY, SEEK
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from kinode.studio.drawing.studio_view import StudioView
-from kinode.studio.films.chromium import find_chromium
+from kinode.player.film import find_chromium
+from kinode.studio.editor.studio_view import StudioView
 
 SIZE = {"width": 1440, "height": 900}
 WAIT = 120_000  # ms, for derivations on a busy machine

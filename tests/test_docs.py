@@ -19,13 +19,13 @@ import pytest
 from player_pages import SCRIPTS as SHOWN
 
 import kinode as kn
+from kinode.example_files import find_examples
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.kinds import is_builtin
 from kinode.model.base.observers.moving_frames import FRAMES
-from kinode.model.base.registration import is_builtin
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
-from kinode.model.network.domains.domain import DOMAINS
-from kinode.studio.example_files import find_examples
+from kinode.model.network.domain import DOMAINS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -116,7 +116,7 @@ def table_rows(page):
 
 
 def test_every_function_and_unit_of_laws_is_listed():
-    from kinode.expressions.parser import CONSTANTS, FUNCTIONS
+    from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
     from kinode.expressions.units import find_units
     from kinode.model.environment.atmosphere import STANDARD
 
@@ -266,7 +266,7 @@ def test_keys_of_the_player_are_those_of_its_sources():
 
 
 def test_data_of_the_player_are_described():
-    from kinode.studio.run_document import run_document
+    from kinode.player.run_document import run_document
 
     listed = set(re.findall(r"`([\w.]+)`", (DOCS / "reference" / "player-data.md").read_text()))
     document = run_document(kn.simulate(kn.load(ROOT / "examples" / "motor_axis.yaml"), 0.1, samples=3))
@@ -318,7 +318,7 @@ def test_no_example_of_a_docstring_is_skipped():
 
 
 def test_every_quantity_is_in_the_reference():
-    from kinode.model.quantity_names import (
+    from kinode.model.quantities import (
         EFFORT_SHARES,
         FRAME_QUANTITIES,
         GROUND_QUANTITIES,

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 import kinode as kn
 from kinode.cli.commands import app
 from kinode.formats.yaml_files import dumps, loads
-from kinode.views.report import html_report
-from kinode.views.report.html_report import compose
+from kinode.report import run_report
+from kinode.report.run_report import compose
 
 
 # -- markup ----------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_reports_with_any_text(run):
 
 @pytest.mark.parametrize("words", ["../../../etc/passwd", "x" * 3000, "机" * 200, "...", "a/b\\c:d"])
 def test_a_report_stays_in_its_folder(run, words, tmp_path, monkeypatch):
-    monkeypatch.setattr(html_report, "compose", lambda *_, **__: "page")
+    monkeypatch.setattr(run_report, "compose", lambda *_, **__: "page")
     file = renamed(run, words, []).report(tmp_path / "out")
     assert file.parent == tmp_path / "out" and file.read_text() == "page"
 

@@ -21,8 +21,7 @@ from build_player import WEB, BuildError, find_node
 import kinode as kn
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.field_types import type_of
-from kinode.model.base.shortcut_methods import find_arguments
+from kinode.model.base.kinds import find_arguments, type_of
 from kinode.model.drive_unit import DriveUnit
 from kinode.model.joints.joint import JOINTS
 
@@ -57,7 +56,7 @@ def write_user_script() -> str:
     results = dict.fromkeys(cls.shortcut_result() for cls in CLASSES)
     variables = {text: f"x{k}" for k, text in enumerate(types)}
     lines = ["from typing import Literal, assert_type", "import kinode as kn"]
-    lines += [f"from kinode.model.base.field_types import {text}" for text in types if text.endswith("Like")]
+    lines += [f"from kinode.model.base.kinds import {text}" for text in types if text.endswith("Like")]
     lines += [f"from {cls.__module__} import {cls.__name__}" for cls in results]
     arguments = ", ".join(f"{name}: {text}" for text, name in variables.items())
     lines += [f"def use(system: kn.System, {arguments}) -> None:"]

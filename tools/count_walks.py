@@ -90,9 +90,9 @@ def drag_part(folder: Path) -> Iterator[Prepare]:
     sys.path.append(str(ROOT / "tests" / "support"))
     os.environ["XDG_STATE_HOME"] = str(folder / "state")
     pages, wires = (importlib.import_module(name) for name in ("desk_pages", "page_wire"))
-    from kinode.studio.documents.document_file import open_file
-    from kinode.studio.drawing.studio_desk import StudioDesk
-    from kinode.studio.live_pages.session import Session
+    from kinode.studio.document.document_files import open_file
+    from kinode.studio.editor.studio_desk import StudioDesk
+    from kinode.studio.server.session import Session
 
     (folder / "rlc.yaml").write_text((EXAMPLES / "rlc.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     desk = StudioDesk(Session(), open_file(folder / "rlc.yaml"), folder)
@@ -160,7 +160,7 @@ def export_fmu(folder: Path) -> Iterator[Prepare]:
 @contextmanager
 def rename_part(folder: Path) -> Iterator[Prepare]:
     """A part of a model's text gets another name."""
-    from kinode.formats.editing.gestures import plan_gesture
+    from kinode.editing.gestures import plan_gesture
 
     path = EXAMPLES / "motor_axis.yaml"
     text, gesture = path.read_text(encoding="utf-8"), {"do": "rename", "name": "elbow", "to": "other_name"}
@@ -184,7 +184,7 @@ def count_page() -> list[str]:
     sys.path.append(str(ROOT / "tests" / "support"))
     from playwright.sync_api import sync_playwright
 
-    from kinode.studio.films.chromium import find_chromium
+    from kinode.player.film import find_chromium
 
     hands, spots = (importlib.import_module(name) for name in ("studio_hands", "steady_spots"))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:

@@ -2,7 +2,7 @@
 
 - ``src/kinode/model/shortcuts.pyi``: the shortcut methods of System, each with all its fields, so that an editor
   completes them and a type checker knows a misspelt one.  At run time the same methods are made by
-  ``model/base/shortcut_methods.py``.
+  ``model/base/kinds.py``.
 - the imports for type checkers in ``src/kinode/__init__.py``: the public names, which at run time are imported when
   they are first used.
 
@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import kinode
-from kinode.model.base import field_types
+from kinode.model.base import kinds as field_types
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.field_types import type_of
 from kinode.model.base.fields import Component
-from kinode.model.base.registration import is_builtin
-from kinode.model.base.shortcut_methods import NEEDED, find_arguments, write_docstring
+from kinode.model.base.kinds import NEEDED, find_arguments, is_builtin, type_of, write_docstring
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import DriveUnit
 from kinode.model.joints.joint import JOINTS
@@ -48,7 +46,7 @@ def write_stub() -> str:
     used = [name for name in FIELD_TYPES if re.search(rf"\b{name}\b", methods)]
     results = dict.fromkeys(cls.shortcut_result() for cls in classes)
     imports = [f"from {cls.__module__} import {cls.__name__}" for cls in results]
-    types = "from kinode.model.base.field_types import (\n" + "".join(f"    {name},\n" for name in sorted(used)) + ")"
+    types = "from kinode.model.base.kinds import (\n" + "".join(f"    {name},\n" for name in sorted(used)) + ")"
     head = HEAD if "Any" in methods else HEAD.replace("Any, ", "")
     lines = join_imports([types, *imports])
     return f"{head}\n{lines}\n\nclass Shortcuts:\n{methods}"

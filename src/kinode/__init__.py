@@ -46,25 +46,25 @@ _FACE = {
     "State": "kinode.kernels.state",
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
-    "sweep": "kinode.tasks.studies.sweep",
-    "identify": "kinode.tasks.fits.identify",
-    **dict.fromkeys(("normal", "uniform", "between"), "kinode.tasks.studies.random_values"),
+    "sweep": "kinode.studies.sweep",
+    "identify": "kinode.studies.fits.identify",
+    **dict.fromkeys(("normal", "uniform", "between"), "kinode.studies.design"),
     "inverse": "kinode.tasks.inverse",
     "verify": "kinode.tasks.verify",
-    "equations": "kinode.symbolic.equations_of_motion",
+    "equations": "kinode.symbolic.equations",
     "explain": "kinode.symbolic.explain",
-    "circuit": "kinode.symbolic.circuit_listing.whole_circuit",
+    "circuit": "kinode.symbolic.circuit.whole_circuit",
     "equilibrium": "kinode.tasks.equilibrium",
     "linearize": "kinode.tasks.linearize",
     "mobility": "kinode.tasks.mobility",
     "operating_space": "kinode.tasks.operating_space",
     "assemble": "kinode.tasks.assemble",
-    "compare": "kinode.results.side_by_side.compare",
+    "compare": "kinode.results.compare",
     "export": "kinode.exporters.export",
     # results
     "Trajectory": "kinode.results.trajectory",
-    "Study": "kinode.tasks.studies.study",
-    "Fit": "kinode.tasks.fits.fit_result",
+    "Study": "kinode.studies.study",
+    "Fit": "kinode.studies.fits.fit_result",
     "diagram": "kinode.views.diagram.circuit_diagram",
     # errors
     **dict.fromkeys(
@@ -83,8 +83,8 @@ _FACE = {
     **dict.fromkeys(("number", "law"), "kinode.model.base.fields"),
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",
-    "register": "kinode.model.base.registration",
-    "register_domain": "kinode.model.network.domains.declared_domains",
+    "register": "kinode.model.base.kinds",
+    "register_domain": "kinode.model.network.declared_domains",
 }  # fmt: skip
 
 __all__ = ["__version__", *_FACE]
@@ -168,7 +168,7 @@ if TYPE_CHECKING:
     from kinode.model.base.events import exact_seconds as exact_seconds
     from kinode.model.base.fields import law as law
     from kinode.model.base.fields import number as number
-    from kinode.model.base.registration import register as register
+    from kinode.model.base.kinds import register as register
     from kinode.model.base.shapes import box as box
     from kinode.model.base.shapes import cylinder as cylinder
     from kinode.model.base.shapes import mesh as mesh
@@ -183,7 +183,7 @@ if TYPE_CHECKING:
     from kinode.model.joints.coulomb_friction import coulomb as coulomb
     from kinode.model.joints.joint import AxialJoint as AxialJoint
     from kinode.model.joints.joint import Joint as Joint
-    from kinode.model.network.domains.declared_domains import register_domain as register_domain
+    from kinode.model.network.declared_domains import register_domain as register_domain
     from kinode.model.network.part import Formula as Formula
     from kinode.model.network.part import Part as Part
     from kinode.model.network.part import Row as Row
@@ -194,24 +194,24 @@ if TYPE_CHECKING:
     from kinode.model.network.two_port import TwoSlide as TwoSlide
     from kinode.model.servo_axis import axis as axis
     from kinode.model.system import System as System
-    from kinode.results.side_by_side.compare import compare as compare
+    from kinode.results.compare import compare as compare
     from kinode.results.trajectory import Trajectory as Trajectory
-    from kinode.symbolic.circuit_listing.whole_circuit import circuit as circuit
-    from kinode.symbolic.equations_of_motion import equations as equations
+    from kinode.studies.design import between as between
+    from kinode.studies.design import normal as normal
+    from kinode.studies.design import uniform as uniform
+    from kinode.studies.fits.fit_result import Fit as Fit
+    from kinode.studies.fits.identify import identify as identify
+    from kinode.studies.study import Study as Study
+    from kinode.studies.sweep import sweep as sweep
+    from kinode.symbolic.circuit.whole_circuit import circuit as circuit
+    from kinode.symbolic.equations import equations as equations
     from kinode.symbolic.explain import explain as explain
     from kinode.tasks.assemble import assemble as assemble
     from kinode.tasks.equilibrium import equilibrium as equilibrium
-    from kinode.tasks.fits.fit_result import Fit as Fit
-    from kinode.tasks.fits.identify import identify as identify
     from kinode.tasks.inverse import inverse as inverse
     from kinode.tasks.linearize import linearize as linearize
     from kinode.tasks.mobility import mobility as mobility
     from kinode.tasks.operating_space import operating_space as operating_space
     from kinode.tasks.simulate import simulate as simulate
-    from kinode.tasks.studies.random_values import between as between
-    from kinode.tasks.studies.random_values import normal as normal
-    from kinode.tasks.studies.random_values import uniform as uniform
-    from kinode.tasks.studies.study import Study as Study
-    from kinode.tasks.studies.sweep import sweep as sweep
     from kinode.tasks.verify import verify as verify
     from kinode.views.diagram.circuit_diagram import diagram as diagram

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.algebra.array_functions import ARRAY_FUNCTIONS
-from kinode.algebra.scalars import FLOAT_FUNCTIONS, apply
+from kinode.algebra.scalars import ARRAY_FUNCTIONS, FLOAT_FUNCTIONS, apply
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.syntax_tree import Expression, symbol
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import turn
 
-from kinode.algebra.euler_angles import UPRIGHT, euler_angles, euler_rates, rotation_from_euler
+from kinode.algebra.rotations import UPRIGHT, euler_angles, euler_rates, rotation_from_euler
 from kinode.algebra.spatial import rotation_from_quaternion
 
 

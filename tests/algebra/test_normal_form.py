@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinode.algebra.normal_form import Harmonic, TooLongError, budget
 from kinode.algebra.scalars import apply, is_number
+from kinode.symbolic.normal_form import Harmonic, TooLongError, budget
 
 
 @settings(max_examples=25, deadline=None)
@@ -26,7 +26,7 @@ def test_harmonics_compute_as_floats_do(seed):
         if any(isinstance(v, Harmonic) and len(v.terms) > 40 for v in args):
             continue
         pool.append((apply(op, *args), apply(op, *plain)))
-    from kinode.symbolic.notation import SymbolWriter
+    from kinode.symbolic.writers import SymbolWriter
 
     for x, value in pool:
         written = SymbolWriter(None).write(x)  # type: ignore[arg-type]

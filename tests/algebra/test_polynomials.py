@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from kinode.algebra.normal_form import TooLongError, budget
-from kinode.algebra.polynomials import divide, divisor, factor, root
+from kinode.symbolic.normal_form import TooLongError, budget
+from kinode.symbolic.polynomials import divide, divisor, factor, root
 
 SYMBOLS = sympy.symbols("a b c d")
 

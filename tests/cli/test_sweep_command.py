@@ -4,8 +4,8 @@ import pytest
 from command_line import kinode
 
 import kinode as kn
-from kinode.tasks.studies.random_values import Distribution
-from kinode.tasks.studies.study_axes import read_axis_text
+from kinode.studies.axes import read_axis_text
+from kinode.studies.design import Distribution
 
 
 def test_a_study_is_printed_and_written(model, tmp_path):

@@ -7,10 +7,9 @@ import pytest
 from command_line import kinode
 
 from kinode.cli.commands import app
+from kinode.editing.checked_text import check_text, is_trusted, trusting
 from kinode.errors import TRUST
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.trusted_places import is_trusted, trusting
-from kinode.studio.drawing.studio_view import StudioView
+from kinode.studio.editor.studio_view import StudioView
 
 BASE = """kinode: 1
 name: base
@@ -82,6 +81,6 @@ def test_the_studio_trusts_the_model_it_was_started_with_and_no_other(outside, t
 
 
 def test_one_sentence_in_every_place():
-    from kinode.importers.xacro_files import REFUSED
+    from kinode.importers.robot_files import REFUSED
 
     assert REFUSED.endswith(TRUST)

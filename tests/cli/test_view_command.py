@@ -9,7 +9,7 @@ import pytest
 from command_line import kinode
 
 import kinode as kn
-from kinode.studio.packet import read_packet
+from kinode.player.packet import read_packet
 
 DATA = re.compile(r'<script type="application/x-kinode-run">([^<]*)</script>')
 

@@ -8,10 +8,10 @@ from hypothesis import settings
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.load_uniqueness import is_redundant
-from kinode.dynamics.redundant_reactions import Analyses
-from kinode.dynamics.state_batches import certified_sharing
-from kinode.dynamics.state_batches.state_batch import StateBatch
+from kinode.dynamics.reactions import redundancy
+from kinode.dynamics.reactions.lost_values import is_redundant
+from kinode.dynamics.reactions.redundancy import Analyses
+from kinode.dynamics.state_batch import StateBatch
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.kernels.kernel_options import LoadOptions
 
@@ -142,9 +142,7 @@ def test_one_function_serves_many_states_where_it_is_proved_to(seed):
     analyses = Analyses(run.dynamics, run.states, len(run))
     assert analyses.options is not None
     compiled = run.states.call(run.dynamics, "holding", LoadOptions("total"))
-    result = certified_sharing.share_certified(
-        run.dynamics, run.states, analyses.options, compiled / analyses.tables.units
-    )
+    result = redundancy.share_certified(run.dynamics, run.states, analyses.options, compiled / analyses.tables.units)
     assert result.certified.all()
     check(run)
 
@@ -161,8 +159,8 @@ def test_a_function_for_other_ranks_is_not_used():
     dynamics, flat = (kn.Dynamics(models.four_bars(2, angle=angle)) for angle in (0.3, -np.pi / 2))
     usual, analyses = (Analyses(dynamics, repeated(each), MANY) for each in (dynamics, flat))
     options, states, x = usual.options, analyses.states, np.ones((MANY, usual.tables.n))
-    assert certified_sharing.share_certified(dynamics, usual.states, options, x).certified.all()
-    assert not certified_sharing.share_certified(dynamics, states, options, x).certified.any()
+    assert redundancy.share_certified(dynamics, usual.states, options, x).certified.all()
+    assert not redundancy.share_certified(dynamics, states, options, x).certified.any()
     full = analyses.analyze_fully(0)
     expected = {**full.unique, **full.unique_multipliers}
     found = analyses.unique_by_state

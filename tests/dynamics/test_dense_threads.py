@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kinode.dynamics.initialization import dense_threads
-from kinode.dynamics.initialization.dense_threads import Library, find_library, one_thread
+from kinode.dynamics.starts import dense_threads
+from kinode.dynamics.starts.dense_threads import Library, find_library, one_thread
 
 
 @pytest.fixture

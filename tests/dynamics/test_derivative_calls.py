@@ -8,7 +8,7 @@ import pytest
 from compiled_examples import compiled_example
 
 import kinode as kn
-from kinode.dynamics.derivative_calls import prepared_derivatives
+from kinode.dynamics.derivatives import prepared_derivatives
 from loop_models import beam
 
 

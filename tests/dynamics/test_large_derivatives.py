@@ -8,7 +8,7 @@ import kinode as kn
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 
 NEAR = 2e-7  # of differences, relative to the largest entry of a block
 

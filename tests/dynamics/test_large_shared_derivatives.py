@@ -8,11 +8,11 @@ from mechanisms import net, ring
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.derivative_calls.shared_gradients import shares_in_numbers
-from kinode.dynamics.shared_patterns import find_pattern
-from kinode.dynamics.state_batches import certified_sharing
-from kinode.dynamics.state_batches.state_batch import StateBatch
-from kinode.dynamics.state_batches.world_stiffness import JointTables, WorldStiffness
+from kinode.dynamics.derivatives.shared_gradients import shares_in_numbers
+from kinode.dynamics.reactions import redundancy
+from kinode.dynamics.reactions.sharing_pattern import find_pattern
+from kinode.dynamics.reactions.world_stiffness import JointTables, WorldStiffness
+from kinode.dynamics.state_batch import StateBatch
 from kinode.kernels.kernel_options import Kernel
 
 BY = ("q", "u", "effort", "t", "p")
@@ -113,9 +113,9 @@ def test_numbers_are_those_of_the_compiled_rule(mechanism, loops):
     states = StateBatch.of(dynamics.point(dynamics.initial))
     pattern = find_pattern(dynamics, states)
     x = np.random.default_rng(2).normal(size=(1, len(pattern.shared)))
-    by_code = certified_sharing.share_certified(dynamics, states, pattern, x)
+    by_code = redundancy.share_certified(dynamics, states, pattern, x)
     loops("always")
-    in_numbers = certified_sharing.share_certified(dynamics, states, pattern, x)
+    in_numbers = redundancy.share_certified(dynamics, states, pattern, x)
     np.testing.assert_allclose(in_numbers.change, by_code.change, rtol=1e-11, atol=1e-11)
     assert by_code.certified.all() and in_numbers.certified.all()
 

@@ -10,9 +10,9 @@ import kinode as kn
 import loop_models as models
 from kinode.cli.reaction_tables import Question, print_joint
 from kinode.cli.terminal_tables import print_run
-from kinode.dynamics.left_out_loads import find_left_out
-from kinode.results.load_summary import compute_loads
-from kinode.views.report.html_report import _loads
+from kinode.dynamics.reactions.lost_values import find_left_out
+from kinode.report.run_report import _loads
+from kinode.results.joint_loads import compute_loads
 
 TOOTH = ("tooth force",)
 

@@ -12,7 +12,7 @@ from text_numbers import TextNumber, change_text, find_text_numbers
 
 import kinode as kn
 from kinode.dynamics.live_model import LiveModel
-from kinode.model.live.live_numbers import change_values, find_numbers, make_live
+from kinode.model.live_numbers import change_values, find_numbers, make_live
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHORT = 0.3  # s; long enough for pins to load, contacts to begin and motors to turn

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.algebra.rotation_vectors import inverse_right_jacobian_rate, inverse_right_jacobians
-from kinode.dynamics.initialization import loop_poses
-from kinode.dynamics.initialization.positions.position_curvature import find_curvature
+from kinode.algebra.rotations import inverse_right_jacobian_rate, inverse_right_jacobians
+from kinode.dynamics.starts import closure
+from kinode.dynamics.starts.position_guess import find_curvature
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 STEP = 1e-5  # of differences: their error is its square, and rounding divided by it
@@ -59,7 +59,7 @@ def test_curvature_is_that_of_differences(make, monkeypatch):
     second = np.array([tangent.T @ (above - below) / (2 * STEP) for above, below in ends])
     wanted = 0.5 * (second + second.T)
     for by_dual_numbers in (False, True):
-        monkeypatch.setattr(loop_poses, "is_large", lambda _, large=by_dual_numbers: large)
+        monkeypatch.setattr(closure, "is_large", lambda _, large=by_dual_numbers: large)
         found = find_curvature(problem, x, tangent, rows, weights, lam)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=WITHIN * abs(wanted).max())
 

@@ -8,14 +8,14 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.redundant_reactions import analyze
-from kinode.dynamics.state_batches.state_batch import StateBatch
+from kinode.dynamics.reactions.redundancy import analyze
+from kinode.dynamics.state_batch import StateBatch
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.kernels.kernel_options import LoadOptions
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.views.report.html_report import compose
+from kinode.report.run_report import compose
+from kinode.structure.state_layout import EvaluationPoint
 
 PARTS_BY_J1 = {"total": None, "static": "j1", "kinetic": "j1"}
 IN_PLANE = [True, True, False, False, False, True]  # of a hinge about z: the moment about it is none

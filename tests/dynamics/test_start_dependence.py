@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.dynamics.initialization.initial_values import read_initial_values
+from kinode.dynamics.starts.initial_values import read_initial_values
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))

@@ -7,8 +7,8 @@ from example_counts import is_fixed
 from joint_contract import needed_fields
 
 import kinode as kn
-from kinode.dynamics.initialization.initial_speeds import solve_speeds
-from kinode.dynamics.initialization.warm_starts import newton_loop
+from kinode.dynamics.starts import newton_loop
+from kinode.dynamics.starts.assembly_problem import solve_speeds
 
 SMALL = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
 

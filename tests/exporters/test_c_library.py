@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import kinode as kn
 from kinode.cli.commands import app
 from kinode.exporters.c_code import model_source
-from kinode.jit.kernel_text.case_writer import LIBRARY
+from kinode.jit.llvm_case import LIBRARY
 from kinode.ode.loops import adaptive_step
 from kinode.ode.loops.run_codes import Outcome
 from kinode.tasks.start_argument import find_start

@@ -9,7 +9,7 @@ import pytest
 import kinode as kn
 from kinode.algebra.scalars import FLOAT_FUNCTIONS
 from kinode.algebra.trace import Tape
-from kinode.exporters.frameworks.casadi_writer import CasadiWriter, casadi_names
+from kinode.exporters.frameworks.casadi_functions import CasadiWriter, casadi_names
 
 EXAMPLES = {
     "double_pendulum": ("lower.position", "elbow.reaction.force", "lower.rotation", "energy"),

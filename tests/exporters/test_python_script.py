@@ -6,8 +6,7 @@ import pytest
 
 import kinode as kn
 from kinode.exporters.export import EXPORTS, ExportOrder
-from kinode.exporters.python_script import write_script
-from kinode.exporters.typed_values import end_comment
+from kinode.exporters.python_script import end_comment, write_script
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
 

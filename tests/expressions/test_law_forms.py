@@ -2,8 +2,8 @@
 
 import pytest
 
-from kinode.expressions.law_forms import LawForms
 from kinode.expressions.parser import parse
+from kinode.formats.law_forms import LawForms
 
 
 def form(forms, text):

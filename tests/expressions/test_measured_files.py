@@ -13,9 +13,9 @@ import pytest
 import scipy.io
 
 import kinode as kn
-from kinode.expressions.measured import workbook_columns
-from kinode.expressions.measured.measured_columns import MeasuredColumn, MeasuredColumns, find_hint, split_heading
-from kinode.expressions.measured.measured_files import read_columns
+from kinode.expressions import measured_files
+from kinode.expressions.measured_columns import MeasuredColumn, MeasuredColumns, find_hint, split_heading
+from kinode.expressions.measured_files import read_columns
 from kinode.expressions.table_files import read_table_file
 from kinode.expressions.units import find_units
 
@@ -175,7 +175,7 @@ def test_wrong_columns_of_mat_and_text(tmp_path, monkeypatch):
     with pytest.raises(kn.ModelError, match=r"there are no sheets in a \.mat file"):
         read_table_file(tmp_path / "a.mat", sheet="x")
     path = workbook(tmp_path / "a.xlsx", a=GOOD)
-    monkeypatch.setattr(workbook_columns, "LARGEST_UNPACKED", 100)
+    monkeypatch.setattr(measured_files, "LARGEST_UNPACKED", 100)
     with pytest.raises(kn.ModelError, match="unpacked it is larger"):
         read_columns(path)
 

@@ -15,7 +15,8 @@ import kinode as kn
 from kinode.algebra import scalars
 from kinode.algebra.scalars import Dual
 from kinode.algebra.trace import Tape, replay
-from kinode.expressions.parser import CONSTANTS, FUNCTIONS, RESERVED, is_name, locate, parse
+from kinode.expressions.function_table import CONSTANTS, FUNCTIONS, RESERVED
+from kinode.expressions.parser import is_name, locate, parse
 from kinode.expressions.syntax_tree import DEEPEST, Expression, symbol
 
 X, Y = symbol("x"), symbol("elbow.q")

@@ -8,7 +8,7 @@ import pytest
 from small_fmus import make_fmu
 
 import kinode as kn
-from kinode.fmi.fmu_instances import InstancePool
+from kinode.fmi.fmu_pool import InstancePool
 
 VERSIONS = [2, 3]
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
@@ -154,7 +154,7 @@ def test_a_study_in_other_processes_has_the_same_numbers():
 
 
 def test_one_instance_in_a_process_serves_all(monkeypatch):
-    monkeypatch.setattr("kinode.fmi.fmu_instances.MOST_INSTANCES", 1)
+    monkeypatch.setattr("kinode.fmi.fmu_pool.MOST_INSTANCES", 1)
     dynamics = kn.compile(make_room(3))
     with ThreadPoolExecutor(3) as pool:
         ends = list(pool.map(lambda _: float(kn.simulate(dynamics, 3.0, **TIGHT)["room.x"][-1]), range(6)))
@@ -201,10 +201,10 @@ def test_memory_beyond_states_is_found_and_told(version):
 
 
 def test_memory_is_looked_for_in_some_runs_alone(monkeypatch):
-    from kinode.fmi import fmu_memory
+    from kinode.fmi import fmu_functions
 
-    asked, find = [], fmu_memory.find_memory
-    monkeypatch.setattr(fmu_memory, "find_memory", lambda *given: asked.append(given[1][0]) or find(*given))
+    asked, find = [], fmu_functions.find_memory
+    monkeypatch.setattr(fmu_functions, "find_memory", lambda *given: asked.append(given[1][0]) or find(*given))
     dynamics = kn.compile(make_room())
     for _ in range(9):
         kn.simulate(dynamics, 0.2)

@@ -61,7 +61,7 @@ def test_a_lag_is_exact_and_answers_at_once(version):
 
 
 def test_events_without_end_are_said(monkeypatch):
-    monkeypatch.setattr("kinode.fmi.fmu_solver.MOST_EVENTS", 3)
+    monkeypatch.setattr("kinode.fmi.fmu_instance.MOST_EVENTS", 3)
     with pytest.raises(kn.Error, match=r"ball: the FMU ball_2.fmu takes more than 3 events from t = 0 s to 1.5 s"):
         kn.simulate(make_ball(2, period="1.5 s"), 2.0)
 

@@ -11,7 +11,7 @@ from own_process import in_own_process
 from small_fmus import describe_2, make_fmu
 
 import kinode as kn
-from kinode.fmi import fmu_archive
+from kinode.fmi import fmu_description
 
 
 def make_system(version=2, **fields):
@@ -192,7 +192,7 @@ def test_links_and_sizes_are_refused(tmp_path, monkeypatch):
         archive.writestr(link, "/etc/passwd")
     with pytest.raises(kn.ModelError, match="is a link"):
         kn.System("s").fmu("lag", path, period=0.01)
-    monkeypatch.setattr(fmu_archive, "MOST_BYTES", 10)
+    monkeypatch.setattr(fmu_description, "MOST_BYTES", 10)
     path = write_fmu(tmp_path / "large.fmu", {"modelDescription.xml": "x" * 20})
     with pytest.raises(kn.ModelError, match=r"large.fmu is refused: unpacked it has"):
         kn.System("s").fmu("lag", path, period=0.01)

@@ -15,7 +15,7 @@ from small_fmus import make_fmu
 
 import kinode as kn
 from kinode.fmi import fmu_calls_ir as ir
-from kinode.fmi.fmu_instances import InstancePool
+from kinode.fmi.fmu_pool import InstancePool
 
 VERSIONS = [2, 3]
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
@@ -238,7 +238,7 @@ def test_a_study_sweeps_its_parameter():
 
 def test_one_instance_in_a_process_serves_all(monkeypatch):
     system = make_lag(2)
-    monkeypatch.setattr("kinode.fmi.fmu_instances.MOST_INSTANCES", 1)
+    monkeypatch.setattr("kinode.fmi.fmu_pool.MOST_INSTANCES", 1)
     dynamics = kn.compile(system)
     with ThreadPoolExecutor(4) as pool:
         ends = list(pool.map(lambda _: float(kn.simulate(dynamics, 1.0, **TIGHT)["lag.x"][-1]), range(8)))

@@ -19,7 +19,7 @@ import kinode as kn
 from kinode.expressions.units import DIMENSIONS, find_unit_name
 from kinode.formats.yaml_files import dumps, loads
 from kinode.formats.yaml_text import read_text
-from kinode.model.quantity_names import find_quantity
+from kinode.model.quantities import find_quantity
 
 VALIDATOR = jsonschema.Draft202012Validator(kn.schema())
 HEAD = "kinode: 1\nname: axis\n"

@@ -5,10 +5,10 @@ import pytest
 from networks import add_parts, pole, turning, two_links
 
 import kinode as kn
-from kinode.formulations.circuit.component_circuit import CIRCUIT
-from kinode.multibody.networks.network_condensation import Condensed
+from kinode.formulations.component_circuit import CIRCUIT
+from kinode.multibody.network_condensation import Condensed
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 
 MOTOR = {"resistance": 0.8, "constant": 0.05, "inertia": 4e-4}
 SUPPLY = {"supply": pole("voltage_source", "bus", voltage="12*sin(3*t)")}

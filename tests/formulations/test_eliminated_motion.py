@@ -14,15 +14,15 @@ from strategies import plans, topology_of
 
 import kinode as kn
 from kinode.algebra.spatial import rotation_from_quaternion
-from kinode.formulations.absolute_bodies.absolute_kinematics import ABSOLUTE, AbsoluteKinematics, AbsoluteLayout
-from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER, EliminatedMotion, find_light_bodies
-from kinode.formulations.absolute_bodies.reaction_directions import find_directions
+from kinode.formulations.absolute_kinematics import ABSOLUTE, AbsoluteKinematics, AbsoluteLayout
+from kinode.formulations.eliminated_motion import NEWTON_EULER, EliminatedMotion, find_light_bodies
+from kinode.formulations.elimination_rows import find_directions
 from kinode.formulations.scope import without_events
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.tasks.verify_states import random_state
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.tasks.verify import random_state
 from loop_models import bennett, four_bar
 
 

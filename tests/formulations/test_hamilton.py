@@ -10,14 +10,14 @@ from joint_contract import needed_fields
 from strategies import plans, topology_of
 
 import kinode as kn
-from kinode.formulations.canonical.hamilton import HAMILTON, HamiltonMotion
-from kinode.formulations.canonical.structure_constants import structure_constants
 from kinode.formulations.formulation_table import FORMULATIONS
+from kinode.formulations.lagrange import HAMILTON, HamiltonMotion
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.symbolic.structure_constants import structure_constants
+from kinode.tasks.verify import random_state
 
 CROSS = np.array(
     [[[0, 0, 0], [0, 0, 1], [0, -1, 0]], [[0, 0, -1], [0, 0, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]]

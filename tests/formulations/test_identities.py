@@ -18,17 +18,16 @@ from strategies import Link, Plan, build, plans, topology_of, turn
 
 import kinode as kn
 from kinode.algebra.scalars import rate
-from kinode.formulations.circuit.component_circuit import CIRCUIT
+from kinode.formulations.component_circuit import CIRCUIT
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, InstantValues
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.composition import RECURSIVE
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.multibody.snapshot import RECURSIVE, Snapshot
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 from kinode.tasks.verify_identities import grow
-from kinode.tasks.verify_states import random_state
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 WAYS = {"recursive": RECURSIVE, "lagrange": LAGRANGE, "circuit": CIRCUIT}

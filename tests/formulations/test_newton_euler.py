@@ -16,16 +16,16 @@ from scipy.integrate import solve_ivp
 from strategies import Link, Plan, plans, topology_of, turn
 
 import kinode as kn
-from kinode.algebra.euler_angles import UPRIGHT, euler_rates, rotation_from_euler
+from kinode.algebra.rotations import UPRIGHT, euler_rates, rotation_from_euler
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import quaternion_from_rotation
 from kinode.formulations.newton_euler import NewtonEuler, complement
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 from known.elastic import DEFAULT, ROD, UNDAMPED, elastic, elastic_of_free_bodies, series
 
 

@@ -11,7 +11,7 @@ from mujoco_peer import Pairing, compare, compile_peer
 
 import kinode as kn
 from kinode.model.joints.joint import Limits
-from kinode.studio.documents.document_file import open_file
+from kinode.studio.document.document_files import open_file
 
 # Rounding of the mass matrices; loops compare with a difference quotient of a Jacobian.
 EQUAL, EQUAL_LOOPS = 1e-11, 1e-8

@@ -13,7 +13,7 @@ from urdf_text import INERTIAL, LINK_A, LINK_B, joint, link, robot
 
 import kinode as kn
 from kinode.importers import urdf
-from kinode.model.base.visuals import Visual
+from kinode.model.base.bodies import Visual
 from kinode.model.joints.joint import Limits
 from kinode.structure.topology import find_topology
 

@@ -14,18 +14,17 @@ from rolled_models import random_tree
 import kinode as kn
 from kinode.algebra.scalars import FLOAT_FUNCTIONS
 from kinode.jit import kernel_call
-from kinode.jit.c_text.c_loops import CLoopWriter
-from kinode.jit.c_text.c_numbers import write_helpers
-from kinode.jit.c_text.c_parts import split_lines
-from kinode.jit.c_text.c_programs import CProgramWriter
-from kinode.jit.loop_syntax import TranslationError
+from kinode.jit.c.c_loops import CLoopWriter
+from kinode.jit.c.c_numbers import write_helpers
+from kinode.jit.c.c_programs import CProgramWriter, split_lines
+from kinode.jit.loop.memory import Floats, Struct, struct
+from kinode.jit.loop.syntax import TranslationError
 from kinode.jit.machine_code import ARGUMENTS
-from kinode.jit.pointers import Floats, Struct, struct
 from kinode.jit.program import Program, interpret
 from kinode.kernels.kernel_options import Kernel
 from kinode.ode import compiled_loops
 from kinode.ode.compiled_loops import CompiledLoop, find_source
-from kinode.simulation.prepared.prepared_runs import RATE_BY_STATE
+from kinode.simulation.run_kernels import RATE_BY_STATE
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
 WITH_DERIVATIVES = {"pendulum", "four_bar", "backlash_axis", "spinning_top"}

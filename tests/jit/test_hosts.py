@@ -33,7 +33,7 @@ for lanes in (1, 4, 8):
 
 LAZY = """
 import sys
-import kinode.jit.kernel_call, kinode.jit.python_calls.builtin_function
+import kinode.jit.kernel_call, kinode.jit.python_function
 assert "llvmlite" not in sys.modules and "concurrent.futures" not in sys.modules
 """
 

@@ -18,10 +18,10 @@ from own_process import in_own_process
 import kinode as kn
 from kernels import sizes, straight
 from kinode.algebra.trace import Tape
+from kinode.jit import python_function
 from kinode.jit.compiler import compile_program
 from kinode.jit.kernel_call import run, run_batch
 from kinode.jit.program import Block, Program
-from kinode.jit.python_calls import builtin_function
 from kinode.jit.thread_team import ThreadPool
 
 Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])
@@ -53,8 +53,8 @@ def machine():
 @pytest.fixture(params=["native", "python"])
 def make(request, monkeypatch):
     if request.param == "python":
-        monkeypatch.setattr(builtin_function, "supported", lambda: False)
-    return builtin_function.make_callable
+        monkeypatch.setattr(python_function, "supported", lambda: False)
+    return python_function.make_callable
 
 
 def defaults():
@@ -62,7 +62,7 @@ def defaults():
 
 
 def test_this_interpreter_is_supported():
-    assert builtin_function.supported()
+    assert python_function.supported()
 
 
 @pytest.mark.parametrize("t", [0.5, 2, np.float64(-1.0), 0, -3])
@@ -139,7 +139,7 @@ def test_a_result_beyond_the_limit_goes_to_the_fallback(make, machine, wrong):
 
 
 def test_signature_of_the_built_in(machine):
-    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
+    function = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
     assert list(inspect.signature(function).parameters) == ["t", "q", "u"]
     assert inspect.isbuiltin(function)
 
@@ -203,7 +203,7 @@ def test_defaults_are_checked(make, machine):
 @in_own_process
 def test_nothing_leaks():
     machine = compile_program(make_program(), 1)
-    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, limit=1e12)
+    function = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, limit=1e12)
     t, misfit, far = 0.25, [1.0], np.full(3, 1e13)
     things = (Q, U, t, misfit, fallback, function, np.ndarray, np.dtype(float))
     for _ in range(1000):
@@ -231,10 +231,10 @@ def test_nothing_leaks():
 @in_own_process
 def test_the_function_keeps_alive_what_it_needs_and_no_longer(native):
     if not native:
-        builtin_function.supported = lambda: False
+        python_function.supported = lambda: False
     machine = compile_program(make_program(), 1)
     engine = weakref.ref(machine.engine[0])
-    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    function = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
     del machine
     gc.collect()
     np.testing.assert_allclose(function(1.0, Q, U), expected(1.0, Q, U), rtol=1e-14)
@@ -267,7 +267,7 @@ def test_a_single_run_and_wrong_sizes(machine):
 
 
 def test_a_constant_program_has_no_arguments():
-    function = builtin_function.make_callable(
+    function = python_function.make_callable(
         compile_program(straight([("out", 0, 4.0)], out=1), 1), (), {}, (1,), fallback
     )
     assert function().tolist() == [4.0]

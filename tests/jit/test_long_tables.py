@@ -7,7 +7,7 @@ import pytest
 
 from kernels import call_lanes, sizes
 from kinode.algebra.trace import Tape
-from kinode.jit import program_ir
+from kinode.jit import llvm_program
 from kinode.jit.compiler import compile_program
 from kinode.jit.program import Block, Program
 
@@ -16,7 +16,7 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, 5e-324, -1.5, np.pi]
 
 @pytest.mark.parametrize("long_from", [4, 10_000])
 def test_tables_hold_the_same_bits(monkeypatch, long_from):
-    monkeypatch.setattr(program_ir, "LONG_TABLE", long_from)
+    monkeypatch.setattr(llvm_program, "LONG_TABLE", long_from)
     table = np.array([*SPECIAL, *np.random.default_rng(1).normal(size=25)])
     order = np.random.default_rng(2).permutation(len(table))  # offsets that are in no progression
     tape = Tape()

@@ -165,4 +165,4 @@ def test_what_makes_code_is_not_imported_for_code_in_the_cache(model, tmp_path):
     (first, *made), (again, *found) = runs
     assert first == again
     assert set(found) < set(made) and len(made) - len(found) > 15
-    assert {"kinode.jit.program_ir", "kinode.kernels.kernel_programs"} <= set(made) - set(found)
+    assert {"kinode.jit.llvm_program", "kinode.kernels.kernel_traces"} <= set(made) - set(found)

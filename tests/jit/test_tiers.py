@@ -20,8 +20,8 @@ from kernels import call_lanes, straight
 from kinode.algebra.scalars import less
 from kinode.algebra.trace import Tape, needed
 from kinode.jit import compiler, llvm_code
-from kinode.jit.kernel_text.fused_products import set_keys
 from kinode.jit.machine_code import ARGUMENTS
+from kinode.jit.program_walk import set_keys
 from kinode.jit.tiers import better_code, waiting_words
 from kinode.jit.tiers.better_code import wait_for_better_code
 from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode

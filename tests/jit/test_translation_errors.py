@@ -7,9 +7,9 @@ import math
 import pytest
 from loop_records import Walk, fibonacci, move
 
-from kinode.jit.loop_syntax import TranslationError
-from kinode.jit.pointers import Floats, Ints
-from kinode.jit.translator import translate
+from kinode.jit.loop.memory import Floats, Ints
+from kinode.jit.loop.syntax import TranslationError
+from kinode.jit.loop.translator import translate
 
 
 def no_such_field(trip: Walk) -> float:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from loop_records import Step, Walk, fibonacci, move
 
 from kinode.jit.llvm_code import compile_text
+from kinode.jit.loop.memory import Floats, Struct, apart, bits, call, floats, floats_of, ints_of, struct, tail
+from kinode.jit.loop.translator import translate
 from kinode.jit.machine_code import load_object
-from kinode.jit.pointers import Floats, Struct, apart, bits, call, floats, floats_of, ints_of, struct, tail
-from kinode.jit.translator import translate
 
 TYPES = {"int": ctypes.c_int64, "float": ctypes.c_double, "bool": ctypes.c_bool, "None": None}
 TYPES |= dict.fromkeys(("Floats", "Ints", "Walk"), ctypes.c_void_p)

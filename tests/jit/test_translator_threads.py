@@ -5,7 +5,7 @@ import threading
 import time
 from pathlib import Path
 
-from kinode.jit import translator
+from kinode.jit.loop import translator
 from kinode.ode import loops
 
 FILES = sorted(map(str, Path(loops.__file__).parent.glob("*.py")))

@@ -11,13 +11,13 @@ from networks import add_parts, turning, two_links
 
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations, needed, replay
-from kinode.kernels.derivatives.derived_values import WORDS
+from kinode.kernels.derivatives.derivative_outputs import WORDS
+from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS, shape_of
 from kinode.kernels.derivatives.motion_equations import find_equations
-from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS, shape_of
 from kinode.kernels.derivatives.tape_sweeps import sweep_backward, sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_outputs import flat
-from kinode.kernels.kernel_programs import trace
+from kinode.kernels.kernel_traces import trace
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import find_topology

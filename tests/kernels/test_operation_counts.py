@@ -8,7 +8,7 @@ from mechanisms import four_bars
 import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_programs import trace
+from kinode.kernels.kernel_traces import trace
 from kinode.structure.topology import find_topology
 from kinode.symbolic.traced_derivation import Derivation
 

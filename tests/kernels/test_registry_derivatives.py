@@ -15,7 +15,7 @@ import kinode as kn
 from formats.test_every_kind import SIGNALS, remember
 from kinode.expressions.function_table import FUNCTIONS
 from kinode.expressions.lookup_tables import METHODS
-from kinode.kernels.derivatives.request_sizes import count_columns
+from kinode.kernels.derivatives.derivative_words import count_columns
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.model.base.element import ELEMENTS
 from model.network.test_part_contract import BY_KIND

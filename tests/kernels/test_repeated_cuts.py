@@ -11,10 +11,10 @@ from kinode.algebra.trace import Tape, count_operations
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled import rolled_programs
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
-from kinode.kernels.rolled.cuts.repeated_cuts import FEWEST, RepeatedCuts
-from kinode.kernels.rolled.passing_rows import PassingRows
-from kinode.structure.link_geometry import WORLD
+from kinode.kernels.rolled.constraint_rows import PassingRows
+from kinode.kernels.rolled.repeated_cuts import FEWEST, RepeatedCuts
 from kinode.structure.topology import find_topology
+from kinode.structure.tree import WORLD
 
 KERNELS = ("rate", "projection", "closure", "pose_errors")
 KINDS = {

@@ -6,13 +6,13 @@ from derivative_checks import run_program
 
 import kinode as kn
 from kinode.algebra.trace import count_operations
-from kinode.kernels import kernel_programs, repeated_elements
+from kinode.kernels import kernel_traces
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
-from kinode.kernels.repeated_elements import find_groups
-from kinode.kernels.rolled import rolled_programs
+from kinode.kernels.rolled import repeated_elements, rolled_programs
+from kinode.kernels.rolled.repeated_elements import find_groups
 from kinode.kernels.tree_size import is_large
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 pytestmark = pytest.mark.usefixtures("loops_always")
@@ -76,7 +76,7 @@ def test_springs_in_loops_are_those_one_by_one(name, closed):
     for k in topology.layout.quaternions if name == "direction" else ():  # off the unit sphere, formulas differ
         x[k : k + 4] -= (x[k : k + 4] @ point.q[k : k + 4]) * point.q[k : k + 4]
     found = run_program(program, point, x)
-    wanted = run_program(kernel_programs.make_program(topology, kernel), point, x)
+    wanted = run_program(kernel_traces.make_program(topology, kernel), point, x)
     # the same arithmetic in another order: rounding, times the condition of a long chain
     assert found == pytest.approx(wanted, rel=1e-8, abs=1e-9 * abs(wanted).max())
     assert wanted.any()

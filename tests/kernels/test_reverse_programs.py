@@ -12,7 +12,7 @@ from kinode.jit.program import Block, Program
 from kinode.kernels.derivatives.reverse_programs import reverse_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled import rolled_programs
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 pytestmark = pytest.mark.usefixtures("loops_always")

@@ -17,7 +17,7 @@ from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import added_loads
 from kinode.kernels.rolled import rolled_programs
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 pytestmark = pytest.mark.usefixtures("loops_always")

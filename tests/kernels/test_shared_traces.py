@@ -12,9 +12,10 @@ from kernels import call_lanes, straight
 from kinode.algebra.scalars import apply
 from kinode.algebra.trace import Tape
 from kinode.jit import compiler, kernel_call
-from kinode.kernels import kernel_programs, kernel_table, kernel_traces
+from kinode.kernels import kernel_table, kernel_traces
+from kinode.kernels import kernel_traces as kernel_programs
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_programs import TracedModel
+from kinode.kernels.kernel_traces import TracedModel
 
 MODELS = ("double_pendulum", "four_bar", "stewart_platform", "backlash_axis", "excavator")
 BEFORE = ("energy", "pose_errors", "closure", "effort", "mass_matrix")

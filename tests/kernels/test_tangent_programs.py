@@ -10,12 +10,12 @@ import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
-from kinode.kernels import kernel_programs
-from kinode.kernels.derivatives.tangent_programs import differentiate_program
+from kinode.kernels import kernel_traces
+from kinode.kernels.derivatives.program_rates import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled import rolled_programs
 from kinode.kernels.tree_size import is_large
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 pytestmark = pytest.mark.usefixtures("loops_always")
@@ -42,7 +42,7 @@ def compare(topology, point, kernel):
     for k in topology.layout.quaternions if kernel == DIRECTION else ():  # off the unit sphere, formulas differ
         x[k : k + 4] -= (x[k : k + 4] @ point.q[k : k + 4]) * point.q[k : k + 4]
     found = run_program(program, point, x)
-    wanted = run_program(kernel_programs.make_program(topology, kernel), point, x)
+    wanted = run_program(kernel_traces.make_program(topology, kernel), point, x)
     # The same derivatives in another order of operations: rounding, times the condition of the equations.
     assert found == pytest.approx(wanted, rel=1e-10, abs=1e-11 * abs(wanted).max())
     assert wanted.any()

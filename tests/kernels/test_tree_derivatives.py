@@ -9,12 +9,11 @@ from kinode.algebra.trace import count_operations
 from kinode.jit import compiler, kernel_call
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import interpret
-from kinode.kernels import kernel_programs
-from kinode.kernels.derivatives.recursion_scope import is_known_tree
+from kinode.kernels import kernel_traces
+from kinode.kernels.derivatives.derivative_words import is_known_tree
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
-from kinode.kernels.rolled import derivative_loop, rolled_programs
-from kinode.kernels.rolled.derivative_builder import DerivativeBuilder, find_runs
-from kinode.kernels.rolled.derivative_sweeps import FIELDS, N_FIELDS, order_freedoms
+from kinode.kernels.rolled import rolled_programs, tree_derivatives
+from kinode.kernels.rolled.tree_derivatives import FIELDS, N_FIELDS, DerivativeBuilder, find_runs, order_freedoms
 from kinode.structure.topology import find_topology
 
 pytestmark = pytest.mark.usefixtures("loops_always")
@@ -46,7 +45,7 @@ def test_the_recursion_gives_what_the_tape_gives(kernel, seed, branches):
     topology = random_tree(8, seed, branches=branches)
     program = rolled_programs.make_program(topology, kernel)
     assert program.finish is not None
-    found, wanted = (run(x, topology) for x in (program, kernel_programs.make_program(topology, kernel)))
+    found, wanted = (run(x, topology) for x in (program, kernel_traces.make_program(topology, kernel)))
     # The same derivatives in another order of operations: rounding, times the condition of the mass matrix.
     assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12 * abs(wanted).max())
 
@@ -55,8 +54,7 @@ def test_the_recursion_gives_what_the_tape_gives(kernel, seed, branches):
 def test_every_joint(kind):
     topology = random_tree(3, 7, kinds=(kind,), branches=False)
     found, wanted = (
-        run(make(topology, OF_MOTION), topology)
-        for make in (rolled_programs.make_program, kernel_programs.make_program)
+        run(make(topology, OF_MOTION), topology) for make in (rolled_programs.make_program, kernel_traces.make_program)
     )
     assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12 * abs(wanted).max())
 
@@ -64,7 +62,7 @@ def test_every_joint(kind):
 def test_machine_code_runs_the_loop():
     topology = random_tree(60, 9)  # more freedoms than a panel has columns
     program = rolled_programs.make_program(topology, OF_MOTION)
-    assert topology.n_u > derivative_loop.WIDTH
+    assert topology.n_u > tree_derivatives.WIDTH
     arrays = arguments(program, topology)
     given = {name: arrays[name] for name in ARGUMENTS if name not in ("work", "out")}
     found = kernel_call.run(compiler.compile_program(program, 1), given).reshape(topology.n_u, -1)
@@ -122,7 +120,7 @@ def test_freedoms_are_numbered_depth_first():
 
 def test_the_loop_reads_the_fields_where_the_passes_store_them():
     starts = dict(zip(FIELDS, np.cumsum([0, *FIELDS.values()]).tolist(), strict=False))
-    named = {name: getattr(derivative_loop, name.upper()) for name in FIELDS}
+    named = {name: getattr(tree_derivatives, name.upper()) for name in FIELDS}
     assert named == starts
     assert sum(FIELDS.values()) == N_FIELDS
 

@@ -9,15 +9,14 @@ from strategies import Link, Plan, build
 import kinode as kn
 import loop_models
 from kinode.algebra.trace import Tape, count_operations
-from kinode.formulations.circuit.circuit_structure import find_circuit
-from kinode.formulations.circuit.component_circuit import CIRCUIT
+from kinode.formulations.circuit_structure import find_circuit
+from kinode.formulations.component_circuit import CIRCUIT
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.composition import RECURSIVE
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.multibody.snapshot import RECURSIVE, Snapshot
 from kinode.structure.sigma_method import StructureError, choose_states
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 from known import circuit as known
 
 WAYS = ("circuit", "recursive")

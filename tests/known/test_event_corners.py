@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.work_quadrature.state_cubics import interpolate_work
+from kinode.results.work import interpolate_work
 
 
 def test_what_bounced_to_rest_by_loose_steps_lifts_off_again():

@@ -19,7 +19,7 @@ from kinode.jit.program import Block, Program
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_traces import sizes
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 from known import free_flight as known
 

@@ -9,18 +9,16 @@ from hypothesis import strategies as st
 from strategies import plans, topology_of
 
 import kinode as kn
-from kinode.formulations import vector_rotators
-from kinode.formulations.quasi_base_vectors import QUASI_BASE
-from kinode.formulations.vector_rotators import CAUSES
-from kinode.multibody.composition import RECURSIVE, Composition
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.formulations import vector_methods
+from kinode.formulations.vector_methods import CAUSES, QUASI_BASE
+from kinode.multibody.snapshot import RECURSIVE, Composition, Snapshot
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 from known.joint_reactions import BASE, HINGES, MASS_MOMENTS, REACTIONS, ROTATORS, SLIDE, U_DOT, Q, U
 
 CHAINS = {"3R": HINGES, "RPR": SLIDE}
-WAYS = {"recursive": RECURSIVE, "quasi_base": QUASI_BASE, "rotators": vector_rotators.ROTATORS}
+WAYS = {"recursive": RECURSIVE, "quasi_base": QUASI_BASE, "rotators": vector_methods.ROTATORS}
 
 
 def chain(name: str) -> kn.System:
@@ -58,7 +56,7 @@ def test_reference(name, way):
 def test_mass_moments():
     """Those of the terms with the acceleration of one hinge: S, J and D of a body for its axis."""
     terms = [x for each in instant(WAYS["rotators"], "3R").motion.terms for x in each]
-    own = {(x.moment_of, x.axes): x.mass_moment for x in terms if x.cause == vector_rotators.ACCELERATION}
+    own = {(x.moment_of, x.axes): x.mass_moment for x in terms if x.cause == vector_methods.ACCELERATION}
     for name, value in MASS_MOMENTS.items():
         found = own[f"{name[0]}(body{name[1]})", (f"joint{name[-1]}",)]
         np.testing.assert_allclose(found.astype(float), value, rtol=0, atol=1e-12)

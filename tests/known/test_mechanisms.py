@@ -9,8 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
-from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.newton_euler import NewtonEuler
+from kinode.formulations.newton_euler import NewtonEuler, static_reactions
 from kinode.structure import loop_closure
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}

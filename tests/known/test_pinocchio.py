@@ -25,12 +25,12 @@ from example_counts import is_fixed
 
 import kinode as kn
 from kinode.importers import urdf
-from kinode.kernels import kernel_programs
+from kinode.kernels import kernel_traces
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
-from kinode.kernels.rolled.derivative_builder import DerivativeBuilder
+from kinode.kernels.rolled.tree_derivatives import DerivativeBuilder
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 RTOL = (
@@ -207,7 +207,7 @@ def test_robot(path, base):
 # kernels/test_tree_derivatives.py.
 MOST_FREEDOMS = {"fixed": 24, "free": 18} if is_fixed() else {"fixed": 45, "free": 24}
 MOVABLE = re.compile(r"""<joint\b[^>]*\btype\s*=\s*["'](?:revolute|continuous|prismatic)["']""")
-WAYS = {"tape": kernel_programs.make_program, "recursion": lambda *of: DerivativeBuilder(*of).program()}
+WAYS = {"tape": kernel_traces.make_program, "recursion": lambda *of: DerivativeBuilder(*of).program()}
 
 
 def moving_robots():

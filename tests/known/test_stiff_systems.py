@@ -12,11 +12,11 @@ import pytest
 from mechanisms import ANDREWS_ANGLES, andrews
 
 import kinode as kn
-from kinode.kernels.derivatives import recursion_scope
+from kinode.kernels.derivatives import derivative_words
 from kinode.ode.cvode import integrate_stiff
 from kinode.ode.method_table import METHODS
-from kinode.simulation.prepared import prepared_runs
-from kinode.tasks.batches.run_many import run_many
+from kinode.simulation import run_kernels
+from kinode.studies.batch import run_many
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
@@ -190,9 +190,9 @@ def test_every_kind_of_jacobian_serves(monkeypatch):
     """One function of the whole matrix, directional derivatives, differences: the same motion to the tolerance."""
     runs = []
     for how in ("whole", "columns", "differences"):
-        monkeypatch.setattr(prepared_runs, "WHOLE_UP_TO", 32 if how == "whole" else 0)
+        monkeypatch.setattr(run_kernels, "WHOLE_UP_TO", 32 if how == "whole" else 0)
         if how == "differences":
-            monkeypatch.setattr(prepared_runs, "_find_jacobian", lambda *given: None)
+            monkeypatch.setattr(run_kernels, "_find_jacobian", lambda *given: None)
         systems = [kn.compile(system) for system in (four_bar(1e7), clutch())]
         runs += [kn.simulate(system, 0.5, method="stiff", samples=11) for system in systems]
     for k in (2, 4):
@@ -214,9 +214,9 @@ def test_a_long_chain_with_stiff_joints(how, monkeypatch):
             system.revolute(f"joint_{k}", before, link, stiffness=2e3, damping=20.0)
         before = link.at(0.1, 0, 0)
     if how == "columns":
-        monkeypatch.setattr(recursion_scope, "has_paired_recursion", lambda *given: False)
+        monkeypatch.setattr(derivative_words, "has_paired_recursion", lambda *given: False)
     if how == "differences":
-        monkeypatch.setattr(prepared_runs, "_find_jacobian", lambda *given: None)
+        monkeypatch.setattr(run_kernels, "_find_jacobian", lambda *given: None)
     dynamics = kn.compile(system)
     times = [0.0, 0.1, 0.2]
     stiff = kn.simulate(dynamics, 0.2, method="stiff", times=times, rtol=1e-7, atol=1e-9)

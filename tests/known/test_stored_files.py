@@ -28,8 +28,8 @@ from compare_platforms import LIMIT, find_worst
 from stored_files import FOLDER, OWN_METHODS
 
 import kinode as kn
-from kinode.studio.packet import read_packet
-from kinode.tasks.studies.study_chunks import DONE
+from kinode.player.packet import read_packet
+from kinode.studies.worker import DONE
 
 OLD = FOLDER.parent / "version_0_1"
 RUNS = {

@@ -10,7 +10,7 @@ import pytest
 import kinode as kn
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.shortcut_methods import Shortcut, ShortcutMethods
+from kinode.model.base.kinds import Shortcut, ShortcutMethods
 from kinode.model.component_store import ComponentStore
 from kinode.model.drive_unit import DriveUnit
 from kinode.model.joints.joint import JOINTS

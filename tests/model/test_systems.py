@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kinode as kn
 from kinode.formats.yaml_files import dumps, loads
 from kinode.model.base.frames import Frame
-from kinode.model.quantity_names import find_quantity
+from kinode.model.quantities import find_quantity
 
 
 def leg() -> kn.System:

@@ -10,9 +10,9 @@ import kinode as kn
 from kinode.algebra.scalars import Dual
 from kinode.algebra.trace import Tape, count_operations, needed, replay
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_programs import trace
-from kinode.multibody.links import bundles
-from kinode.multibody.links.bundles import map_alike
+from kinode.kernels.kernel_traces import trace
+from kinode.multibody import bundles
+from kinode.multibody.bundles import map_alike
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ("four_bar", "stewart_platform", "quadcopter", "walker", "ur5", "excavator")

@@ -7,9 +7,9 @@ from joint_contract import needed_fields
 import kinode as kn
 from kinode.algebra.sparse_ldl import solve_saddle
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.restraints import loop_constraints
+from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 CLOSING = sorted(kind for kind, cls in JOINTS.items() if cls.__module__.startswith("kinode.") and kind != "free")
@@ -108,7 +108,9 @@ def test_what_carries_a_whole_loop_has_no_column():
     system.revolute("top", a.at(0.2, 0, 0), b.at(0.2, 0, 0))
     topology = find_topology(system)
     snapshot = Snapshot(topology, EvaluationPoint(0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3)))
-    (columns,) = loop_constraints.columns(snapshot.kinematics, [loop_constraints.CutJointConstraint(topology.cuts[0])])
+    (columns,) = loop_constraints.jacobian_columns(
+        snapshot.kinematics, [loop_constraints.CutJointConstraint(topology.cuts[0])]
+    )
     assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]
 
 

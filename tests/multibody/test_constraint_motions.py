@@ -8,7 +8,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 
 G = 9.81
 

@@ -14,11 +14,11 @@ from joint_contract import needed_fields
 import kinode as kn
 from kinode.model.joints.coulomb_friction import find_fields
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.restraints.coupled_friction import JointFriction, find_joint_friction, solve_brakes
+from kinode.multibody.coupled_friction import JointFriction, find_joint_friction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 RUBBING = [kind for kind, cls in JOINTS.items() if cls.rubs is not None]
 COMPILED = ("revolute", "screw", "universal", "planar")  # of each way to brake one; it is the same code

@@ -6,8 +6,8 @@ import pytest
 import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_programs import trace
-from kinode.structure.inertias import mass_entries
+from kinode.kernels.kernel_traces import trace
+from kinode.structure import massless_freedoms
 from kinode.structure.topology import find_topology
 
 
@@ -60,7 +60,7 @@ def both_ways(monkeypatch, make):
     """A system by the mass matrix, and by articulated bodies."""
     found = []
     for link_cost in (1e9, -1e9):
-        monkeypatch.setattr(mass_entries, "LINK", link_cost)
+        monkeypatch.setattr(massless_freedoms, "LINK", link_cost)
         found.append(kn.compile(make()))
         assert found[-1].topology.has_articulated_gears == (link_cost < 0)
     return found

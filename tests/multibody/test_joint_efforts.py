@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.model.quantity_names import EFFORT_SHARES
+from kinode.model.quantities import EFFORT_SHARES
 
 G, MASS, REACH, INERTIA = 9.81, 2.0, 0.3, 0.06
 RATIO, ROTOR, DRAG = -30.0, 3e-4, 1e-3

@@ -21,9 +21,9 @@ from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 WORLD = Frame("world")
 G = 9.81

@@ -16,10 +16,10 @@ from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import joint_frame
+from kinode.multibody import loop_constraints
 from kinode.multibody.kinematics import Kinematics
-from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 KINDS = list(JOINTS)

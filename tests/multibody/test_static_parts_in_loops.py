@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from strategies import build, plans
 
 import kinode as kn
-from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.newton_euler import NewtonEuler
+from kinode.formulations.newton_euler import NewtonEuler, static_reactions
 from kinode.model.base.frames import Frame
-from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
+from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 G = 9.81
 JOINTS = ("j1", "j2", "j3", "j4")

@@ -13,12 +13,13 @@ import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.kernels.kernel_programs import Kernel, trace
-from kinode.multibody.restraints import loop_constraints
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_traces import trace
+from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 

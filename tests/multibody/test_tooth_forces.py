@@ -15,7 +15,7 @@ import kinode as kn
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 
 G = np.array([1.0, -2.0, -9.0])
 TEETH = {"pressure_angle": "20 deg", "helix_angle": 0.3, "mesh_at": 0.03}

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinode.ode.cvode import integrate_stiff
-from kinode.ode.ending import EndKind
+from kinode.ode.endings import EndKind
 
 
 def robertson(t, y):

@@ -7,7 +7,7 @@ import pytest
 from discrete import ball, known_kinds
 
 import kinode as kn
-from kinode.ode.ending import Ending, EndKind
+from kinode.ode.endings import Ending, EndKind
 
 
 def swing(**joint):

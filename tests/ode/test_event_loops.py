@@ -10,7 +10,7 @@ from discrete import METHODS, G, ball, known_kinds
 
 import kinode as kn
 from kinode.ode import compiled_loops
-from kinode.ode.ending import EndKind
+from kinode.ode.endings import EndKind
 from kinode.ode.integrate import integrate
 from kinode.ode.rk4_batch import rk4_batch
 from kinode.simulation.solver import Options, Solver

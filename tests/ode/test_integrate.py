@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rates import driven, ending, explosion, kepler, kepler_exact, kepler_start, momentum, tumbling
 
-from kinode.ode.ending import EndKind
+from kinode.ode.endings import EndKind
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.ode.ending import EndKind
+from kinode.ode.endings import EndKind
 
 
 def pendulum():

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from rates import driven, explosion, kepler, kepler_start
 
-from kinode.ode.ending import EndKind
-from kinode.ode.integrate import integrate
-from kinode.ode.runs.output_room import OutputRoom
-from kinode.ode.runs.prepared_run import PreparedRun
+from kinode.ode.endings import EndKind
+from kinode.ode.integrate import PreparedRun, integrate
+from kinode.ode.run import OutputRoom
 
 STARTS = [kepler_start(eccentricity) for eccentricity in (0.3, 0.6, 0.3)]
 

@@ -10,11 +10,11 @@ from newton_runs import assert_solves, prepared
 from rates import kepler, kepler_exact, kepler_start, kernel, robertson
 from scipy.integrate import solve_ivp
 
-from kinode.jit.pointers import Floats as F
-from kinode.jit.pointers import floats_of, ints_of
-from kinode.ode.ending import EndKind
+from kinode.jit.loop.memory import Floats as F
+from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.ode.endings import EndKind
 from kinode.ode.integrate import integrate
-from kinode.ode.loops.implicit import linear_factors, structure_analysis
+from kinode.ode.loops import jacobian_structure, newton_matrices
 from kinode.ode.radau_table import find_nodes, radau
 from kinode.ode.tableaus import nested
 
@@ -173,20 +173,20 @@ def test_factors_solve_what_needs_row_exchanges(n):
     c, b, d = random.normal(size=(n, n)), random.normal(size=n), random.normal(size=n)
     pivots = np.zeros(n, dtype=np.int64)
     matrix, x = a.T.flatten(), b.copy()
-    assert linear_factors.factor_real(floats_of(matrix), ints_of(pivots), 0, n)
-    linear_factors.solve_real(floats_of(matrix), ints_of(pivots), 0, n, floats_of(x))
+    assert newton_matrices.factor_real(floats_of(matrix), ints_of(pivots), 0, n)
+    newton_matrices.solve_real(floats_of(matrix), ints_of(pivots), 0, n, floats_of(x))
     assert a @ x == pytest.approx(b, abs=1e-9)
     re, im, x, y = a.T.flatten(), c.T.flatten(), b.copy(), d.copy()
     pointers = floats_of(re), floats_of(im), ints_of(pivots)
-    assert linear_factors.factor_complex(*pointers, 0, n)
-    linear_factors.solve_complex(*pointers, 0, n, floats_of(x), floats_of(y))
+    assert newton_matrices.factor_complex(*pointers, 0, n)
+    newton_matrices.solve_complex(*pointers, 0, n, floats_of(x), floats_of(y))
     assert np.abs((a + 1j * c) @ (x + 1j * y) - (b + 1j * d)).max() < 1e-9
 
 
 def test_a_singular_matrix_is_told():
     pivots = np.zeros(2, dtype=np.int64)
-    assert not linear_factors.factor_real(floats_of(np.array([1.0, 2.0, 2.0, 4.0])), ints_of(pivots), 0, 2)
-    assert not linear_factors.factor_complex(floats_of(np.zeros(4)), floats_of(np.zeros(4)), ints_of(pivots), 0, 2)
+    assert not newton_matrices.factor_real(floats_of(np.array([1.0, 2.0, 2.0, 4.0])), ints_of(pivots), 0, 2)
+    assert not newton_matrices.factor_complex(floats_of(np.zeros(4)), floats_of(np.zeros(4)), ints_of(pivots), 0, 2)
 
 
 def mechanism(random, n):
@@ -213,5 +213,5 @@ def test_positions_are_eliminated_and_independent_parts_fall_apart():
     assert_solves(run, jacobian)
     jacobian[10, 0] = 1.0  # a new entry joins two parts
     run.matrix[:] = jacobian.T.ravel()
-    structure_analysis.note_pattern(run.memory)
+    jacobian_structure.note_pattern(run.memory)
     assert newton.n_blocks == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rates import driven, ending, kepler, kepler_exact, kepler_start, momentum, tumbling
 
-from kinode.ode.ending import EndKind
+from kinode.ode.endings import EndKind
 from kinode.ode.integrate import integrate
 from kinode.ode.rk4_batch import rk4_batch
 

@@ -5,8 +5,8 @@ import pytest
 from newton_runs import STEP, assert_solves, prepared
 
 import kinode as kn
-from kinode.jit.pointers import floats_of
-from kinode.ode.loops.implicit import column_colors
+from kinode.jit.loop.memory import floats_of
+from kinode.ode.loops import jacobian_structure
 from kinode.ode.radau_table import radau
 
 
@@ -83,12 +83,12 @@ def test_columns_of_a_group_share_no_row():
 def test_an_entry_that_was_not_in_the_pattern_is_noticed():
     jacobian = band(40)
     run = prepared(jacobian)
-    direction = np.array([column_colors.other_direction(j) for j in range(40)])
+    direction = np.array([jacobian_structure.other_direction(j) for j in range(40)])
     assert len(set(direction)) == 40
-    assert column_colors.agrees(run.memory, floats_of(jacobian @ direction), 1, 0)
+    assert jacobian_structure.agrees(run.memory, floats_of(jacobian @ direction), 1, 0)
     changed = jacobian.copy()
     changed[np.flatnonzero(jacobian[:, 7] == 0.0)[0], 7] = 1e-3
-    assert not column_colors.agrees(run.memory, floats_of(changed @ direction), 1, 0)
+    assert not jacobian_structure.agrees(run.memory, floats_of(changed @ direction), 1, 0)
 
 
 def row_of_masses(n, stop=False):

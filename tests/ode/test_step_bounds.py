@@ -11,7 +11,7 @@ import kinode as kn
 from kinode.kernels.bound_outputs import TAME_WIDTH, find_widths
 from kinode.ode import compiled_loops
 from kinode.ode.loops import step_bounds
-from kinode.simulation.law_bounds.watched_laws import find_watched
+from kinode.simulation.watched_laws import find_watched
 
 METHODS = ["dopri5", "dop853", "stiff", "cvode"]
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from rates import F, kepler, kepler_start, kernel
 
-from kinode.ode.integrate import integrate
+from kinode.ode.integrate import PreparedRun, integrate
 from kinode.ode.kernel_spec import JacobianSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.method_table import METHODS
-from kinode.ode.runs.prepared_run import PreparedRun
-from kinode.ode.runs.stiff_takeover import WORTH_STEPS
+from kinode.ode.stiff_takeover import WORTH_STEPS
 
 LAMBDA = 1e5
 SPAN = 3.0

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from strategies import build, plans
 
 import kinode as kn
-from kinode.formulations.acceleration_contributions import TERMS, by_segment, by_tier, tiers
+from kinode.formulations.contributions import TERMS, by_segment, by_tier, tiers
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 
 def turntable():

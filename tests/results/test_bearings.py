@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.shafts.bearings import Bearing
-from kinode.results.shafts.load_spectra import read_frequency
+from kinode.results.load_spectra import read_frequency
+from kinode.results.shaft_loads import Bearing
 
 W = 300.0  # rad/s
 TURN = 2 * math.pi / W

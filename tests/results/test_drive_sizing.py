@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.load_summary import compute_loads
+from kinode.results.joint_loads import compute_loads
 
 RATIO, ROTOR, J = 50.0, 2e-4, 0.4
 

@@ -5,7 +5,7 @@ import pytest
 from run_models import arm, pendulum
 
 import kinode as kn
-from kinode.results.work_quadrature import interval_work
+from kinode.results import work as interval_work
 
 
 def test_conservative():

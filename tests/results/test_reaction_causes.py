@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from strategies import plans, topology_of
 
 import kinode as kn
-from kinode.formulations.reaction_contributions import bodies_behind, contributions
-from kinode.formulations.vector_rotators import CAUSES
+from kinode.formulations.contributions import bodies_behind, contributions
+from kinode.formulations.vector_methods import CAUSES
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.tasks.verify_states import random_state
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.tasks.verify import random_state
 
 HINGED = ("revolute", "prismatic", "fixed")
 

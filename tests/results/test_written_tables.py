@@ -10,10 +10,9 @@ import scipy.io
 
 import kinode as kn
 from kinode.cli.options import input_pairs
-from kinode.results.written_tables import excel_runs, mat_runs
-from kinode.results.written_tables.excel_runs import _title
-from kinode.results.written_tables.mat_runs import matlab_name
-from kinode.tasks.fits.measured_records import read_channel, read_record
+from kinode.results import run_tables
+from kinode.results.run_tables import _title, matlab_name
+from kinode.studies.fits.measured_records import read_channel, read_record
 
 NAMES = ["elbow.q", "elbow.reaction.force", "lower.position@upper", "lower.rotation", "elbow.q*180/pi", "L"]
 
@@ -75,14 +74,14 @@ def test_what_does_not_fit_is_refused(run, tmp_path, monkeypatch):
     for write, ending in ((run.to_excel, "xlsx"), (run.to_mat, "mat")):
         with pytest.raises(kn.ArgumentError, match=f"ends with .{ending}"):
             write(tmp_path / "run.csv")
-    monkeypatch.setattr(excel_runs, "MOST_ROWS", 10)
+    monkeypatch.setattr(run_tables, "MOST_ROWS", 10)
     with pytest.raises(kn.ArgumentError, match="11 times are more than the 9 rows"):
         run.to_excel(tmp_path / "run.xlsx")
     monkeypatch.undo()
-    monkeypatch.setattr(excel_runs, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(run_tables, "MOST_COLUMNS", 3)
     with pytest.raises(kn.ArgumentError, match="elbow: 5 columns are more than the 3"):
         run.to_excel(tmp_path / "run.xlsx", NAMES)
-    monkeypatch.setattr(mat_runs, "LARGEST", 10)
+    monkeypatch.setattr(run_tables, "LARGEST", 10)
     with pytest.raises(kn.ArgumentError, match="elbow has more than the 2 GB"):
         run.to_mat(tmp_path / "run.mat", NAMES)
     assert not list(tmp_path.iterdir())

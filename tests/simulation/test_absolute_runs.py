@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.simulation.absolute.absolute_drift import Drift, JointDrift
+from kinode.simulation.absolute_drift import Drift, JointDrift
 from known.elastic import DEFAULT, elastic, series
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-13}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.simulation.prepared.prepared_runs import MOST_KEPT, find_kernel
+from kinode.simulation.run_kernels import MOST_KEPT, find_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHANGED = {
@@ -83,11 +83,11 @@ def test_wrong_values_are_refused_in_every_run():
 
 def test_few_are_kept():
     """Runs to many different ends do not fill the memory."""
-    from kinode.simulation.prepared import prepared_runs
+    from kinode.simulation import run_kernels
 
     dynamics = kn.compile(kn.load(EXAMPLES / "pendulum.yaml"))
     for k in range(3 * MOST_KEPT):
         kn.simulate(dynamics, 0.01 * (k + 1))
-    assert len(prepared_runs._PREPARED[dynamics]) == MOST_KEPT
+    assert len(run_kernels._PREPARED[dynamics]) == MOST_KEPT
     kernel = find_kernel(dynamics, dynamics.parameters, dynamics.inputs, False)
     assert kernel is find_kernel(dynamics, dynamics.parameters, dynamics.inputs, False)

@@ -8,7 +8,7 @@ import pytest
 from mechanisms import bricard
 
 import kinode as kn
-from kinode.ode.runs.loop_run import NEAR_STEPS, LoopRun
+from kinode.ode.run import NEAR_STEPS, LoopRun
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.structure import loop_closure
 

@@ -8,7 +8,7 @@ import pytest
 
 import kinode as kn
 from kinode.simulation import run_length
-from kinode.simulation.chattering_laws import find_chattering
+from kinode.simulation.failures import find_chattering
 
 
 def sampled(period):

@@ -9,7 +9,7 @@ import pytest
 from networks import add_parts, circuit, pole, states_of, turning, two_links
 
 import kinode as kn
-from kinode.views.report.circuit_section import describe_circuit
+from kinode.report.derivation_section import describe_circuit
 
 FIVE = pole("voltage_source", "a", voltage=5.0)
 

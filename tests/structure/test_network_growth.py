@@ -6,7 +6,7 @@ import pytest
 from networks import circuit, pole
 
 from kinode.algebra.trace import count_operations
-from kinode.kernels import kernel_programs
+from kinode.kernels import kernel_traces
 from kinode.kernels.kernel_options import Kernel
 from kinode.structure.network_analysis import find_network
 from kinode.structure.topology import find_topology
@@ -77,7 +77,7 @@ def test_assembly_and_code_grow_linearly_to_500_components(make):
     sizes = (31, 125) if make in (coils, dividers) else (62, 250)  # one block of four rows a part takes its time
     topologies = [find_topology(make(n)) for n in sizes]
     outputs = []
-    calls = [count_calls(lambda t=t: outputs.append(kernel_programs.trace(t, Kernel("rate")))) for t in topologies]
+    calls = [count_calls(lambda t=t: outputs.append(kernel_traces.trace(t, Kernel("rate")))) for t in topologies]
     growth = len(topologies[1].system.elements) / len(topologies[0].system.elements)
     operations = [sum(count_operations(out).values()) for out in outputs]
     assert calls[1] <= 1.15 * growth * calls[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.structure import link_geometry
+from kinode.structure import tree as link_geometry
 from kinode.structure.topology import find_topology
 
 

@@ -6,8 +6,8 @@ import pytest
 from raw_requests import get_cookie
 from served_arm import PAGE, SECRET
 
-from kinode.studio.live_pages.server import Server, ServerLimits
-from kinode.studio.live_pages.session import Session
+from kinode.studio.server.session import Session
+from kinode.studio.server.web_server import Server, ServerLimits
 
 
 @pytest.fixture(scope="module")

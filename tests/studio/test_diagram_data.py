@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import simpson
 
 import kinode as kn
-from kinode.studio.diagram_data import MOST_COMPONENTS, diagram_data
+from kinode.player.diagram_data import MOST_COMPONENTS, diagram_data
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

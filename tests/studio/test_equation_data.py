@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.studio.equation_data import LONG, equation_data
+from kinode.player.equation_data import LONG, equation_data
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -7,7 +7,7 @@ from raw_requests import ask, ask_socket, frame, open_socket
 from served_arm import PAGE, ROUTES
 
 import kinode as kn
-from kinode.studio.live_pages.gate import MOST_TOKENS, Gate
+from kinode.studio.server.gate import MOST_TOKENS, Gate
 
 # -- who has a cookie is let in --------------------------------------------------------------------------------------
 

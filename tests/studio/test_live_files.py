@@ -10,11 +10,11 @@ import pytest
 from live_page import LivePage
 
 import kinode as kn
-from kinode.studio.diagram_data import diagram_data
-from kinode.studio.equation_data import equation_data
-from kinode.studio.live_pages.later_parts import LaterParts, find_later_parts
-from kinode.studio.live_pages.live_view import LiveView, serve_model, view_live
-from kinode.studio.live_pages.model_watch import find_named_files, find_stamp
+from kinode.player.diagram_data import diagram_data
+from kinode.player.equation_data import equation_data
+from kinode.studio.live.later_parts import LaterParts, find_later_parts
+from kinode.studio.live.live_view import LiveView, serve_model, view_live
+from kinode.studio.live.model_watch import find_named_files, find_stamp
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -100,7 +100,7 @@ def test_what_is_made_for_a_page_ends_with_it_and_with_its_model(cause, monkeypa
         ended.set()
         return LaterParts(None, None)
 
-    monkeypatch.setattr("kinode.studio.live_pages.shown_model.find_later_parts", make)
+    monkeypatch.setattr("kinode.studio.live.live_view.find_later_parts", make)
     system, more = kn.load(EXAMPLES / "pendulum.yaml"), kn.load(EXAMPLES / "double_pendulum.yaml")
     with LiveView(system, 1.0, player="") as view:
         with LivePage(view.server) as page:
@@ -114,7 +114,7 @@ def test_what_is_made_for_a_page_ends_with_it_and_with_its_model(cause, monkeypa
 
 
 def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
-    monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
+    monkeypatch.setattr("kinode.studio.live.live_view.find_player", lambda: "")
     run = kn.simulate(
         kn.load(EXAMPLES / "motor_axis.yaml"), 0.5, parameters={"ratio": 40.0}, start={"elbow.q": 0.25}, progress=False
     )
@@ -129,7 +129,7 @@ def test_a_run_shows_itself_live_with_its_values_start_and_end(monkeypatch):
 
 
 def test_the_command_serves_a_model_and_tells_what_is_wrong(model_file, monkeypatch):
-    monkeypatch.setattr("kinode.studio.live_pages.live_view.find_player", lambda: "")
+    monkeypatch.setattr("kinode.studio.live.live_view.find_player", lambda: "")
     opened, said = [], []
     monkeypatch.setattr("webbrowser.open", opened.append)  # which finds none
     monkeypatch.setattr(LiveView, "wait", lambda self, seconds=None: True)

@@ -7,9 +7,9 @@ import pytest
 from live_page import LivePage
 
 import kinode as kn
-from kinode.studio.live_pages import response_pushes
-from kinode.studio.live_pages.live_view import LiveView
-from kinode.tasks.batches.response_curve import response_curve
+from kinode.studies.batch import response_curve
+from kinode.studio.live import response_curves
+from kinode.studio.live.live_view import LiveView
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SINGLE = 3e-7  # rounding to float32, twice: in the page's numbers and in a sum
@@ -346,7 +346,7 @@ def test_a_response_curve_is_that_of_single_runs(open_page, name):
 
 
 def test_a_new_curve_takes_the_place_of_the_old_and_curves_pause_for_runs(views, open_page, monkeypatch):
-    monkeypatch.setattr(response_pushes, "QUIET", 60.0)  # however long an answer takes
+    monkeypatch.setattr(response_curves, "QUIET", 60.0)  # however long an answer takes
     page, opened, _ = open_page("excavator")
     fields = {"name": "bucket.mass", "low": 300.0, "high": 900.0, "of": opened["live"]["responseOf"], "points": 257}
     page.ask("response", **fields)
@@ -357,7 +357,7 @@ def test_a_new_curve_takes_the_place_of_the_old_and_curves_pause_for_runs(views,
         page.ask("set")
     assert len([x for x, _ in page.pushed[seen:] if x["kind"] == "response"]) <= 1  # the run that was under way
     page.ask("response", **{**fields, "points": 3})
-    monkeypatch.setattr(response_pushes, "QUIET", 0.1)
+    monkeypatch.setattr(response_curves, "QUIET", 0.1)
     page.ask("set")
     header, _ = page.wait_for("response", lambda x: x["complete"])
     assert header["points"] == 3

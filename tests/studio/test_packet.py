@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.studio.packet import (
+from kinode.player.packet import (
     PacketError,
     decode_series,
     encode_series,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.studio.packet import read_packet
-from kinode.studio.player_file import BODY_SIZE, RUN_SIZE, pack
-from kinode.studio.run_document import LEFT_OUT, run_document
+from kinode.player.packet import read_packet
+from kinode.player.player_file import BODY_SIZE, RUN_SIZE, pack
+from kinode.player.run_document import LEFT_OUT, run_document
 
 
 @pytest.fixture(scope="module")

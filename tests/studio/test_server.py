@@ -26,9 +26,8 @@ from raw_requests import (
 from served_arm import ROUTES, SECRET
 
 import kinode as kn
-from kinode.studio.live_pages.served_files import page
-from kinode.studio.live_pages.server import Server, ServerLimits, serve
-from kinode.studio.live_pages.session import Session
+from kinode.studio.server.session import Session
+from kinode.studio.server.web_server import Server, ServerLimits, page, serve
 
 # -- paths -----------------------------------------------------------------------------------------------------------
 
@@ -316,8 +315,8 @@ def test_a_server_that_never_started_ends_too():
 def test_ctrl_c_ends_it():
     code = """
         import os, signal, socket, sys, threading, time
-        from kinode.studio.live_pages.server import serve
-        from kinode.studio.live_pages.session import Session
+        from kinode.studio.server.web_server import serve
+        from kinode.studio.server.session import Session
         signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs are born deaf to it
         server = serve(Session(), {"/": "x"})
         idle = socket.create_connection(("127.0.0.1", server.port))

@@ -11,8 +11,7 @@ from page_wire import SECONDS, Slow, play
 
 import kinode as kn
 from kinode.errors import Gap
-from kinode.studio.live_pages.message import describe_error
-from kinode.studio.live_pages.session import Session
+from kinode.studio.server.session import Session, describe_error
 
 # -- answers --------------------------------------------------------------------------------------------------------
 

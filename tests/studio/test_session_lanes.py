@@ -4,7 +4,7 @@ import threading
 
 from page_wire import SECONDS, play
 
-from kinode.studio.live_pages.session import Session
+from kinode.studio.server.session import Session
 
 
 def test_requests_of_a_lane_are_all_answered_in_order():
@@ -30,7 +30,7 @@ def test_requests_of_a_lane_are_all_answered_in_order():
 
 
 def test_a_lane_that_is_full_says_so(monkeypatch):
-    monkeypatch.setattr("kinode.studio.live_pages.session.MOST_WAITING", 2)
+    monkeypatch.setattr("kinode.studio.server.session.MOST_WAITING", 2)
     session, gate = Session(), threading.Event()
     session.handle("edit", lambda job: gate.wait(SECONDS) and {}, lane="text")
 

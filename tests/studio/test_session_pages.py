@@ -12,9 +12,9 @@ from raw_requests import frame, get_cookie, open_socket, upgrade
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from kinode.studio.live_pages.server import serve
-from kinode.studio.live_pages.session import MOST_PUSHES, Session
-from kinode.studio.packet import read_packet
+from kinode.player.packet import read_packet
+from kinode.studio.server.session import MOST_PUSHES, Session
+from kinode.studio.server.web_server import serve
 
 # -- pushes ---------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from web_fixtures import FOLDER, LED, ROOT, ROUTED, STATES, WAYPOINTS, rotor_fixture, routed_circuit
 
-from kinode.studio.packet import read_packet
+from kinode.player.packet import read_packet
 
 
 def test_the_rotor_is_as_stored():

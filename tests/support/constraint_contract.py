@@ -15,9 +15,9 @@ import kinode as kn
 from kinode.formats.yaml_files import dumps, loads
 from kinode.model.constraints.constraint import CONSTRAINTS, POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.multibody.restraints import loop_constraints
+from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 MOTION = "0.3 + 0.7*t + 0.2*t^2"

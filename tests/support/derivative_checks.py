@@ -12,12 +12,12 @@ import numpy as np
 
 from kinode.algebra.trace import Tape, replay
 from kinode.jit.program import Program, interpret
-from kinode.kernels.derivatives.derived_values import find_values
-from kinode.kernels.derivatives.request_sizes import count_columns
+from kinode.kernels.derivatives.derivative_outputs import find_values
+from kinode.kernels.derivatives.derivative_words import count_columns
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
-from kinode.kernels.kernel_programs import make_program
+from kinode.kernels.kernel_traces import make_program
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 STEP = 1e-3  # of differences of fourth order: their error is of the order of 1e-12 and of rounding / STEP

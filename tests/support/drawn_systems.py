@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from joint_contract import needed_fields
 
 import kinode as kn
-from kinode.model.base.visuals import Visual
+from kinode.model.base.bodies import Visual
 from kinode.model.joints.joint import JOINTS
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False)

@@ -18,7 +18,7 @@ from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import cross
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
 
 AERODYNAMIC = {

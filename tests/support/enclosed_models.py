@@ -7,7 +7,7 @@ import numpy as np
 from kinode.formulations.formulation_table import InstantValues
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 
 def drawn_state(system, seed):

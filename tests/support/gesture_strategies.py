@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kinode.formats.editing.model_draft import ModelDraft
+from kinode.editing.draft import ModelDraft
 
 PASTED = (
     "elements:\n  r: {kind: resistor, plus: a, minus: gnd, resistance: 1}\n", "bodies: {b: {mass: 1}}", "x", "[1, 2]",

@@ -17,7 +17,7 @@ import kinode as kn
 from kinode.algebra.scalars import rate, value_and_rate
 from kinode.algebra.spatial import rotation_from_quaternion, skew
 from kinode.model.joints.joint import JOINTS
-from kinode.structure.reversed_joint import Reversed
+from kinode.structure.tree import Reversed
 
 EXACT = 1e-12  # a few dozen operations on numbers of the order of 1
 SEEDS = range(3)

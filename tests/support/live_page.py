@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from raw_requests import get_cookie
 from websockets.sync.client import connect
 
-from kinode.studio.packet import read_packet
+from kinode.player.packet import read_packet
 
 SECONDS = 180  # no wait lasts longer
 

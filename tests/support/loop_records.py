@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from kinode.jit.pointers import Floats, Ints, Struct, struct
+from kinode.jit.loop.memory import Floats, Ints, Struct, struct
 
 
 @struct

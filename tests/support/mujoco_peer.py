@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 import kinode as kn
-from kinode.importers.mjcf_names import MjcfNames
+from kinode.importers.robot_names import MjcfNames
 
 FREE, BALL = 0, 1
 NUDGE = 1e-6  # s: step of the difference that gives the rate of a Jacobian

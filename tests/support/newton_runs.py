@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from rates import robertson
 
-from kinode.jit.pointers import floats_of
-from kinode.ode.loops.implicit import shifted_equations, structure_analysis
+from kinode.jit.loop.memory import floats_of
+from kinode.ode.loops import jacobian_structure, newton_matrices
 from kinode.ode.newton_setup import set_newton
 from kinode.ode.radau_table import radau
-from kinode.ode.runs.loop_run import LoopRun
+from kinode.ode.run import LoopRun
 
 STEP = 0.01
 
@@ -21,22 +21,22 @@ def prepared(jacobian):
     set_newton(run, robertson(), radau(), 1e-8)
     run.matrix = np.ascontiguousarray(jacobian.T).ravel()
     run.memory.newton.jacobian = floats_of(run.matrix)
-    structure_analysis.note_pattern(run.memory)
-    shifted_equations.gather_blocks(run.memory)
+    jacobian_structure.note_pattern(run.memory)
+    newton_matrices.gather_blocks(run.memory)
     return run
 
 
 def assert_solves(run, jacobian):
     """Solutions of all three matrices."""
     random, table, n = np.random.default_rng(7), radau(), len(jacobian)
-    assert shifted_equations.factor_shifted(run.memory, STEP)
+    assert newton_matrices.factor_shifted(run.memory, STEP)
     b, d = random.normal(size=n), random.normal(size=n)
     x = b.copy()
-    shifted_equations.solve_shifted(run.memory, floats_of(x))
+    newton_matrices.solve_shifted(run.memory, floats_of(x))
     assert table.eigenvalues[0] * x - STEP * jacobian @ x == pytest.approx(b, abs=1e-8)
     for pair in range(2):
         x, y = b.copy(), d.copy()
-        shifted_equations.solve_pair(run.memory, pair, floats_of(x), floats_of(y))
+        newton_matrices.solve_pair(run.memory, pair, floats_of(x), floats_of(y))
         shift = complex(*table.eigenvalues[1 + 2 * pair : 3 + 2 * pair])
         left = shift * (x + 1j * y) - STEP * jacobian @ (x + 1j * y)
         assert np.abs(left - (b + 1j * d)).max() < 1e-8

@@ -5,7 +5,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from kinode.studio.packet import read_packet
+from kinode.player.packet import read_packet
 
 SECONDS = 180  # no wait of a test lasts longer
 

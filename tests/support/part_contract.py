@@ -15,8 +15,8 @@ import kinode as kn
 from kinode.expressions.equation_parser import find_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import ELEMENTS
+from kinode.model.network.domain import DOMAINS
 from kinode.model.network.friction_parts import FrictionPart
-from kinode.model.network.part import DOMAINS
 
 EXACT = 1e-10  # rounding of some ten operations on powers of the order of 1 to 100
 SEEDS = range(5)

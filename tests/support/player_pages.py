@@ -11,7 +11,7 @@ from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from pathlib import Path
 
 import kinode as kn
-from kinode.studio.films.chromium import find_chromium
+from kinode.player.film import find_chromium
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from kinode.jit.llvm_code import compile_text
+from kinode.jit.loop.memory import Floats as F
+from kinode.jit.loop.translator import translate
 from kinode.jit.machine_code import load_object
-from kinode.jit.pointers import Floats as F
-from kinode.jit.translator import translate
 from kinode.ode.kernel_spec import KernelSpec
 
 _KEPT: list[Any] = []

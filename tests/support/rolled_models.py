@@ -5,8 +5,8 @@ from mechanisms import ring
 
 import kinode as kn
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import choose_rows
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 KINDS = ("revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "spherical", "free", "driven")

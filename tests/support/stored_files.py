@@ -21,9 +21,9 @@ import numpy as np
 
 import kinode as kn
 from kinode.ode.method_table import METHODS
-from kinode.studio.player_file import pack_bytes
-from kinode.studio.view import make_documents
-from kinode.tasks.studies.study_store import StudyStore
+from kinode.player.player_file import pack_bytes
+from kinode.player.run_document import make_documents
+from kinode.studies.store import StudyStore
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -126,7 +126,7 @@ def make_study(name, **more):
 
 def small_chunks():
     """Studies in chunks of two runs."""
-    return patch("kinode.tasks.studies.study_making.MOST_OF_CHUNK", 2)
+    return patch("kinode.studies.engines.MOST_OF_CHUNK", 2)
 
 
 def interrupted():

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from steady_spots import drag, find_middle, leaving
 
-from kinode.studio.drawing.studio_view import StudioView
+from kinode.studio.editor.studio_view import StudioView
 
 READY = "() => globalThis.kinodeStudio?.text"
 # All that was typed is sent, answered, checked and drawn with its links; while the text cannot be read the inside of a

@@ -12,8 +12,8 @@ import zlib
 from pathlib import Path
 
 import kinode as kn
-from kinode.studio.view import make_documents
-from kinode.views.diagram.box_extents import words_at
+from kinode.player.run_document import make_documents
+from kinode.views.diagram.box_geometry import words_at
 from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.diagram.circuit_layout import Layout
 from kinode.views.diagram.link_routing import Router, port_point

@@ -13,7 +13,7 @@ from sympy import Symbol, cos, sin
 
 import kinode as kn
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 
 def solve_bodies(derived, t, q, u, z):

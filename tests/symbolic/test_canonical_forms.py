@@ -9,9 +9,9 @@ import pytest
 import sympy
 
 import kinode as kn
-from kinode.algebra.normal_form import Harmonic, taking_roots
-from kinode.symbolic.canonical_forms.hamilton_equations import adjugate
-from kinode.symbolic.roots.squared_roots import polynomial_root
+from kinode.symbolic.hamilton_equations import adjugate
+from kinode.symbolic.normal_form import Harmonic, taking_roots
+from kinode.symbolic.square_roots import polynomial_root
 from known.elastic import EXAMPLES
 
 

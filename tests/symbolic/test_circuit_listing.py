@@ -13,7 +13,7 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 from known import circuit as known
 from known.test_circuit import manipulator
 from model.constraints.test_constraint_kinds import EXAMPLES as CONSTRAINT_EXAMPLES

@@ -17,16 +17,15 @@ from hypothesis import strategies as st
 from strategies import plans, topology_of
 
 import kinode as kn
-from kinode.algebra.normal_form import TooLongError
 from kinode.algebra.trace import Tape
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.symbolic.elimination_forms.elimination_trace import EliminationTrace
-from kinode.symbolic.elimination_forms.elimination_values import evaluate_trace
-from kinode.symbolic.elimination_forms.euler_charts import CHARTS, find_chart
-from kinode.tasks.verify_states import random_state
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.symbolic.elimination_printed import evaluate_trace
+from kinode.symbolic.elimination_trace import CHARTS, EliminationTrace, find_chart
+from kinode.symbolic.normal_form import TooLongError
+from kinode.tasks.verify import random_state
 from known.elastic import EXAMPLES
 
 PLANE = ["Vx_pendulum", "Vy_pendulum", "wz_pendulum", "Vx_slider", "Vy_slider"]
@@ -265,7 +264,7 @@ def test_what_is_too_long_for_an_inverse_is_printed_without_it(monkeypatch):
         raise TooLongError
 
     sheet = kn.equations(kn.load("examples/elastic_system.yaml"), "newton_euler").elimination.reduced
-    monkeypatch.setattr("kinode.symbolic.elimination_forms.elimination_matrices.inverse", too_long)
+    monkeypatch.setattr("kinode.symbolic.elimination_matrices.inverse", too_long)
     with pytest.raises(kn.Error, match="written out"):
         _ = sheet.B1
     assert "M, 6 x 6" in sheet.text() and "B1 = " not in sheet.text()

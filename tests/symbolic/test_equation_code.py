@@ -16,7 +16,7 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 
 def run_c(text: str, arrays: dict) -> dict:

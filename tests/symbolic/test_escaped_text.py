@@ -13,8 +13,9 @@ from hostile_words import HARMLESS, HOSTILE, TEXTS, accepted, equations, explana
 from hypothesis import example, given, settings
 
 import kinode as kn
-from kinode.symbolic.escaped_text import LATEX, comment, docstring, latex_text
+from kinode.sheets.text import LATEX, latex_text
 from kinode.symbolic.notation import RESERVED_WORDS
+from kinode.symbolic.source_code import comment, docstring
 
 COMPILER = shutil.which("cc")
 

@@ -11,7 +11,7 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.symbolic import notation
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 EXAMPLES = "examples"
 

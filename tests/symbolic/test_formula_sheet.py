@@ -5,23 +5,24 @@ import xml.dom.minidom
 import numpy as np
 import pytest
 
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection
-from kinode.symbolic.formulas.indices import Index, IndexCondition, IndexSet
-from kinode.symbolic.formulas.term_values import TermValues
-from kinode.symbolic.formulas.typefaces import LATEX, MATHML, PLAIN
-from kinode.symbolic.formulas.typeset import written
-from kinode.symbolic.formulas.vector_terms import (
+from kinode.sheets.sheet import FormulaSheet, SheetSection
+from kinode.sheets.terms import (
     Call,
     Cases,
     Definition,
     Family,
     Grid,
+    Index,
+    IndexCondition,
+    IndexSet,
     Norm,
     Number,
     Quotient,
     Skew,
     SumOver,
 )
+from kinode.sheets.typeset import LATEX, MATHML, PLAIN, written
+from kinode.sheets.values import TermValues
 
 T = Family("T", "{0}({1})", rank=1, unit="m", words="quasi-base vector")
 e, C, O, v = (Family(letter, "{0}", rank=1) for letter in ("e", "C", "O", "v"))

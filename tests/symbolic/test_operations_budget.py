@@ -11,12 +11,12 @@ import sympy
 from budget_models import PUSHING, random_system
 
 import kinode as kn
-from kinode.algebra.normal_form import budget
 from kinode.model.base.element import ELEMENTS
-from kinode.symbolic.equations_of_motion import BUDGET
+from kinode.symbolic.equations import BUDGET
+from kinode.symbolic.normal_form import budget
 from kinode.symbolic.printed_equations import LARGEST_BUDGET
 from kinode.symbolic.quotients import QuotientReader
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 CHECKS = 200_000  # operations that looking for zeros in all motions may take besides, in newton_euler
 MOST_CALLS = 10_000_000

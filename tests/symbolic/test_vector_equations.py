@@ -12,12 +12,10 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.symbolic.formulas.indices import Index
-from kinode.symbolic.formulas.typefaces import PLAIN
-from kinode.symbolic.formulas.typeset import written
-from kinode.symbolic.formulas.vector_terms import IndexedSymbol
-from kinode.tasks.verify_states import random_state
+from kinode.sheets.terms import Index, IndexedSymbol
+from kinode.sheets.typeset import PLAIN, written
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.tasks.verify import random_state
 from known.joint_reactions import BASE, HINGES, MASS_MOMENTS, REACTIONS, ROTATORS, SLIDE, U_DOT, Q, U
 
 METHODS = ("quasi_base", "rotators")

@@ -7,8 +7,8 @@ import xarray
 from example_counts import is_fixed
 
 import kinode as kn
-from kinode.tasks.fits.fit_problem import FitProblem
-from kinode.tasks.fits.measured_records import read_channel, read_records
+from kinode.studies.fits.fit_problem import FitProblem
+from kinode.studies.fits.measured_records import read_channel, read_records
 
 EVERY_RUN_SEEDS = 5  # of fits with events; the intervals of so few hold the true value in 80 % at least
 

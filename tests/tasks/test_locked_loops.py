@@ -6,8 +6,8 @@ import pytest
 import kinode as kn
 import loop_models as models
 from kinode.cli.terminal_tables import print_run
-from kinode.tasks.locking.locked_loops import FreeingChange, describe_locks
-from kinode.views.report.model_section import describe_events
+from kinode.report.model_section import describe_events
+from kinode.tasks.loop_locking import FreeingChange, describe_locks
 
 BENT = """kinode: 1
 name: bent

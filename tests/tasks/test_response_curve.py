@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.tasks.batches.response_curve import response_curve, start_response_curve
-from kinode.tasks.batches.run_many import refined_order
+from kinode.studies.batch import refined_order, response_curve, start_response_curve
 
 
 def driven(damping=0.4) -> kn.System:

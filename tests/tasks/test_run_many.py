@@ -17,8 +17,8 @@ from kinode.ode import compiled_loops
 from kinode.ode.integrate import integrate
 from kinode.simulation.solver import Options, Solver
 from kinode.structure.loop_closure import rows_serve
-from kinode.tasks.batches import run_rows
-from kinode.tasks.batches.run_many import refined_order, run_many
+from kinode.studies import run_rows
+from kinode.studies.batch import refined_order, run_many
 
 # Model, what varies, how far it runs, what is kept: trees with loads, events, loops, circuits, fixed steps and BDF.
 CASES = {

@@ -3,7 +3,7 @@
 import pytest
 
 import kinode as kn
-from kinode.tasks.stability import Stability
+from kinode.tasks.linearize import Stability
 
 
 def wheel(com=0.0, **fields):

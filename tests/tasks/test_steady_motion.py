@@ -9,7 +9,7 @@ import pytest
 
 import kinode as kn
 from kinode.algebra.spatial import rotation_from_quaternion
-from kinode.tasks.vibrations.mode_shapes import mode_shapes
+from kinode.tasks.mode_shapes import mode_shapes
 
 G = 9.81
 

@@ -13,7 +13,7 @@ import pytest
 from own_process import in_own_process
 
 import kinode as kn
-from kinode.jit.python_calls import step_function
+from kinode.jit import step_function
 from kinode.ode import compiled_loops
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,7 +200,7 @@ def test_reset_repeats_to_the_last_bit():
 
 
 def test_laws_of_time_break_beyond_the_first_horizon(monkeypatch):
-    monkeypatch.setattr("kinode.tasks.real_time.stepper.FIRST_INTERVALS", 10)
+    monkeypatch.setattr("kinode.tasks.stepper.FIRST_INTERVALS", 10)
     system = kn.System("pulses", gravity=(0, 0, 0))
     system.prismatic("rail", system.world, system.body("block", mass=1), effort="where(mod(5*t, 1) < 0.333, 1, 0)")
     dynamics = kn.compile(system)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.tasks.vibrations.mode_shapes import mode_shapes
-from kinode.tasks.vibrations.root_locus import root_locus
+from kinode.tasks.mode_shapes import mode_shapes, root_locus
 
 G = 9.81
 

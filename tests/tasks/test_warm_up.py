@@ -4,12 +4,12 @@ import subprocess
 import sys
 
 import kinode as kn
-from kinode.tasks.warm_up import warm_up
+from kinode.tasks.simulate import warm_up
 
 AFTER = """
 import sys
 import kinode as kn
-from kinode.tasks.warm_up import warm_up
+from kinode.tasks.simulate import warm_up
 system = kn.load("examples/double_pendulum.yaml")
 {warm}
 before = set(sys.modules)
@@ -26,7 +26,7 @@ def imported(warm):
 
 
 def test_a_run_after_it_imports_nothing():
-    assert "kinode.dynamics.named_quantities" in imported("")
+    assert "kinode.dynamics.reactions.joint_reactions" in imported("")
     assert imported("warm_up()") == []
 
 

@@ -12,7 +12,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.base.symbols import find_symbol, symbol_of
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
-from kinode.views.diagram.box_extents import words_at
+from kinode.views.diagram.box_geometry import words_at
 from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.diagram.circuit_layout import Layout
 from kinode.views.diagram.link_routing import Router, port_point

@@ -7,10 +7,8 @@ import pytest
 
 import kinode as kn
 from kinode.hooks import hook
-from kinode.views.mechanism.building_steps import ChartShape
-from kinode.views.mechanism.clear_space import crossing
-from kinode.views.mechanism.flow_chart import FlowChart, draw_chart
-from kinode.views.mechanism.paper_sketch import LINE_HEIGHT, line_width
+from kinode.views.mechanism.flow_chart import ChartShape, FlowChart, draw_chart
+from kinode.views.mechanism.paper_sketch import LINE_HEIGHT, crossing, line_width
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.load_summary import find_wrenches
+from kinode.report.causes_section import describe_causes
+from kinode.results.joint_loads import find_wrenches
 from kinode.views.plots.load_plots import draw_causes
-from kinode.views.report.causes_section import describe_causes
 from kinode.views.style import new_figure
 
 

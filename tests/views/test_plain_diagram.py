@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.model.network.domains.domain import DOMAINS
-from kinode.views.diagram.plain_diagram import kind_ports
+from kinode.model.network.domain import DOMAINS
+from kinode.views.diagram.circuit_diagram import kind_ports
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.algebra.normal_form import budget
-from kinode.ode.ending import Ending, EndKind
-from kinode.results.load_summary import compute_loads, find_wrenches
-from kinode.symbolic.equations_of_motion import PAGE_BUDGET
-from kinode.views.report.equations_section import describe_equations
-from kinode.views.report.html_report import compose, report
+from kinode.ode.endings import Ending, EndKind
+from kinode.report.derivation_section import describe_equations
+from kinode.report.run_report import compose, report
+from kinode.results.joint_loads import compute_loads, find_wrenches
+from kinode.symbolic.equations import PAGE_BUDGET
+from kinode.symbolic.normal_form import budget
 
 SECTIONS = [
     "Mechanism",
@@ -172,7 +172,7 @@ def test_equations_are_typeset_without_help(arm_run):
     """MathML of small models: well-formed, accents for rates; nothing for what would be long."""
     from xml.etree import ElementTree
 
-    from kinode.views.report.equations_section import describe_equations
+    from kinode.report.derivation_section import describe_equations
 
     shown = describe_equations(arm_run.system)
     page = ElementTree.fromstring(f"<body>{shown}</body>")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.load_summary import compute_loads
-from kinode.results.peak_mean_rms import measure
+from kinode.results.joint_loads import compute_loads
+from kinode.results.run_quantities import measure
 from kinode.views.plots.mode_strips import find_strips
 from kinode.views.plots.time_plots import PlotLine, common_start, draw_lines, make_room, plot, plot_loads
 from kinode.views.style import find_prefix, number, pretty_unit, small_axes, style, thin, tick
@@ -63,7 +63,7 @@ def test_drawing_needs_no_screen_and_leaves_no_settings(arm_run, tmp_path):
 def test_importing_plots_imports_no_matplotlib():
     import subprocess
 
-    views = "kinode.views.plots.time_plots, kinode.views.report.html_report"
+    views = "kinode.views.plots.time_plots, kinode.report.run_report"
     code = f"import sys, {views}; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -9,7 +9,7 @@ from example_choice import examples_for
 from PIL import Image
 
 import kinode as kn
-from kinode.views.mechanism.clear_space import crossing
+from kinode.views.mechanism.paper_sketch import crossing
 from kinode.views.mechanism.scheme_tiers import SchemeTiers, drive_table, tier_table
 from kinode.views.mechanism.vector_scheme import Scheme, draw_scheme
 from kinode.views.style import style

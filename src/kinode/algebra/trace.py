@@ -38,7 +38,7 @@ class Traced:
         self.op = op
         self.args = args
         self.index = index
-        self.key = 0  # tells what it computes, whatever its tape; zero if not known yet (fused_products.py)
+        self.key = 0  # tells what it computes, whatever its tape; zero if not known yet (jit/program_walk.py)
         self.opposite: Traced | None = None
 
     def __add__(self, other: Scalar) -> Scalar:

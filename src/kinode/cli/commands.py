@@ -11,16 +11,11 @@ from typing import Annotated
 
 import typer
 
-from kinode.cli.circuit_command import circuit
-from kinode.cli.comparison_command import diff
-from kinode.cli.derivation_commands import equations, explain, show
-from kinode.cli.export_command import export
-from kinode.cli.identify_command import identify
-from kinode.cli.package_commands import bench, examples, schema
-from kinode.cli.run_commands import balance, reactions, run, verify
-from kinode.cli.studio_command import studio
-from kinode.cli.sweep_command import sweep
-from kinode.cli.view_command import view
+from kinode.cli.derivation_commands import circuit, equations, explain, show
+from kinode.cli.exchange_commands import bench, diff, examples, export, schema
+from kinode.cli.load_commands import balance, reactions
+from kinode.cli.run_commands import identify, run, sweep, verify
+from kinode.cli.view_commands import studio, view
 from kinode.version import __version__
 
 INTRO = """From the description of a mechanism to its motion and the loads in its joints.

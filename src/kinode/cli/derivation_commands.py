@@ -1,4 +1,4 @@
-"""The commands that show what a model is: equations, explain, show."""
+"""The commands that show what a model is: equations, explain, show, and circuit, the list of its components."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from kinode.cli.options import (
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+    from kinode.symbolic.circuit.whole_circuit import Circuit
     from kinode.symbolic.explanation import Explanation
+
 
 MOST_PARTS = 100  # of an elimination, each with a budget of its own
 
@@ -75,8 +77,8 @@ def equations(
     kinode equations asymmetric_shell.yaml --frame aero
     """
     from kinode.cli.terminal_tables import console
-    from kinode.symbolic.equations_of_motion import equations as derive
-    from kinode.symbolic.equations_of_motion import find_elimination
+    from kinode.symbolic.equations import equations as derive
+    from kinode.symbolic.equations import find_elimination
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
     system = load_model(model, base, trust, argument, package)
@@ -102,8 +104,8 @@ def equations(
 @contextmanager
 def counting_operations() -> Iterator[None]:
     """A line on a terminal that counts the operations of what is written out, where it takes longer than a second."""
-    from kinode.algebra.normal_form import budget
     from kinode.simulation.progress_bar import Progress
+    from kinode.symbolic.normal_form import budget
     from kinode.symbolic.printed_equations import LARGEST_BUDGET
 
     most = MOST_PARTS * LARGEST_BUDGET
@@ -114,8 +116,8 @@ def counting_operations() -> Iterator[None]:
 
 def print_values(derived: object, width: int) -> None:
     """The values of all symbols of reactions in vectors, or of the matrices of an elimination, at the start."""
-    from kinode.symbolic.elimination_forms.elimination_matrices import EliminationMatrices
-    from kinode.symbolic.vector_sheets.vector_equations import VectorEquations
+    from kinode.symbolic.elimination_matrices import EliminationMatrices
+    from kinode.symbolic.vectors.vector_equations import VectorEquations
 
     if isinstance(derived, EliminationMatrices):
         typer.echo(f"\nValues at the start, {derived.at().text(width)}")
@@ -242,7 +244,7 @@ def show(
     kinode show pendulum.yaml --text
     kinode show four_bar.yaml --numbers --scalar
     """
-    from kinode.tasks.locking.locked_loops import describe_locks
+    from kinode.tasks.loop_locking import describe_locks
     from kinode.tasks.operating_space import operating_space
     from kinode.views.diagram.circuit_diagram import WIDTH, diagram
 
@@ -263,3 +265,74 @@ def show(
         typer.echo(str(space))
         for words in describe_locks(system):
             typer.echo(words)
+
+
+@reporting_errors
+def circuit(
+    model: Model,
+    basis: Annotated[str, typer.Option(metavar="AXES", help="body: axes of each body; global: world axes.")] = "body",
+    kinematic: Annotated[bool, typer.Option("--kinematic", help="Equations of the kinematic problem alone.")] = False,
+    scalar: Annotated[bool, typer.Option("--scalar", help="Take vector links apart into scalar ones.")] = False,
+    incidence: Annotated[
+        bool, typer.Option("--incidence", help="Print branches with the nodes at their ends.")
+    ] = False,
+    values: Annotated[bool, typer.Option("--values", help="Print every link variable at the start.")] = False,
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole circuit as JSON.")] = None,
+    base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
+    debug: Debug = False,
+) -> None:
+    """List the component circuit of a model.
+
+    Components by role, nodes, branches, every equation of the whole network in
+    link variables, how often it is differentiated and what it is solved for.
+    Files are written in place of printing.
+
+    \b
+    kinode circuit motor_axis.yaml
+    kinode circuit four_bar.yaml --values
+    kinode circuit pendulum.yaml --scalar
+    kinode circuit motor_axis.yaml --json circuit.json --latex circuit.tex
+    """
+    from kinode.cli.terminal_tables import console
+    from kinode.symbolic.circuit.whole_circuit import circuit as derive
+
+    listing = derive(load_model(model, base, trust, argument, package), basis, "kinematic" if kinematic else "dynamic")
+    shown = listing.scalar() if scalar else listing
+    if latex is not None:
+        write_text(latex, shown.latex(document=True))
+        typer.echo(f"wrote {latex}")
+    if json is not None:
+        listing.to_json(json)
+        typer.echo(f"wrote {json}")
+    if latex is not None or json is not None:
+        return
+    width = max(console().width, 40)
+    if incidence:
+        head, rows = listing.incidence.table()
+        widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+        for row in (head, *rows):
+            typer.echo("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())
+    elif values:
+        _print_values(listing, width)
+    else:
+        typer.echo(shown.text(width))
+
+
+def _print_values(listing: Circuit, width: int) -> None:
+    """Every variable with its value and unit, and how well equations and Tellegen's sum hold."""
+    now = listing.evaluate()
+    rows = [(name, "  ".join(f"{x + 0.0:.6g}" for x in now[name]), v.unit) for name, v in listing.variables.items()]
+    widths = [max(len(row[k]) for row in rows) for k in range(2)]
+    for name, numbers, unit in rows:
+        wide = f"{name:<{widths[0]}}  {numbers:<{widths[1]}}  {unit}"
+        close = f"{name}  {numbers}  {unit}"
+        typer.echo(
+            wide if sum(widths) + 12 <= width else close if len(close) <= width else f"{name}\n    {numbers}  {unit}"
+        )
+    size, row = now.worst
+    typer.echo(f"equations hold to {size:.1e} ({row})")
+    typer.echo(f"sum of potential times flow {now.tellegen:.1e} W")

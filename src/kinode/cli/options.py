@@ -167,7 +167,7 @@ def load_model(
     from kinode.model.system import System
 
     if not model.exists():
-        from kinode.studio.example_files import find_examples
+        from kinode.example_files import find_examples
 
         known = {path.stem: path for path in find_examples()}
         hint = f"; kinode examples {model.stem} --copy . writes the example of that name" if model.stem in known else ""
@@ -239,7 +239,7 @@ def input_pairs(system: System, texts: list[str] | None, time: str | None = None
     for name, text in values.items():
         course = _COLUMN.fullmatch(text)
         if course is not None:
-            from kinode.tasks.fits.measured_records import read_course_of, read_record
+            from kinode.studies.fits.measured_records import read_course_of, read_record
 
             values[name] = read_course_of(system, name, read_record(course[1], time=time), course[2])
     return values
@@ -263,7 +263,7 @@ def write_files(
     """
     files = []
     if report is not None:
-        from kinode.views.report.html_report import report as write_report
+        from kinode.report.run_report import report as write_report
 
         files.append(write_report(trajectory, report, equations=equations))
     if save is not None:

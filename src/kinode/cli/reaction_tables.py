@@ -14,10 +14,9 @@ from rich.text import Text
 from kinode.cli.terminal_tables import MOST_ROWS, console, make_table
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
-from kinode.results.joint_loads import reactions
-from kinode.results.load_summary import describe_left_out, find_wrenches, is_negligible
-from kinode.results.peak_mean_rms import Measure, measure
-from kinode.results.reaction_causes import Causes, causes_or_bodies
+from kinode.results.causes import Causes, causes_or_bodies
+from kinode.results.joint_loads import describe_left_out, find_wrenches, is_negligible, reactions
+from kinode.results.run_quantities import Measure, measure
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:

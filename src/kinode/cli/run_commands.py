@@ -1,4 +1,4 @@
-"""The commands that simulate or compare: run, verify, reactions, balance."""
+"""The commands that make runs of a model: run, verify, sweep, identify."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from kinode.cli.options import (
     Method,
     Model,
     NoEquations,
-    ReactionPart,
     Step,
     TimeColumn,
     Trust,
@@ -34,7 +33,7 @@ from kinode.cli.options import (
     say_stopped,
     write_files,
 )
-from kinode.errors import GuessWarning, RunWarning, SimulationError
+from kinode.errors import ArgumentError, GuessWarning, RunWarning, SimulationError
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -88,8 +87,7 @@ def run(
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
     kinode run axis.yaml --input 'voltage=log.csv:u_V V' --show axis.q
     """
-    from kinode.model.quantity_expressions import find_expression
-    from kinode.model.quantity_names import find_quantity
+    from kinode.model.quantities import find_expression, find_quantity
 
     system = load_model(model, base, trust, argument, package)
     if not quiet:
@@ -165,7 +163,7 @@ def verify(
     kinode verify arm.urdf --states 20
     """
     from kinode.cli.terminal_tables import print_verification
-    from kinode.tasks.locking.locked_loops import describe_locks
+    from kinode.tasks.loop_locking import describe_locks
     from kinode.tasks.verify import verify as compare
 
     system = load_model(model, base, trust, argument, package)
@@ -177,107 +175,167 @@ def verify(
         raise typer.Exit(1)
 
 
+DEFAULT_KEEP = "reaction.force|peak"
+
+
 @reporting_errors
-def reactions(
+def sweep(
     model: Model,
-    joint: Annotated[str | None, typer.Option(metavar="NAME", help="Which joint; without it a summary of all.")] = None,
-    part: Annotated[
-        ReactionPart, typer.Option(help="The part that bearings, spectrum and plot show.")
-    ] = ReactionPart.kinetic,
-    causes: Annotated[bool, typer.Option("--causes", help="Who loads the joint: by cause, or by body.")] = False,
-    bearings: Annotated[
-        str | None, typer.Option(metavar="Z1,Z2", help="Two bearings at these places on the axis.")
+    over: Annotated[list[str], typer.Option("--over", metavar="NAME=VALUES", help="What varies; see below.")],
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="What is kept; else the peak force of each joint.")
     ] = None,
-    frequency: Annotated[
-        str | None, typer.Option(metavar="FREQ", help="A natural frequency: is it excited?")
-    ] = None,
-    hold: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Joints that support closed loops.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
-    samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    design: Annotated[str | None, typer.Option(help="grid, rows, random, latin or sobol.")] = None,
+    n: Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="How many samples.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another number gives other samples.")] = 0,
+    method: Method = None,
+    step: Step = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Of all runs.")] = None,
+    input_: Annotated[
+        list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Of all runs; or FILE.csv:COLUMN.")
+    ] = None,
+    time: TimeColumn = None,
+    start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start of all runs.")] = None,
+    processes: Annotated[bool, typer.Option("--processes", help="Use processes in the place of threads.")] = False,
+    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many threads or processes.")] = None,
+    cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster: tcp://host:8786.")] = None,
+    store: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep runs in a Zarr store; goes on.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the study as NetCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one row for each run.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot the results: .png, .svg or .pdf.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report.")] = None,
     base: Base = "fixed",
     trust: Trust = False,
     argument: XacroArguments = None,
     package: XacroPackages = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     debug: Debug = False,
 ) -> None:  # fmt: skip
-    """Say what loads a joint, and who.
+    """Make many runs of a model, over what varies.
 
-    The static part is what applied loads ask for, the kinetic part what inertia
-    adds; --causes splits it. --plot draws what was asked for: causes, spectrum,
-    pressure around a shaft, or the load over time.
-
-    \b
-    kinode reactions rotor.yaml
-    kinode reactions rotor.yaml --joint shaft --causes --plot causes.png
-    kinode reactions rotor.yaml --joint shaft --part total --bearings '0,30 cm'
-    kinode reactions rotor.yaml --joint shaft --frequency '55 Hz'
-    """
-    from kinode.cli.reaction_tables import Question, print_all, print_joint
-    from kinode.results.shafts.load_spectra import read_frequency
-    from kinode.tasks.simulate import simulate
-
-    system = load_model(model, base, trust, argument, package)
-    at = None if bearings is None else tuple(text.strip() for text in bearings.split(","))
-    if at is not None and len(at) != 2:
-        raise typer.BadParameter(f"two places are expected, Z1,Z2, not {bearings!r}", param_hint="--bearings")
-    if joint is None and (causes or bearings or frequency or plot):
-        raise typer.BadParameter("which joint? --causes, --bearings, --frequency and --plot ask about one")
-    if frequency is not None:
-        read_frequency(frequency)
-    trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
-    say_stopped(trajectory)
-    if joint is None:
-        print_all(trajectory, hold or None)
-    else:
-        print_joint(trajectory, Question(joint, part.value, hold or None, causes, at, frequency, plot))
-        if plot is not None:
-            typer.echo(f"wrote {plot}")
-    exit_if_stopped(trajectory)
-
-
-@reporting_errors
-def balance(
-    model: Model,
-    of: Annotated[str, typer.Option(metavar="NAME", help="A body, or system.")] = "system",
-    about: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="A frame or body; the model's first if left out.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw both sides: PNG, SVG or PDF.")] = None,
-    moment: Annotated[bool, typer.Option("--moment", help="Draw moments in place of forces.")] = False,
-    axis: Annotated[str | None, typer.Option(metavar="AXIS", help="The component to draw: x, y or z.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
-    samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
-    base: Base = "fixed",
-    trust: Trust = False,
-    argument: XacroArguments = None,
-    package: XacroPackages = None,
-    debug: Debug = False,
-) -> None:  # fmt: skip
-    """Balance forces and moments about a moving frame, term by term.
-
-    What acts on a body or on the whole system, and what its motion needs:
-    relative, Euler, Coriolis and centrifugal terms about the origin of any
-    frame, in its axes.
+    What varies is a parameter, an input, an initial value, or an argument of
+    the simulation. Its values are a list (1,2,5), a range with a number of
+    values (0.4..0.6:21), or drawn: normal(mean, sigma), uniform(low, high),
+    between(low, high). Units may follow: '400 mm..600 mm:21'.
 
     \b
-    kinode balance asymmetric_shell.yaml --about aero
-    kinode balance excavator.yaml --of boom --about base
-    kinode balance asymmetric_shell.yaml --about aero --moment --plot m.png
+    kinode sweep slider_crank.yaml --over 'n=500 rpm..3000 rpm:26' --plot n.png
+    kinode sweep pendulum.yaml --over 'pivot.q=10 deg,20 deg' --keep 'pivot.u|peak'
+    kinode sweep arm.yaml --over 'L=normal(0.5 m, 1 mm)' -n 1000 --report out
+    kinode sweep arm.yaml --over k=100..900:81 --store arm.zarr   may be killed
     """
-    from kinode.cli.terminal_tables import print_balance
-    from kinode.tasks.simulate import simulate
+    from kinode.studies.axes import read_axis_text
+    from kinode.studies.sweep import sweep as make_study
 
     system = load_model(model, base, trust, argument, package)
-    frame = about or next(iter([*system.frames, *system.bodies]), "world")
-    system.find_frame(frame)
-    trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
-    say_stopped(trajectory)
-    balanced = trajectory.balance(of, frame)
-    print_balance(balanced)
+    wanted = list(keep or ()) or [f"{joint}.{DEFAULT_KEEP}" for joint in system.joints]
+    if not wanted:
+        raise ArgumentError("keep: the model has no joints; say what is kept, as in --keep 'source.current|peak'")
+    axes = dict(read_axis_text(text, "--over") for text in over)
+    study = make_study(
+        system, axes, find_end(system, until), keep=wanted, design=design, n=n, seed=seed,
+        start=pairs("--start", start) or None, parameters=pairs("--set", set_),
+        inputs=input_pairs(system, input_, time), on=cluster or ("processes" if processes else None),
+        workers=workers, store=store,
+        **find_options(system, method, step),
+    )  # fmt: skip
+    files: list[Path] = []
+    for file, write in ((save, study.save), (csv, study.to_csv)):
+        if file is not None:
+            write(file)
+            files.append(file)
     if plot is not None:
-        balanced.plot(of="moment" if moment else "force", axis=axis, file=plot)
-        typer.echo(f"wrote {plot}")
-    exit_if_stopped(trajectory)
+        study.plot(file=plot)
+        files.append(plot)
+    if report is not None:
+        files.append(Path(study.report(report)))
+    if not quiet:
+        typer.echo(str(study))
+        for file in files:
+            typer.echo(f"wrote {file}")
+    if not study.complete:
+        say("stopped; what is done is kept" if store else "stopped before all runs were made")
+        raise typer.Exit(130)
+
+
+@reporting_errors
+def identify(
+    model: Model,
+    data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="Records: CSV files with a time.")],
+    measure: Annotated[
+        list[str], typer.Option(metavar="QUANTITY=COLUMN", help="What a column measures; its unit may follow.")
+    ],
+    free: Annotated[list[str], typer.Option(metavar="NAME", help="What is to be found; NAME=LOW..HIGH has bounds.")],
+    input_: Annotated[
+        list[str] | None, typer.Option("--input", metavar="NAME=COLUMN", help="An input's column; or a value.")
+    ] = None,
+    time: TimeColumn = None,
+    free_start: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A start value that is found for each record.")
+    ] = None,
+    start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A start value of all records.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    noise: Annotated[
+        list[str] | None, typer.Option(metavar="QUANTITY=VALUE", help="Noise of a channel; else it is found.")
+    ] = None,
+    loss: Annotated[str, typer.Option(help="linear, soft_l1, huber, cauchy or arctan.")] = "linear",
+    starts: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="From how many places the search begins; else as needed.")
+    ] = None,
+    check: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="A record that is not fitted.")] = None,
+    method: Method = None,
+    step: Step = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the fitted model.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot records and residuals.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report.")] = None,
+    base: Base = "fixed",
+    trust: Trust = False,
+    argument: XacroArguments = None,
+    package: XacroPackages = None,
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Fit numbers of a model to measurements.
+
+    The model is simulated along each record; the numbers are found for which
+    the runs differ least from what was measured, with their 95 % intervals,
+    and what the data do not show is named.
+
+    \b
+    kinode identify arm.yaml log.csv --measure 'elbow.q=angle_deg deg' --free J
+    kinode identify axis.yaml a.csv b.csv --time 'Zeit_ms ms' --measure motor.current=i \\
+        --input 'voltage=u_V V' --free k --free 'c=0..2' --check c.csv
+    """
+    from kinode.studies.fits.identify import identify as fit_model
+
+    system = load_model(model, base, trust, argument, package)
+    fit = fit_model(
+        system, [str(path) for path in data], measure=pairs("--measure", measure),
+        free=dict(_read_free(text) for text in free), inputs=pairs("--input", input_), free_start=free_start or (),
+        start=pairs("--start", start) or None, parameters=pairs("--set", set_), noise=pairs("--noise", noise),
+        loss=loss, time=time, starts=starts, check=[str(path) for path in check] if check else None,
+        **find_options(system, method, step),
+    )  # fmt: skip
+    typer.echo(str(fit))
+    files: list[Path] = []
+    if save is not None:
+        fit.system.save(save)
+        files.append(save)
+    if plot is not None:
+        fit.plot(file=plot)
+        files.append(plot)
+    if report is not None:
+        files.append(Path(fit.report(report)))
+    for file in files:
+        typer.echo(f"wrote {file}")
+
+
+def _read_free(text: str) -> tuple[str, tuple[str | None, str | None] | None]:
+    """A free number, with its bounds if they are given."""
+    name, sign, bounds = (part.strip() for part in text.partition("="))
+    if not sign:
+        return name, None
+    low, dots, high = (part.strip() for part in bounds.partition(".."))
+    if not name or not dots or not (low or high):
+        raise ArgumentError(f"--free: NAME or NAME=LOW..HIGH is expected, not {text!r}")
+    return name, (low or None, high or None)

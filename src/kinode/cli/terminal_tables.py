@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kinode.results.load_summary import compute_loads, describe_left_out, describe_sharing
+from kinode.report.model_section import describe_status
+from kinode.results.joint_loads import compute_loads, describe_left_out, describe_sharing
 from kinode.simulation.event_log import REMARKS
-from kinode.views.report.model_section import describe_status
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
-    from kinode.results.frame_balances.run_balance import RunBalance
+    from kinode.results.run_balance import RunBalance
     from kinode.results.trajectory import Trajectory
     from kinode.tasks.verify import Verification
 

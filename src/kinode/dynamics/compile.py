@@ -54,7 +54,7 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
     array([-3.9175])
     """
     if live is not False and isinstance(system, System):
-        from kinode.model.live.live_numbers import make_live
+        from kinode.model.live_numbers import make_live
 
         system = make_live(system, live)
     with waiting_words(getattr(system, "name", "")):

@@ -2,7 +2,7 @@
 
 Each function is compiled when it is first called, or found in the cache on disk.  A call with one state goes straight
 to machine code.  A call with 2-D ``q, u`` is a batch over lanes and threads.  Arguments of any other shape are checked
-here; errors name the argument.
+here; errors name the argument.  The formulations that can be compiled stand here by name.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compiled_formulations import check_applies, check_formulation, find_composition
 from kinode.dynamics.derivative_methods import DerivativeMethods
-from kinode.dynamics.exchanged_system import ExchangedSystem
-from kinode.dynamics.frame_calls.frame_methods import FrameMethods
-from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
-from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
-from kinode.dynamics.stepped_system import SteppedSystem
-from kinode.errors import ArgumentError
-from kinode.jit.python_calls.builtin_function import prepare_wrapper
+from kinode.dynamics.starts.initial_values import InitialValues, read_initial_values
+from kinode.dynamics.starts.start import Start
+from kinode.dynamics.system_faces import ExchangedSystem, FrameMethods, SteppedSystem
+from kinode.errors import ArgumentError, find_close, suggest
+from kinode.jit.python_function import prepare_wrapper
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.fast_method import Fast, fast, forget_builtins, make_builtin
@@ -34,16 +31,60 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.paused_collection import paused_collection
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.state_layout import Coordinate
+from kinode.structure.state_layout import Coordinate, EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
 
-if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
-    from kinode.dynamics.initialization.loop_equations import LoopEquations
-    from kinode.model.live.live_numbers import LiveNumber
-    from kinode.multibody.restraints.loop_statics import Support
-    from kinode.multibody.snapshot import Snapshot
+if TYPE_CHECKING:
+    from kinode.dynamics.starts.closure import LoopEquations
+    from kinode.model.live_numbers import LiveNumber
+    from kinode.multibody.loop_statics import Support
+    from kinode.multibody.snapshot import Composition, Snapshot
     from kinode.structure.loop_closure import Closure
+
+
+RECURSIVE_NAME, NEWTON_EULER_NAME = "recursive", "newton_euler"
+COMPILED_FORMULATIONS = (
+    RECURSIVE_NAME, "circuit", NEWTON_EULER_NAME, "lagrange", "hamilton", "quasi_base", "rotators"
+)  # fmt: skip
+
+
+def check_formulation(formulation: str) -> None:
+    """Raise for a name that is none of a formulation that can be compiled."""
+    if formulation in COMPILED_FORMULATIONS:
+        return
+    names = ", ".join(COMPILED_FORMULATIONS)
+    message = f"compile: the formulations that can be compiled are {names}, not {formulation!r}"
+    if formulation == "free_flight":
+        raise ArgumentError(f"{message}; free_flight balances one instant about a moving frame: kn.verify compares it")
+    raise ArgumentError(suggest(message, formulation, find_close(str(formulation), COMPILED_FORMULATIONS)))
+
+
+def check_applies(formulation: str, topology: Topology) -> None:
+    """Raise where a formulation does not apply to a system."""
+    if formulation in (RECURSIVE_NAME, "circuit"):
+        return
+    from kinode.formulations.scope import SCOPES, without_events  # few runs need it
+
+    reason = SCOPES[formulation](topology)
+    if formulation == NEWTON_EULER_NAME:
+        reason = reason or without_events(topology)
+    if reason:
+        raise ArgumentError(f"{formulation} does not apply to {topology.system.name}: {reason}")
+
+
+def find_composition(formulation: str) -> Composition:
+    """The parts of a snapshot by which a formulation computes motion and reactions."""
+    if formulation == RECURSIVE_NAME:
+        from kinode.multibody.snapshot import RECURSIVE
+
+        return RECURSIVE
+    if formulation == "circuit":
+        from kinode.formulations.component_circuit import CIRCUIT
+
+        return CIRCUIT
+    from kinode.formulations.formulation_table import COMPOSITIONS
+
+    return COMPOSITIONS[formulation]
 
 
 class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
@@ -294,9 +335,9 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         dict
             Name -> value; of a batch with a row for each state.
         """
-        from kinode.dynamics.named_quantities import evaluate_names
-        from kinode.dynamics.redundant_reactions import share
-        from kinode.dynamics.state_batches.state_batch import StateBatch
+        from kinode.dynamics.reactions.joint_reactions import evaluate_names
+        from kinode.dynamics.reactions.redundancy import share
+        from kinode.dynamics.state_batch import StateBatch
 
         texts = (names,) if isinstance(names, str) else tuple(names)
         states = StateBatch.of(self.read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0)))
@@ -336,8 +377,8 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         dict
             Joint -> Wrench, N and N m.
         """
-        from kinode.dynamics.joint_reactions import check_own_acceleration, joint_wrenches, read_request
-        from kinode.dynamics.state_batches.state_batch import StateBatch
+        from kinode.dynamics.reactions.joint_reactions import check_own_acceleration, joint_wrenches, read_request
+        from kinode.dynamics.state_batch import StateBatch
 
         if u_dot is not None and self.arguments.topology.constrained:
             check_own_acceleration(u_dot, self.acceleration(t, q, u, z=z, p=p, inputs=inputs))

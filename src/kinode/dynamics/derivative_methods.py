@@ -16,10 +16,8 @@ from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:  # most runs differentiate nothing
     from kinode.dynamics.compiled_system import Dynamics
-    from kinode.dynamics.derivative_calls.derivative_blocks import Derivatives
-    from kinode.dynamics.derivative_calls.derivative_request import Names
-    from kinode.dynamics.derivative_calls.prepared_derivatives import DerivativeFunction
-    from kinode.dynamics.derivative_calls.prepared_gradients import GradientFunction
+    from kinode.dynamics.derivatives.derivative_request import Derivatives, Names
+    from kinode.dynamics.derivatives.prepared_derivatives import DerivativeFunction, GradientFunction
     from kinode.dynamics.regressors.exciting_motion import ExcitingMotion
     from kinode.dynamics.regressors.inertial_regressor import Regressor, RegressorMaker
 
@@ -122,8 +120,8 @@ class DerivativeMethods(ABC):
         return self._prepare(of, by, of_motion=False)
 
     def _prepare(self, of: Names, by: Names | None, of_motion: bool) -> DerivativeFunction:
-        from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
-        from kinode.dynamics.derivative_calls.prepared_derivatives import prepare
+        from kinode.dynamics.derivatives.derivative_request import read_names, read_request
+        from kinode.dynamics.derivatives.prepared_derivatives import prepare
 
         dynamics, names = cast("Dynamics", self), read_names("of", of)
         words = None if by is None else read_names("by", by)
@@ -167,7 +165,7 @@ class DerivativeMethods(ABC):
         values = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, weights)
         result = function.blocks(values)
         if out is not None:
-            from kinode.dynamics.derivative_calls.prepared_derivatives import write_into
+            from kinode.dynamics.derivatives.prepared_derivatives import write_into
 
             result = replace(result, matrix=write_into(out, result.matrix))
         return result
@@ -200,8 +198,8 @@ class DerivativeMethods(ABC):
         return self._prepare_gradient(of, by, weights, of_motion=False)
 
     def _prepare_gradient(self, of: Names, by: Names | None, weights: Any, of_motion: bool) -> GradientFunction:
-        from kinode.dynamics.derivative_calls.derivative_request import read_names, read_request
-        from kinode.dynamics.derivative_calls.prepared_gradients import prepare_gradient
+        from kinode.dynamics.derivatives.derivative_request import read_names, read_request
+        from kinode.dynamics.derivatives.prepared_derivatives import prepare_gradient
 
         dynamics, names = cast("Dynamics", self), read_names("of", of)
         words = None if by is None else read_names("by", by)
@@ -239,7 +237,7 @@ class DerivativeMethods(ABC):
         >>> dynamics.second_derivatives(0.0, [0.0, 0.0], [0.0, 0.0], of="energy", along={"u": [1, 0]}).shape
         (2,)
         """
-        from kinode.dynamics.derivative_calls.directed_calls import CallPoint, find_second
+        from kinode.dynamics.derivatives.directed_calls import CallPoint, find_second
 
         at = CallPoint(t, q, u, effort, z, p, inputs)
         return find_second(cast("Dynamics", self), of, along, then, at)
@@ -314,7 +312,7 @@ class DerivativeMethods(ABC):
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Jacobian of ``rate`` by the state [q, u, z]: ``derivatives`` of "rate", the entries of q as they stand."""
-        from kinode.kernels.derivatives.recursion_scope import has_paired_recursion
+        from kinode.kernels.derivatives.derivative_words import has_paired_recursion
         from kinode.kernels.tree_size import is_large
 
         q, u, z = cast("Dynamics", self).arguments.split_state(y)

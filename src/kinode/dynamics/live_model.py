@@ -14,7 +14,7 @@ from kinode.dynamics.compile import compile as compile_system
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
-from kinode.model.live.live_numbers import LiveNumber, change_values, find_numbers
+from kinode.model.live_numbers import LiveNumber, change_values, find_numbers
 from kinode.model.system import System
 from kinode.model.system_checks import check_parameters
 

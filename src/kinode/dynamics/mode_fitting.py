@@ -1,6 +1,6 @@
 """Consistent modes of a state that is given without them: first from the signs of speeds, then by mode iteration.
 
-The rules are those of the integrator loops (ode/loops/event_handling.py): an event function is violated where it is
+The rules are those of the integrator loops (ode/loops/instants.py): an event function is violated where it is
 clearly negative, or zero and falling.  The one that is violated most ends its mode.  Speeds do not change here.
 """
 
@@ -13,7 +13,7 @@ from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import KernelRow, Modes, added_efforts, added_loads, count_loads, find_row
 from kinode.model.base.events import TOLERANCE, EventTable, RootEntry
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 SETTLED, ROOTS, LOADED_ROOTS, JUMP = (Kernel(name) for name in ("settled", "roots", "loaded_roots", "jump"))

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import LawError
-from kinode.expressions.law_tokens import tokenize
-from kinode.expressions.parser import LONGEST_TEXT, parse
+from kinode.expressions.parser import LONGEST_TEXT, parse, tokenize
 from kinode.expressions.syntax_tree import Expression, build, symbol, walk
 
 DERIVATIVE = "der"

@@ -1,4 +1,5 @@
-"""The syntax tree of laws: expressions of named quantities, immutable and compared by structure.
+"""The syntax tree of laws: expressions of named quantities, immutable and compared by structure; their derivatives and
+dimensions.
 
 An expression is an operation and its arguments, which are expressions and floats.  The operations are those of
 ``scalars.FLOAT_FUNCTIONS`` and three more:
@@ -13,6 +14,13 @@ and 0*log(x) stay, for they have no value where 1/x and log(x) have none.
 
 Common subexpressions are visited once, and no function is recursive, so an expression may be deep.  ``parser.py`` makes
 expressions from text.  The caller defines what a name or a table means.
+
+Partial derivatives are those of ``algebra.scalars.PARTIALS``; a table is differentiated by calls of its derivative
+along an axis.  At corners and jumps (``abs``, ``min``, ``where``) the derivative is one-sided.
+
+A plain number, or a name of unknown dimension, has the dimension None: it may be added to anything, and a product with
+it has the dimension None.  Functions such as sin(t) accept any dimension and return None, because "sin(t)" is how
+people write sin(1 rad/s * t).
 """
 
 from __future__ import annotations
@@ -22,12 +30,23 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partialmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_number, mod, register_scalar_type
-from kinode.errors import LawError
-from kinode.expressions.units import Dimension
+from kinode.algebra.scalars import (
+    FLOAT_FUNCTIONS,
+    PARTIALS,
+    Dual,
+    Scalar,
+    apply,
+    is_number,
+    is_zero,
+    mod,
+    register_scalar_type,
+)
+from kinode.errors import LawError, UnitError
+from kinode.expressions.units import DIMENSIONLESS, Dimension, describe_dimension
 
 if TYPE_CHECKING:
     from kinode.expressions.definitions import Definitions
+
 
 DEEPEST = 100_000  # levels of operations; nothing here is recursive, so that signals may be substituted in long chains
 _OTHER_OPS = frozenset({"name", "call", "call_derivative"})
@@ -169,7 +188,6 @@ class Expression:
 
     def derivative(self, name: str) -> Expression | float:
         """Its partial derivative with respect to a name."""
-        from kinode.expressions.differentiation import differentiate
 
         return differentiate(self, name)
 
@@ -192,7 +210,6 @@ class Expression:
 
     def dimension(self, lookup: Callable[[str], Dimension | None]) -> Dimension | None:
         """Its dimension; None if numbers and names of unknown dimension leave it undetermined."""
-        from kinode.expressions.dimension_inference import find_dimension
 
         return find_dimension(self, lookup)
 
@@ -362,3 +379,70 @@ register_scalar_type(Expression, _apply_expression)
 # np.sin of an object array calls the method sin of each entry, and so on.
 for _op in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"):
     setattr(Expression, _op, partialmethod(lambda self, op: build(op, (self,)), _op))
+
+
+def differentiate(expression: Expression, name: str) -> Expression | float:
+    """The partial derivative of an expression with respect to a name."""
+    derivatives: dict[int, Scalar] = {}
+    for node in walk(expression):
+        derivatives[id(node)] = _derivative(node, name, derivatives)
+    result: Expression | float = plain_inverse(derivatives[id(expression)])
+    return result
+
+
+def _derivative(node: Expression, name: str, derivatives: dict[int, Scalar]) -> Scalar:
+    """The derivative of an operation, by the chain rule from those of its arguments."""
+    if node.op == "name":
+        return 1.0 if node.args[0] == name else 0.0
+    changes = [derivatives[id(arg)] if type(arg) is Expression else 0.0 for arg in node.args]
+    if all(is_zero(change) for change in changes):
+        return 0.0
+    if node.op == "where":
+        return build("where", (node.args[0], *changes[1:]))
+    if node.op in ("call", "call_derivative"):
+        table, *args = node.args
+        axes = args.pop(0) if node.op == "call_derivative" else ()
+        changes = changes[-len(args) :]
+        partials: tuple[Scalar, ...] = tuple(
+            Expression("call_derivative", (table, tuple(sorted((*axes, i))), *args)) for i in range(len(args))
+        )
+    else:
+        partials = PARTIALS[node.op](*node.args)
+    total: Scalar = 0.0
+    for partial, change in zip(partials, changes, strict=True):
+        if not is_zero(change):
+            total = total + partial * change
+    return total
+
+
+_ALIKE = frozenset({"add", "sub", "min", "max", "less", "less_equal", "equal", "where", "atan2"})
+
+
+def find_dimension(expression: Expression, lookup: Callable[[str], Dimension | None]) -> Dimension | None:
+    """The dimension of an expression; ``lookup`` gives the dimension of a name.  UnitError if terms do not fit."""
+    dimensions: dict[int, Dimension | None] = {}
+    for node in walk(expression):
+        args = [dimensions[id(arg)] if type(arg) is Expression else None for arg in node.args]
+        dimensions[id(node)] = lookup(node.args[0]) if node.op == "name" else _combine(node, args)
+    return dimensions[id(expression)]
+
+
+def _combine(node: Expression, dimensions: list[Dimension | None]) -> Dimension | None:
+    a = dimensions[0]
+    b = dimensions[1] if len(dimensions) > 1 else None
+    if node.op in _ALIKE:
+        known = [x for x in dimensions[node.op == "where" :] if x is not None]
+        if len(set(known)) > 1:
+            what = " and ".join(describe_dimension(x) for x in known[:2])
+            raise UnitError(f"{node.excerpt()} puts {what} together")
+        if node.op == "atan2":
+            return DIMENSIONLESS
+        return known[0] if known and node.op in ("add", "sub", "min", "max", "where") else None
+    if node.op == "mul":
+        return a * b if a is not None and b is not None else None
+    if node.op in ("neg", "abs", "floor"):
+        return a
+    if node.op in ("asin", "acos", "atan"):
+        return DIMENSIONLESS
+    power = {"inv": -1.0, "sqrt": 0.5}.get(node.op) or (node.args[1] if node.op == "pow" else None)
+    return a**power if a is not None and power is not None and is_number(power) else None

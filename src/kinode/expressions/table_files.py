@@ -2,8 +2,8 @@
 
 The axis is the first column, or the one called ``over``.  If there are several columns of values, ``column`` selects
 one: by its name in the heading, or by its number (1 is the first after the axis).  Units in the headings, or behind
-these names, make the numbers SI.  ``measured/measured_files.py`` says which files are read, ``measured_columns.py`` how
-headings are.
+these names, make the numbers SI.  ``measured_files.py`` says which files are read, ``measured_columns.py`` how headings
+are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from kinode.errors import ModelError
 
 if TYPE_CHECKING:
-    from kinode.expressions.measured.measured_columns import MeasuredColumn, MeasuredColumns
+    from kinode.expressions.measured_columns import MeasuredColumn, MeasuredColumns
 
 
 def read_table_source(axes: Any, values: Any, file: Any, **choice: Any) -> tuple[Any, Any, tuple[str, ...]]:
@@ -52,7 +52,7 @@ def _read_file(
     over: str | None = None,
 ) -> tuple[tuple[tuple[float, ...]], tuple[float, ...], tuple[str, ...]]:
     """Axes, values, and what their columns are called with the units that were read."""
-    from kinode.expressions.measured.measured_files import read_columns  # few models name files
+    from kinode.expressions.measured_files import read_columns  # few models name files
 
     columns = read_columns(path, sheet)
     if not columns.columns:

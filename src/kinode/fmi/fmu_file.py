@@ -15,12 +15,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import LawError, ModelError
-from kinode.fmi.fmu_archive import FmuFolder, find_digest
-from kinode.fmi.fmu_description import FmuDescription, read_description
+from kinode.fmi.fmu_description import FmuDescription, FmuFolder, find_digest, read_description
 from kinode.fmi.fmu_instance import FmuInstance
 
 if TYPE_CHECKING:
-    from kinode.fmi.fmu_solver import SolvedFmu
+    from kinode.fmi.fmu_instance import SolvedFmu
 
 MOST_INSTANCES = 32  # that wait for their run to go on; the oldest is freed for a new one
 _TICKETS = itertools.count(1)
@@ -45,13 +44,13 @@ class FmuPackage:
             self.waiting.popitem(last=False)[1].close()
         if not exchange:
             return FmuInstance(self, owner, exchange)
-        from kinode.fmi.fmu_solver import SolvedFmu
+        from kinode.fmi.fmu_instance import SolvedFmu
 
         return SolvedFmu(self, owner, exchange)
 
     def make(self, owner: str) -> SolvedFmu:
         """A new instance for Model Exchange that no ticket names."""
-        from kinode.fmi.fmu_solver import SolvedFmu
+        from kinode.fmi.fmu_instance import SolvedFmu
 
         return SolvedFmu(self, owner, True)
 

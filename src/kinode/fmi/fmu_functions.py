@@ -1,19 +1,25 @@
 """An FMU for Model Exchange as functions of numbers: its derivatives and outputs for time, states, parameters, inputs.
 
 While no event happens, what an FMU computes follows from its time, its states, its parameters and its inputs.  So any
-instance serves any run, and an evaluation needs no memory: ``fmu_instances.py`` keeps instances for several threads and
+instance serves any run, and an evaluation needs no memory: ``fmu_pool.py`` keeps instances for several threads and
 several sets of parameters, and compiled code finds one by itself (``fmu_calls_ir.py``).  What the events of a run have
-left in an FMU is named by a ticket (``fmu_histories.py``), a further argument; an event is a function, too, which gives
+left in an FMU is named by a ticket (``fmu_instance.py``), a further argument; an event is a function, too, which gives
 the states and the ticket after it.
 
 The arguments of all functions are the time, the states, the parameters that are numbers, the ticket if it may have
 events, then inputs: all of them, or those that a group of outputs depends on by the FMU's own description.  So laws may
 go in a circle through an FMU where its outputs do not.  Those of an event end with whether it happens, and the time of
 the next one.
+
+An FMU that remembers more than its states, such as one with a delay, whose buffer fills as steps are completed, gives
+wrong numbers without a sign.  So at the end of a run what the instance of the run gives is compared with what a new
+instance gives in the same place.  That costs an initialization; it is done for the first run of a part, for one that is
+longer than those before, and else for every second, fourth, eighth ... of them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,7 +28,7 @@ from kinode.algebra.named_data import ExternalFunction, ExternalResult, NamedDat
 from kinode.fmi import fmu_calls_ir as ir
 from kinode.fmi.fmu_description import FmuDescription, FmuEntry, FmuVariable
 from kinode.fmi.fmu_file import FmuFile
-from kinode.fmi.fmu_instances import InstancePool, Operation
+from kinode.fmi.fmu_pool import InstancePool, Operation
 
 RATES, START, STEP, INDICATORS, EVENT = range(5)  # numbers of functions; outputs follow
 SHARE = 6e-6  # of a difference: the third root of the rounding error
@@ -275,3 +281,56 @@ def _exchange(what: int, variables: Iterable[FmuVariable], at: int) -> Operation
     listed = tuple(variables)
     references = tuple(variable.reference for variable in listed)
     return Operation(what, len(listed), references, at, values=sum(variable.count for variable in listed))
+
+
+CLOSE, FLOOR = 1e-6, 1e-9  # relative and absolute difference that iterations inside an FMU may leave
+LONGER = 1.01  # times the longest span that was checked
+
+
+class MemoryChecks:
+    """Which runs of a part are checked."""
+
+    def __init__(self) -> None:
+        self.runs, self.longest = 0, 0.0
+
+    def wants(self, span: float) -> bool:
+        """Count a run; whether it is one to check."""
+        self.runs += 1
+        due = span > LONGER * self.longest or self.runs & (self.runs - 1) == 0
+        self.longest = max(self.longest, span) if due else self.longest
+        return due
+
+
+def find_memory(functions: FmuFunctions, given: list[float]) -> str | None:
+    """What an FMU gives otherwise at the end of a run than a new instance does, in words; None if there is nothing.
+
+    ``given`` has the arguments of its functions with all inputs.
+    """
+    pool, head = functions.pool, 1 + functions.n_x + functions.n_keys
+    numbers = [n for n in range(len(functions.groups)) if functions.groups[n].size and n in _compared(functions)]
+    arguments = {n: [*given[:head], *(given[head + k] for k in functions.groups[n].inputs)] for n in numbers}
+    keys = pool.keys_in(given)
+    with pool.lock:
+        used = pool.take_used(keys)
+        if used is None:
+            return None
+        try:
+            old = {n: pool.run_in(used, n, arguments[n]) for n in numbers}
+        finally:
+            pool.release(used)
+        with pool.slot_for(keys, given[0], given[head:], new=True) as other:
+            new = {n: pool.run_in(other, n, arguments[n]) for n in numbers}
+    for n in numbers:
+        for k, (a, b) in enumerate(zip(old[n], new[n], strict=True)):
+            size = max(abs(a), abs(b))
+            if math.isfinite(size) and abs(a - b) > CLOSE * size + FLOOR:
+                what = f"its event indicator {k + 1}" if n == INDICATORS else str(functions.unknowns(n)[k])
+                run = f"at t = {given[0]:.9g} s {what} is {a:.6g} where the run has led, and {b:.6g} in a new instance"
+                name = functions.wiring.file.package.name
+                return f"the FMU {name} remembers more than its states: {run}; give a period="
+    return None
+
+
+def _compared(functions: FmuFunctions) -> set[int]:
+    """The functions that are compared: derivatives, event indicators, outputs."""
+    return {RATES, INDICATORS, *range(EVENT + 1, len(functions.groups))}

@@ -1,23 +1,45 @@
-"""One instance of an FMU: its numbers set and read, its steps taken, its log kept for messages.
+"""One instance of an FMU: its numbers set and read, its steps taken, its events repeated, its log kept for messages.
 
 Version 2.0 and 3.0 have the same face here.  Whatever goes wrong names the part, the variable or the function, and what
 the FMU itself wrote to its log.
+
+An FMU for Model Exchange gives derivatives, and the caller integrates, from one tick to the next.  The method is the
+pair of Dormand and Prince of orders 5, 4 (scipy's RK45), since the calls of the FMU cost more than the steps.  An event
+indicator that changes its sign ends a step: the instant is bisected on the interpolant, and the FMU gets the first time
+behind the change.  Time events end steps exactly.  After every step the FMU is told that it is complete, and may ask
+for an event there.  Inputs are constant from tick to tick, and every tick is an event of the FMU, as the standard wants
+it for inputs that jump.
+
+Between events such an FMU follows from time, states, parameters and inputs; at an event it changes discrete states of
+its own, which nobody sees.  They follow from its initialization and from the events since: from the time, the states
+and the inputs at each of them.  So a **ticket** names all that: a number that is made of these numbers, a discrete
+state of the system.  The same run has the same tickets in every process.  An instance with another ticket, or a new
+one, is brought to a ticket by letting the events happen to it again; so a run can begin anywhere, an event function can
+be evaluated before an event is accepted, and runs in several threads do not disturb each other.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import hashlib
+import math
 import os
+import struct
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from kinode.algebra.scalars import Array
 from kinode.errors import LawError
 from kinode.fmi.fmu_description import REALS, FmuEntry, import_fmpy
 
 if TYPE_CHECKING:
     from kinode.fmi.fmu_file import FmuPackage
+
 
 KEPT_MESSAGES = 5  # of the FMU's log
 SERIOUS = 1  # status from which a message is kept: warnings
@@ -232,3 +254,244 @@ class FmuInstance:
 def name_values(entries: Mapping[str, FmuEntry], values: Mapping[str, float]) -> list[Entry]:
     """Entries with their values, by the same names."""
     return [(entry, values[name]) for name, entry in entries.items()]
+
+
+RTOL, ATOL = 1e-8, 1e-10
+MOST_EVENTS = 1000  # in one period: more of them come ever faster
+MOST_STEPS = 100_000  # in one period
+MOST_UPDATES = 1000  # of discrete states at one event
+BISECTIONS = 60  # of a step with a change of sign: down to rounding
+DOUBLES = ctypes.POINTER(ctypes.c_double)
+
+
+class SolvedFmu(FmuInstance):
+    """An instance for Model Exchange with its solver."""
+
+    x: Array
+    next_event: float
+
+    def initialize(self, t: float, fixed: Sequence[Entry], inputs: Sequence[Entry]) -> None:
+        """Begin at a time; then it is in continuous time."""
+        super().initialize(t, fixed, inputs)
+        count = len(self.description.states)
+        self.x, self._rates, self._z = np.zeros(count), np.zeros(count), np.zeros(self.description.n_indicators)
+        self._call("getContinuousStates", self.x)
+        self._update(t)
+
+    def set_inputs(self, values: Sequence[Entry]) -> None:
+        """Give it the inputs of a tick, which is an event."""
+        self._place(self.time, self.x)
+        self._do("enterEventMode")
+        self.set(values)
+        self._update(self.time)
+
+    def step(self, t: float, h: float) -> None:
+        """Integrate, through all events, to the next tick."""
+        end, events, steps = t + h, 0, 0
+        while t < end:
+            until = min(end, max(self.next_event, t))
+            t_new, happened, taken = self._integrate(t, until) if until > t else (t, True, 0)
+            events, steps = events + happened, steps + taken
+            if events > MOST_EVENTS or steps > MOST_STEPS:
+                what = f"{MOST_EVENTS} events" if events > MOST_EVENTS else f"{MOST_STEPS} steps"
+                raise self.fault(f"takes more than {what} from t = {end - h:.9g} s to {end:.9g} s")
+            t = t_new
+            if happened or t >= self.next_event:
+                self._event(t)
+        self.time = end
+
+    # -- between events ----------------------------------------------------------------------------
+    def _integrate(self, t: float, end: float) -> tuple[float, bool, int]:
+        """Steps to a time, or to the first event before it: the time, whether there is one, and how many steps."""
+        if not self.x.size:
+            self._place(end, self.x)
+            return end, self._completed(), 1
+        from scipy.integrate import RK45
+
+        solver: Any = RK45(self._rate, t, self.x.copy(), end, rtol=RTOL, atol=ATOL)
+        before, steps = self._signs(t, self.x), 0
+        while solver.status == "running":
+            told, steps = solver.step(), steps + 1
+            if solver.status == "failed":
+                raise self.fault(f"cannot be integrated beyond t = {solver.t:.9g} s", ArithmeticError(str(told)))
+            if (self._signs(solver.t, solver.y) != before).any():
+                at = self._bisect(solver, before)
+                self.x = solver.y.copy() if at == solver.t else solver.dense_output()(at)
+                return at, True, steps
+            self.x = solver.y.copy()
+            self._place(solver.t, self.x)
+            if self._completed():
+                return float(solver.t), True, steps
+            if steps > MOST_STEPS:
+                break
+        return float(solver.t), False, steps
+
+    def _bisect(self, solver: Any, before: Array) -> float:
+        """The first time behind a change of sign in the last step, up to rounding."""
+        low, high, course = float(solver.t_old), float(solver.t), solver.dense_output()
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break
+            changed = (self._signs(middle, course(middle)) != before).any()
+            low, high = (low, middle) if changed else (middle, high)
+        return high
+
+    def _rate(self, t: float, x: Array) -> Array:
+        self._place(t, x)
+        self._call("getDerivatives" if self.version == 2 else "getContinuousStateDerivatives", self._rates)
+        if not np.isfinite(self._rates).all():
+            k = int(np.flatnonzero(~np.isfinite(self._rates))[0])
+            raise self.fault(f"gives {self.description.rates[k]} = {self._rates[k]} at t = {t:.9g} s")
+        return self._rates.copy()
+
+    def _signs(self, t: float, x: Array) -> Array:
+        """Whether each event indicator is positive."""
+        if not self._z.size:
+            return self._z > 0
+        self._place(t, x)
+        self._call("getEventIndicators", self._z)
+        return self._z > 0
+
+    # -- at events ---------------------------------------------------------------------------------
+    def _event(self, t: float) -> None:
+        self._place(t, self.x)
+        self.pass_event(t)
+
+    def go_to(self, t: float, x: Sequence[float]) -> None:
+        """Set time and states in continuous time."""
+        self._place(t, np.array(x, dtype=float))
+
+    def pass_event(self, t: float) -> None:
+        """Let an event happen where it is: ``x`` and ``next_event`` are those after it."""
+        self._do("enterEventMode")
+        self._update(t)
+
+    def find_signs(self) -> tuple[float, ...]:
+        """1 for each event indicator that is positive where it is, 0 for the others."""
+        self._call("getEventIndicators", self._z)
+        return tuple(float(z > 0) for z in self._z)
+
+    def _update(self, t: float) -> None:
+        """Find new discrete states in event mode, and go on in continuous time."""
+        update = "newDiscreteStates" if self.version == 2 else "updateDiscreteStates"
+        for _ in range(MOST_UPDATES):
+            again, ends, _, _, timed, at = self._do(update)
+            if ends:
+                raise self.fault(f"asks for the end of the run at t = {t:.9g} s")
+            if not again:
+                break
+        else:
+            raise self.fault(f"finds no discrete states at t = {t:.9g} s")
+        self.next_event = float(at) if timed and at > t else math.inf
+        self._do("enterContinuousTimeMode")
+        self._call("getContinuousStates", self.x)
+
+    def _completed(self) -> bool:
+        """Tell it that a step is complete; whether it wants an event there."""
+        if not self.kind.steps_matter:
+            return False
+        wants, ends = self._do("completedIntegratorStep")
+        if ends:
+            raise self.fault("asks for the end of the run")
+        return bool(wants)
+
+    # -- calls -------------------------------------------------------------------------------------
+    def _place(self, t: float, x: Array) -> None:
+        self._do("setTime", t)
+        if x.size:
+            self._call("setContinuousStates", np.ascontiguousarray(x))
+
+    def _call(self, name: str, values: Array) -> None:
+        if values.size:
+            self._do(name, values.ctypes.data_as(DOUBLES), values.size)
+
+    def _do(self, name: str, *arguments: Any) -> Any:
+        try:
+            return getattr(self.face, name)(*arguments)
+        except LawError:
+            raise
+        except Exception as error:  # FMPy raises its own
+            raise self.fault("fails", error) from None
+
+
+NEVER = 1e30  # s: the time of the next event if there is none; it fits into 32 bits, as pictures want it
+MOST_RECORDS = 200_000  # events that are remembered for a part; the oldest are forgotten
+ROUNDING = 1e-9  # share of a time: an event that comes that little after its time is at its time
+
+
+class FmuOutcome(NamedTuple):
+    """How an initialization or an event leaves an FMU."""
+
+    states: tuple[float, ...]
+    ticket: float
+    next_event: float
+    signs: tuple[float, ...]
+    """Of its event indicators: 1 where they are positive, else 0."""
+    values: tuple[float, ...]
+    """Of outputs that change at events alone."""
+
+    def numbers(self) -> list[float]:
+        """All of it, in the order of the results."""
+        return [*self.states, self.ticket, self.next_event, *self.signs, *self.values]
+
+
+class FmuRecord(NamedTuple):
+    """An event, or with ``before`` 0 the initialization: where it happened, and what it led to."""
+
+    before: float
+    t: float
+    states: tuple[float, ...]
+    numbers: tuple[float, ...]
+    inputs: tuple[float, ...]
+    outcome: FmuOutcome
+
+
+def find_ticket(before: float, t: float, *numbers: Sequence[float]) -> float:
+    """The number that names an event: a whole number below 2^52, not zero."""
+    digest = hashlib.blake2b(struct.pack("<2d", before, t), digest_size=8)
+    for group in numbers:
+        digest.update(struct.pack(f"<{len(group) + 1}d", float(len(group)), *group))
+    return float((int.from_bytes(digest.digest(), "little") >> 12) or 1)
+
+
+class FmuHistories:
+    """The events of all runs of one part, by their tickets."""
+
+    def __init__(self, file: str, owner: str) -> None:
+        self.file, self.owner = file, owner
+        self._records: dict[float, FmuRecord] = {}
+        self._lock = threading.Lock()
+
+    def find(self, ticket: float) -> FmuRecord | None:
+        """The event that a ticket names."""
+        return self._records.get(ticket)
+
+    def add(self, record: FmuRecord) -> FmuOutcome:
+        """Remember an event."""
+        with self._lock:
+            while len(self._records) >= MOST_RECORDS:
+                self._records.pop(next(iter(self._records)))
+            self._records[record.outcome.ticket] = record
+        return record.outcome
+
+    def trace(self, ticket: float) -> list[FmuRecord]:
+        """The events that lead to a ticket, from the initialization on."""
+        records: list[FmuRecord] = []
+        while ticket != 0.0:
+            record = self._records.get(ticket)
+            if record is None:
+                message = (
+                    f"the FMU {self.file} cannot be brought to where an event left it: that is known in the process"
+                )
+                raise LawError(f"{message} of its run alone; simulate from the start", component=self.owner)
+            records.append(record)
+            ticket = record.before
+        return records[::-1]
+
+
+def happen(instance: SolvedFmu, t: float, states: Sequence[float], inputs: Sequence[Entry]) -> None:
+    """Let an event happen to an instance."""
+    instance.go_to(t, states)
+    instance.set(inputs)
+    instance.pass_event(t)

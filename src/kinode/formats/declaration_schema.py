@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.model.base.frames import NAME
+from kinode.model.network.declared_domains import FIELDS as DOMAIN
 from kinode.model.network.declared_parts import BASES
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
-from kinode.model.network.domains.declared_domains import FIELDS as DOMAIN
-from kinode.model.network.domains.domain import ENERGIES, SYMBOLS
-from kinode.model.network.domains.vector_ports import AXES
+from kinode.model.network.domain import AXES, ENERGIES, SYMBOLS
 from kinode.model.network.part import LINK
 
 Schema = dict[str, Any]

@@ -20,22 +20,19 @@ from kinode.formats.declaration_schema import (
     object_of,
     ref,
 )
-from kinode.formats.model_loader import VERSION
-from kinode.formats.yaml_fields import FIELDS
-from kinode.model.base.bodies import ENTRIES, Body
+from kinode.formats.yaml_files import FIELDS, VERSION
+from kinode.model.base.bodies import ENTRIES, ROLES, SIZES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import ROTATIONS
 from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
 from kinode.model.base.shapes import AXES, SHAPE_SIZES
-from kinode.model.base.visuals import ROLES, SIZES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import ACTS, DRIVE_FIELDS
 from kinode.model.joints.coulomb_friction import FRICTIONS, find_fields
 from kinode.model.joints.end_stops import find_fields as find_end_fields
-from kinode.model.joints.joint import JOINTS, LIMITS, AxialJoint, Joint
-from kinode.model.joints.joint_compliance import BY_AXIS, BY_COMPONENT
+from kinode.model.joints.joint import BY_AXIS, BY_COMPONENT, JOINTS, LIMITS, AxialJoint, Joint
 
 
 def schema() -> Schema:

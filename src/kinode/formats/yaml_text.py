@@ -3,6 +3,9 @@
 The text is YAML 1.2, which includes JSON: ``1e5`` is a number, ``on`` and ``1:30`` are text.  Refused are tags (no
 object is ever constructed from one), duplicate keys, several documents, merge keys, and aliases that stand for too many
 values.  ruamel.yaml parses the text to events; the values are built here, because its own constructors keep no lines.
+
+The place of a node is a span, in characters from the start of the text.  It leaves out what is around a value: spaces,
+comments, the break of its last line.  That of a block collection ends with its last value.
 """
 
 from __future__ import annotations
@@ -10,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 from kinode.errors import ModelError
-from kinode.formats.span_nodes import NodeKind, SpanEntry, SpanNode
 
 LARGEST_TEXT = 50_000_000
 DEEPEST = 60
@@ -309,3 +312,82 @@ class _Composer:
 def _placed(kind: NodeKind, event: Any, style: str) -> SpanNode:
     start = event.start_mark
     return SpanNode(kind, start.index, event.end_mark.index, start.line + 1, start.column, style)
+
+
+class NodeKind(Enum):
+    """What a node is."""
+
+    SCALAR = "scalar"
+    MAP = "mapping"
+    LIST = "list"
+    ALIAS = "alias"
+
+
+class SpanEntry(NamedTuple):
+    """An entry of a mapping: its key with the span, line and column of that, and the node of its value."""
+
+    key: str
+    start: int
+    end: int
+    line: int
+    column: int
+    node: SpanNode
+
+
+class SpanNode:
+    """A value in a text.
+
+    Attributes
+    ----------
+    kind : NodeKind
+        Whether it is a scalar, a mapping, a list or an alias.
+    start, end : int
+        Its span; an empty value of a mapping stands where its key ends.
+    line, column : int
+        Where it starts; lines count from 1, columns from 0.
+    style : str
+        Of a scalar: empty (plain), ``'``, ``"``, ``|`` or ``>``.  Of a mapping ``{`` or ``:``, of a list ``[`` or
+        ``-``: in brackets, or by indentation.  Of an alias ``*``.
+    value : float, str, bool or None
+        The value of a scalar.
+    entries : dict
+        The entries of a mapping by their keys.
+    items : list
+        The items of a list.
+    anchor : str, optional
+        The name by which aliases repeat it.
+    target : SpanNode, optional
+        What an alias repeats.
+    """
+
+    __slots__ = ("anchor", "column", "end", "entries", "items", "kind", "line", "start", "style", "target", "value")
+
+    def __init__(self, kind: NodeKind, start: int, end: int, line: int, column: int, style: str) -> None:
+        self.kind, self.start, self.end, self.line, self.column, self.style = kind, start, end, line, column, style
+        self.value: Any = None
+        self.entries: dict[str, SpanEntry] = {}
+        self.items: list[SpanNode] = []
+        self.anchor: str | None = None
+        self.target: SpanNode | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.value} {self.start}:{self.end}>"
+
+    @property
+    def in_flow(self) -> bool:
+        """Whether it is a mapping or list in brackets."""
+        return self.style in ("{", "[")
+
+    def find(self, *path: str | int) -> SpanNode | None:
+        """The node at the end of a path of keys and numbers of items; None where there is none."""
+        here: SpanNode | None = self
+        for step in path:
+            if here is None:
+                return None
+            if here.kind is NodeKind.MAP and isinstance(step, str):
+                here = here.entries[step].node if step in here.entries else None
+            elif here.kind is NodeKind.LIST and isinstance(step, int):
+                here = here.items[step] if 0 <= step < len(here.items) else None
+            else:
+                return None
+        return here

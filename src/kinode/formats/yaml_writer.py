@@ -18,18 +18,16 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.fmi.fmu_file import FmuFile
 from kinode.formats.yaml_text import CONTROL, reads_as_text
-from kinode.model.base.bodies import Body, LoneMoment
+from kinode.model.base.bodies import Body, LoneMoment, Visual
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter, find_dimension
 from kinode.model.base.shapes import Shape
-from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import Coulomb
 from kinode.model.joints.end_stops import Ends
-from kinode.model.joints.joint import LIMITS, Joint, Limits
-from kinode.model.joints.joint_compliance import Compliance
+from kinode.model.joints.joint import LIMITS, Compliance, Joint, Limits
+from kinode.model.network.declared_domains import write_domain
 from kinode.model.network.declared_parts import DeclaredPart, write_declaration
-from kinode.model.network.domains.declared_domains import write_domain
 from kinode.model.network.part import Part
 from kinode.model.signals.fmu_fields import FmuPart
 from kinode.model.signals.python_controller import Controller

@@ -24,8 +24,8 @@ from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, cross, skew
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.constraint_scenes import MotionRates
+from kinode.multibody import loop_constraints
+from kinode.multibody.constraint_scenes import MotionRates
 from kinode.multibody.snapshot import Snapshot
 
 

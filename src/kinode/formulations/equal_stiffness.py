@@ -26,7 +26,7 @@ from kinode.algebra.spatial import Pose, skew
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.restraints.loop_constraints import loop_constraints_of
+from kinode.multibody.loop_constraints import loop_constraints_of
 from kinode.multibody.snapshot import Snapshot
 
 Column = dict[int, Scalar]  # balance -> entry

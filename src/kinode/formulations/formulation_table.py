@@ -23,20 +23,16 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
-from kinode.formulations.absolute_bodies.eliminated_motion import NEWTON_EULER
-from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.canonical.hamilton import HAMILTON
-from kinode.formulations.circuit.component_circuit import CIRCUIT
+from kinode.formulations.component_circuit import CIRCUIT
+from kinode.formulations.eliminated_motion import NEWTON_EULER
 from kinode.formulations.free_flight import FreeFlight, find_observer
-from kinode.formulations.lagrange import LAGRANGE
-from kinode.formulations.newton_euler import NewtonEuler
-from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.lagrange import HAMILTON, LAGRANGE
+from kinode.formulations.newton_euler import NewtonEuler, static_reactions
 from kinode.formulations.scope import SCOPES
-from kinode.formulations.vector_rotators import ROTATORS
-from kinode.multibody.composition import RECURSIVE, Composition
-from kinode.multibody.restraints.loop_statics import Support
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.formulations.vector_methods import QUASI_BASE, ROTATORS
+from kinode.multibody.loop_statics import Support
+from kinode.multibody.snapshot import RECURSIVE, Composition, Snapshot
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 OUTPUTS = (

@@ -13,6 +13,8 @@ The frame may be fixed in a body, nonrolling, inertial, or move by a function of
 balances alone.  The wrench of a joint is the balance of all bodies beyond it; its component along the freedoms is the
 effort of the joint.  Only poses and velocities are taken from the recursion; derivatives are those of components along
 the motion (dual numbers).  Friction, loops and constraints are not supported.
+
+The loads of elements on bodies, by element, are about the origin of any frame and in its axes too.
 """
 
 from __future__ import annotations
@@ -25,13 +27,39 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Dual, Scalar, new_level, sign, tidy
 from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
+from kinode.algebra.trace import Tape
 from kinode.model.base.frames import Frame
-from kinode.model.base.observers.following_frames import needs_jerk
-from kinode.multibody.links.link_steps import Spatial
+from kinode.model.base.observers.moving_frames import needs_jerk
+from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.link_geometry import WORLD, TreeLink
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
+from kinode.structure.tree import WORLD, TreeLink
+
+
+def element_loads(snapshot: Snapshot, frame: Frame) -> dict[tuple[str, str], Spatial]:
+    """(element, body) -> moment about the origin of the frame and force, in its axes; loads on the world are left out.
+
+    Which pairs there are depends on the model alone, not on the state.
+    """
+    X, bodies = snapshot.pose(frame), snapshot.system.bodies
+    loads: dict[tuple[str, str], Spatial] = {}
+    for name, element in snapshot.system.elements.items():
+        for load in element.wrenches(snapshot):
+            if load.on.body not in bodies:
+                continue
+            at = snapshot.pose(load.on).p if load.at is None else load.at
+            force = X.R.T @ load.force
+            moment = X.R.T @ load.moment + cross(X.R.T @ (at - X.p), force)
+            before = loads.get((name, load.on.body))
+            loads[name, load.on.body] = (moment, force) if before is None else (before[0] + moment, before[1] + force)
+    return loads
+
+
+def traced_snapshot(topology: Topology) -> Snapshot:
+    """An instant of traced scalars, for what depends on the model alone: no number is ever undefined."""
+    return Snapshot(topology, topology.layout.traced_point(Tape()))
+
 
 # Derivatives are matrices 3 x (1 + n): the part without accelerations, then the coefficient of each u_dot.
 

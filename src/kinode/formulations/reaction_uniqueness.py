@@ -31,8 +31,8 @@ from kinode.model.base.fields import unknown
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.restraints.effort_origins import EffortOrigins
-from kinode.multibody.restraints.loop_constraints import loop_constraints_of
+from kinode.multibody.joint_efforts import EffortOrigins
+from kinode.multibody.loop_constraints import loop_constraints_of
 from kinode.structure.topology import Topology
 
 RANK_TOLERANCE = 1e-9  # singular values below this share of the largest count as zero; rounding leaves 1e-15

@@ -13,6 +13,9 @@ Where the two differ:
 - Limits are recorded and do not act; MuJoCo's are soft stops.
 - Equalities hold exactly here: connect is a spherical joint that closes a loop, weld a fixed one, joint a gear.
 - The first keyframe, or the one called home, is where it starts; else MuJoCo's reference position.
+- The spring of a ball joint is a law of its three efforts.  MuJoCo's moment is -stiffness times the rotation vector of
+  the joint, in the axes of the child: of its quaternion (w, v) this is 2 atan2(|v|, |w|) / |v| * sign(w) v, the shorter
+  way round.  At rest a ball joint's quaternion is (1, 0, 0, 0).
 
 What has no counterpart (contacts, spatial tendons, muscles, the surrounding medium ...) is left out and listed in
 ``System.notes``.
@@ -29,11 +32,9 @@ import numpy as np
 
 from kinode.errors import ModelError
 from kinode.importers import mjcf_files
-from kinode.importers.imported_bodies import add_body
-from kinode.importers.mjcf_ball_springs import add_ball_spring
 from kinode.importers.mjcf_drives import MjcfDrives, join
 from kinode.importers.mjcf_equalities import MjcfEqualities
-from kinode.importers.mjcf_geometry import (
+from kinode.importers.mjcf_files import (
     axis_of,
     inertia_of,
     quaternion_matrix,
@@ -43,18 +44,11 @@ from kinode.importers.mjcf_geometry import (
     turn_matrix,
     visual_of,
 )
-from kinode.importers.mjcf_left_out import (
-    describe_carried_weights,
-    describe_keyframes,
-    describe_rest,
-    describe_surroundings,
-    spread_switches,
-)
-from kinode.importers.mjcf_names import MjcfNames
+from kinode.importers.robot_names import MjcfNames, add_body
 from kinode.importers.xml_reader import XmlElement
+from kinode.model.base.bodies import Visual
 from kinode.model.base.frames import Frame
-from kinode.model.base.meshes.visual_meshes import find_mesh_file, note_undrawn
-from kinode.model.base.visuals import Visual
+from kinode.model.base.meshes import find_mesh_file, note_undrawn
 from kinode.model.joints.coulomb_friction import coulomb
 from kinode.model.system import System
 
@@ -369,3 +363,76 @@ class _MjcfBuilder:
 
 def _plain(values: Any) -> tuple[float, ...]:
     return tuple(tidy_number(x) for x in values)
+
+
+TINY = 1e-24  # beside the square of |v|: at rest atan2(|v|, |w|) / |v| is 1, and is computed so
+
+
+def add_ball_spring(system: System, names: MjcfNames, joint: str, stiffness: float) -> list[str]:
+    """The laws of the three efforts of a ball joint; signals are added that they read."""
+    w, *v = (f"{joint}.q.q{letter}" for letter in "wxyz")
+    size, factor = names.fresh(f"{joint}_spring_sine"), names.fresh(f"{joint}_spring")
+    system.signal(size, f"sqrt({' + '.join(f'{part}^2' for part in v)} + {TINY!r})")
+    system.signal(factor, f"{-2.0 * stiffness!r}*atan2({size}, abs({w}))/{size}*where({w} < 0, -1, 1)")
+    return [f"{factor}*{part}" for part in v]
+
+
+def spread_switches(mujoco: Any, model: Any) -> None:
+    """Write out the switches of a compiled model that switch several things off at once."""
+    off = mujoco.mjtDisableBit
+    if model.opt.disableflags & off.mjDSBL_CONSTRAINT:
+        model.opt.disableflags |= off.mjDSBL_EQUALITY | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS | off.mjDSBL_CONTACT
+    if model.opt.disableflags & off.mjDSBL_SPRING and model.opt.disableflags & off.mjDSBL_DAMPER:
+        # Without both, MuJoCo computes no passive force at all.
+        model.body_gravcomp[:] = 0.0
+        model.opt.density = model.opt.viscosity = 0.0
+        model.opt.wind[:] = 0.0
+
+
+def describe_surroundings(mujoco: Any, model: Any) -> list[str]:
+    """The medium, contact, and what moves bodies from outside."""
+    found = []
+    if model.opt.density or model.opt.viscosity or model.opt.wind.any():
+        found.append("forces of the surrounding medium (density, viscosity, wind)")
+    touching = set(np.flatnonzero((model.geom_contype != 0) | (model.geom_conaffinity != 0)))
+    touching |= {*model.pair_geom1, *model.pair_geom2}
+    if touching and not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT:
+        found.append(f"contact ({len(touching)} geoms can touch)")
+    if model.nmocap:
+        found.append(f"motion from outside of {model.nmocap} mocap bodies, which stand still")
+    return found
+
+
+def describe_carried_weights(model: Any, names: MjcfNames) -> list[str]:
+    """Joints whose bounded drives carry the weight of bodies; here a force at the body carries it, without a bound."""
+    if not model.body_gravcomp.any():
+        return []
+    bounded = np.flatnonzero((model.jnt_actgravcomp != 0) & (model.jnt_actfrclimited != 0))
+    return [f"bound of what {names.joints[joint]} carries by actuatorgravcomp" for joint in bounded]
+
+
+def describe_keyframes(model: Any, key: int) -> list[str]:
+    """The keyframes that it does not start at, and what of its own is not read."""
+    found = []
+    if model.key_time[key]:
+        found.append(f"time {model.key_time[key]:g} s of the keyframe; t begins at 0")
+    for body in np.flatnonzero(model.body_mocapid >= 0):
+        k = int(model.body_mocapid[body])
+        here = (model.key_mpos[key].reshape(-1, 3)[k], model.key_mquat[key].reshape(-1, 4)[k])
+        if not (np.array_equal(here[0], model.body_pos[body]) and np.array_equal(here[1], model.body_quat[body])):
+            found.append(f"place of the mocap body {model.body(body).name or body} in the keyframe")
+    others = [model.key(k).name or str(k) for k in range(model.nkey) if k != key]
+    if others:
+        shown = ", ".join(others[:4]) + (", ..." if len(others) > 4 else "")
+        found.append(f"further keyframes ({shown})")
+    return found
+
+
+def describe_rest(model: Any) -> list[str]:
+    """What is counted only."""
+    counted = (
+        (model.nflex, "forces of deformable bodies (flex), whose points are bodies here"), (model.nsensor, "sensors"),
+        (model.ncam, "cameras"), (model.nlight, "lights"), (model.nplugin, "plug-ins"),
+        (model.nhfield, "height fields"), (model.nnumeric + model.ntext + model.ntuple, "custom data"),
+    )  # fmt: skip
+    return [f"{word} ({count})" for count, word in counted if count]

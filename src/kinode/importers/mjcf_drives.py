@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinode.importers.mjcf_geometry import tidy_number
-from kinode.importers.mjcf_names import MjcfNames
+from kinode.importers.mjcf_files import tidy_number
+from kinode.importers.robot_names import MjcfNames
 from kinode.model.system import System
 
 HINGE_OR_SLIDE = (2, 3)  # mjtJoint: slide, hinge

@@ -8,8 +8,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
-from kinode.importers.mjcf_geometry import quaternion_matrix, rotation_of, tidy_number, tidy_vector
-from kinode.importers.mjcf_names import MjcfNames
+from kinode.importers.mjcf_files import quaternion_matrix, rotation_of, tidy_number, tidy_vector
+from kinode.importers.robot_names import MjcfNames
 from kinode.model.base.frames import Frame
 from kinode.model.system import System
 

@@ -185,13 +185,13 @@ def _count_nodes(program: Program) -> int:
 
 def write_kernel(program: Program, lanes: int, has_data: bool = False) -> KernelText:
     """The text of a program; ``has_data``: whether numbers of tables are filled in."""
-    from kinode.jit import program_ir
+    from kinode.jit import llvm_program
     from kinode.jit.llvm_code import choose_lanes, host
     from kinode.jit.program import find_entries, find_named
     from kinode.jit.shared_routines import find_used
 
     sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-    text = program_ir.write(replace(program, sizes=sizes), lanes, choose_lanes(), host().fma)
+    text = llvm_program.write(replace(program, sizes=sizes), lanes, choose_lanes(), host().fma)
     about = {
         "name": program.name, "sizes": sizes,
         "reads_z": find_entries(program, "z"), "reads_p": find_entries(program, "p"),

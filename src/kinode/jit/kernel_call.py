@@ -1,6 +1,6 @@
 """Calls of kernels from Python: one evaluation, or a batch of rows on several threads.
 
-These functions handle the calls that the built-in functions (``builtin_function.py``) pass on.  They check only that no
+These functions handle the calls that the built-in functions (``python_function.py``) pass on.  They check only that no
 kernel reads or writes beyond an array; the caller checks the shapes.
 """
 

@@ -97,7 +97,7 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
 
     ``optimize`` is for code with loops and calls, and runs the passes that speed it up: inlining, variables into
     registers, simplification.  LLVM's standard pipeline takes three times as long and gives code of the same speed,
-    because ``vectorizer.py`` has already written the vector operations.
+    because ``jit/loop/vectorizer.py`` has already written the vector operations.
     """
     if level is None:
         level = 2 if optimize else choose_level(text)

@@ -206,7 +206,7 @@ def _provide_routine(name: str) -> LoadedCode:
     def make() -> bytes:
         from importlib import import_module
 
-        from kinode.jit.translator import translate
+        from kinode.jit.loop.translator import translate
 
         return llvm_code.compile_text(translate(getattr(import_module(module), function), symbol), optimize=True)
 

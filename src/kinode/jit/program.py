@@ -1,6 +1,6 @@
 """Programs to be compiled: straight-line code and loops over tables, on named arrays.
 
-A ``Program`` is the interface between tracing (package ``kernels``) and code generation (``program_ir.py``).
+A ``Program`` is the interface between tracing (package ``kernels``) and code generation (``llvm_program.py``).
 ``interpret`` runs a program in plain Python.  It defines what a program means, and every kernel is tested against it.
 This module does not use LLVM.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
-from kinode.jit.pointers import Floats, Ints, floats_of, ints_of
+from kinode.jit.loop.memory import Floats, Ints, floats_of, ints_of
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **FLOAT_FUNCTIONS,
@@ -58,7 +58,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Finish:
-    """A function of the loop language (``translator.py``) behind the blocks of a program, with a table of integers.
+    """A function of the loop language (``loop/translator.py``) behind a program's blocks, with a table of integers.
 
     It is called as ``routine(table, work, out)``.  Its machine code is the same for all programs.
     """

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kinode.jit.ir_text import IrText
+from kinode.jit.llvm_math import exponential, sine_and_cosine
+from kinode.jit.llvm_text import IrText
 from kinode.jit.machine_code import ARGUMENTS, names
-from kinode.jit.math_ir import exponential, sine_and_cosine
 
 STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"

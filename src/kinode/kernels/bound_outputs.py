@@ -17,9 +17,9 @@ from kinode.algebra.scalars import Array, Dual, Scalar, apply
 from kinode.algebra.trace import Tape, Traced, needed, replay
 from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import BoundOptions
-from kinode.model.quantity_names import QuantityName
+from kinode.model.quantities import QuantityName
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 NAMED = "named"  # array of a tape: the quantities by name

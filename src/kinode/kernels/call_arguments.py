@@ -18,11 +18,11 @@ from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.parameters import is_hidden, is_plain, read_input
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
-    from kinode.model.live.live_numbers import LiveNumber
+    from kinode.model.live_numbers import LiveNumber
     from kinode.model.network.part import Part
 
 FLOATS = np.dtype(float)
@@ -102,7 +102,7 @@ class Arguments:
         """Inputs; given like parameters.  Those that change with time are evaluated at the time, or times, t."""
         if inputs is None or inputs is self.inputs:
             return self.inputs
-        from kinode.ode.runs.input_table import VaryingInputs
+        from kinode.ode.input_table import VaryingInputs
 
         if isinstance(inputs, VaryingInputs):
             return inputs.at(t)
@@ -121,7 +121,7 @@ class Arguments:
             vector, live = self.parameters.copy(), self.live_numbers
             own = {key: new for key, new in value.items() if key not in live}
             for key in own.keys() - self.system.parameters.keys():
-                from kinode.model.live.live_numbers import find_field
+                from kinode.model.live_numbers import find_field
 
                 if is_hidden(key) or find_field(self.system, key):
                     raise ArgumentError(f"p: {key} is no parameter; kn.compile(system, live=[{key!r}]) makes it one")
@@ -171,7 +171,7 @@ class Arguments:
 
         Those that depend on no parameter with another value were checked with the model.
         """
-        from kinode.model.network.part_checks import check_numbers
+        from kinode.model.network.part import check_numbers
 
         if not self._parametric_components or p.tobytes() == self._checked:
             return
@@ -212,7 +212,7 @@ class Arguments:
 
     def read_number(self, name: str, value: Any) -> float:
         """A value for a quantity, in SI."""
-        from kinode.model.quantity_names import find_quantity
+        from kinode.model.quantities import find_quantity
 
         if is_plain(value):
             return float(value)
@@ -232,7 +232,7 @@ class Arguments:
 
     def placed_frame_name(self, of: Any) -> str:
         """The same of a frame whose pose follows from positions alone."""
-        from kinode.model.base.observers.following_frames import needs_jerk
+        from kinode.model.base.observers.moving_frames import needs_jerk
 
         name = self.frame_name(of)
         if needs_jerk(self.system, self.system.find_frame(name)):

@@ -1,12 +1,17 @@
-"""The machine code of one topology: a kernel is compiled, or loaded from the cache on disk, at its first call."""
+"""The machine code of one topology: a kernel is compiled, or loaded from the cache on disk, at its first call.
+
+The fingerprint is everything of a model that its machine code depends on.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,17 +24,59 @@ from kinode.jit.llvm_code import choose_lanes
 from kinode.jit.machine_code import Machine
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
-from kinode.kernels.model_fingerprint import find_fingerprint
 from kinode.kernels.tree_size import is_large
+from kinode.model.base.element import Element
+from kinode.model.base.parameters import Input, Parameter, TableRecord
 from kinode.ode.ode_arguments import all_finite
 from kinode.paused_collection import paused_collection
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
-if TYPE_CHECKING:  # new code alone needs these: many runs load theirs from the cache
+if TYPE_CHECKING:
     from kinode.jit.program import Program
-    from kinode.kernels.kernel_programs import TracedModel
-    from kinode.multibody.composition import Composition
+    from kinode.kernels.kernel_traces import TracedModel
+    from kinode.multibody.snapshot import Composition
+
+
+def find_fingerprint(topology: Topology) -> str:
+    """Everything of a model that its machine code depends on, as text; not values of parameters and initial values."""
+    system = topology.system
+    parts: list[Any] = [system.gravity, system.world.frames]
+    for component in system.components.values():
+        if isinstance(component, Parameter | Input):
+            fixed = isinstance(component, Parameter) and not isinstance(component.value, float)
+            parts.append((component.name, component.section, component.value if fixed else None))
+        elif component.specs():
+            given = component.given(aside=False)
+            parts.append((component.name, component.section, component.kind, given))
+            parts += [component.foreign_code] if isinstance(component, Element) and component.foreign_code else []
+            parts.append(getattr(component, "declaration", None))  # of a type that a file or a call declares
+            axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
+            # The choice of the helper axis depends on the values.
+            parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
+        elif isinstance(component, TableRecord) and component.table.exchangeable_data:
+            table = component.table
+            parts.append((component.name, component.section, table.shape, table.method, "exchangeable"))
+        else:
+            parts.append(component)
+    if topology.network is not None:  # the choice of states depends on which initial values are given
+        parts.append(topology.network.states)
+    foreign = {type(c) for c in system.components.values() if not type(c).__module__.startswith("kinode.")}
+    return repr(parts) + "".join(sorted(map(_source, foreign)))
+
+
+def _source(cls: type) -> str:
+    """The text of a plug-in's module, so that changed code is compiled again; without text it always is."""
+    import inspect
+
+    module = sys.modules.get(cls.__module__)
+    try:
+        if module is not None and getattr(module, "__file__", None):
+            return inspect.getsource(module)
+    except OSError:
+        pass
+    return os.urandom(16).hex()
+
 
 SHORT_TREE = 12  # links; up to here two vectors at a time hide each other's latency, beyond they only cost compile time
 CLOSURE = Kernel("closure")
@@ -108,7 +155,7 @@ class Kernels:
         return self._machines[kernel, lanes]
 
     def _find_traced(self) -> TracedModel:
-        from kinode.kernels.kernel_programs import TracedModel
+        from kinode.kernels.kernel_traces import TracedModel
 
         if self._traced is None:
             self._traced = TracedModel(self.topology, self._find_composition())
@@ -152,7 +199,7 @@ class Kernels:
         if is_large(self.topology):
             from kinode.kernels.rolled.rolled_programs import make_program
         else:
-            from kinode.kernels.kernel_programs import make_program
+            from kinode.kernels.kernel_traces import make_program
         return make_program(self.topology, kernel, self._find_composition(), find_traced())
 
     def program(self, kernel: Kernel) -> Program:

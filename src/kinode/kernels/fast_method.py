@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinode.algebra.scalars import Array
+from kinode.jit import python_function
 from kinode.jit.machine_code import Machine
-from kinode.jit.python_calls import builtin_function
 from kinode.kernels.kernel_table import KernelRow
 
 
@@ -52,7 +52,7 @@ def make_builtin(
     default_arrays = {name: array for name, array in defaults.items() if name not in row.arguments}
     parameters = list(inspect.signature(method).parameters.values())
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
-    function: Callable[..., Any] = builtin_function.make_callable(
+    function: Callable[..., Any] = python_function.make_callable(
         machine,
         row.arguments,
         default_arrays,

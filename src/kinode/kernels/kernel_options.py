@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kinode.multibody.restraints.loop_statics import Support
+    from kinode.multibody.loop_statics import Support
 
 
 class Kernel(NamedTuple):
@@ -109,9 +109,9 @@ class PictureOptions:
 class DerivativeOptions:
     """What is differentiated, and by what.
 
-    ``of`` are names of quantities, or words of ``derivatives/derived_values.py``.  ``by`` has a word of
-    ``derivatives/directions.py`` and a position in that array, or None for all of it.  ``sharing`` is how redundant
-    reactions among the quantities are shared.
+    ``of`` are names of quantities, or words of ``derivatives/derivative_outputs.py``.  ``by`` has a word of that file
+    and a position in that array, or None for all of it.  ``sharing`` is how redundant reactions among the quantities
+    are shared.
     """
 
     of: tuple[str, ...]

@@ -1,4 +1,8 @@
-"""The result of each kernel, computed from a snapshot (one evaluation of the model with traced scalars)."""
+"""The result of each kernel, computed from a snapshot (one evaluation of the model with traced scalars).
+
+The kernel ``pictures`` has the poses, loads and named quantities of one instant, for views that move: kinematics and
+reactions are computed once, and a run is evaluated by one call.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, where
-from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions, SharingOptions
+from kinode.kernels.kernel_options import (
+    ContributionOptions,
+    LoadOptions,
+    PictureOptions,
+    ReactionOptions,
+    SharingOptions,
+)
+from kinode.model.base.frames import Frame
+from kinode.model.quantities import find_quantity
 from kinode.model.system import joint_frame
 from kinode.model.system_checks import find_asking
 from kinode.multibody.snapshot import Snapshot
@@ -68,7 +80,7 @@ def pose(snapshot: Snapshot, options: Names) -> Outputs:
 # -- by name ---------------------------------------------------------------------------------------
 def evaluate(snapshot: Snapshot, options: Names) -> Outputs:
     """Quantities by name."""
-    from kinode.model.quantity_names import find_quantity
+    from kinode.model.quantities import find_quantity
 
     names = [find_quantity(snapshot.system, name) for name in options]
     return [x for name in names for x in flat(snapshot.quantity(name))]
@@ -106,7 +118,7 @@ def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
     The end is as in ``reactions``.
     """
     # imports all formulations, which few runs need
-    from kinode.formulations.reaction_contributions import contributions_of_joints
+    from kinode.formulations.contributions import contributions_of_joints
 
     find, support = snapshot.system.find_frame, options.support
     point, frame = (None if name is None else find(name) for name in (options.about, options.axes))
@@ -120,7 +132,7 @@ def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
 
 def element_loads(snapshot: Snapshot, options: Names) -> Outputs:
     """Force and moment of each element on each body that it loads, about the origin of a frame, in its axes."""
-    from kinode.formulations.frame_loads import element_loads
+    from kinode.formulations.free_flight import element_loads
 
     loads = element_loads(snapshot, snapshot.system.find_frame(options[0]))
     return [x for moment, force in loads.values() for x in (*force, *moment)]
@@ -134,7 +146,7 @@ def holding(snapshot: Snapshot, options: LoadOptions) -> Outputs:
 
 def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
     """The wrench on a body for each unit multiplier of a constraint; the option names a quantity of the constraint."""
-    from kinode.model.quantity_names import find_quantity
+    from kinode.model.quantities import find_quantity
 
     return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
 
@@ -188,14 +200,14 @@ def trial_loads(count: int) -> Array:
 # -- accelerations by cause ------------------------------------------------------------------------
 def tiers(snapshot: Snapshot, options: Names) -> Outputs:
     """The acceleration of a point by cause and chain segment."""
-    from kinode.formulations.acceleration_contributions import by_tier
+    from kinode.formulations.contributions import by_tier
 
     return by_tier(snapshot, snapshot.system.find_frame(options[0]))
 
 
 def segments(snapshot: Snapshot, options: Names) -> Outputs:
     """The acceleration of a point by cause and chain segment, along the radius vectors."""
-    from kinode.formulations.acceleration_contributions import by_segment
+    from kinode.formulations.contributions import by_segment
 
     return by_segment(snapshot, snapshot.system.find_frame(options[0]))
 
@@ -203,7 +215,7 @@ def segments(snapshot: Snapshot, options: Names) -> Outputs:
 # -- loops -----------------------------------------------------------------------------------------
 def closure(snapshot: Snapshot, options: Any) -> Outputs:
     """Residuals and rates of all constraint rows, and the entries of their Jacobian that are not structurally zero."""
-    from kinode.multibody.restraints import loop_constraints
+    from kinode.multibody import loop_constraints
 
     constraints = snapshot.constraints
     residuals_and_rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
@@ -228,3 +240,36 @@ def jacobian(snapshot: Snapshot, options: Names) -> Outputs:
     at_rest = velocity(np.zeros(n))
     columns = [velocity(np.eye(n)[k]) - at_rest for k in range(n)]
     return np.array(columns, dtype=object).T if columns else np.zeros((6, 0))
+
+
+def pictures(snapshot: Snapshot, options: PictureOptions) -> list[Scalar]:
+    """Position and quaternion of each body; points; loads of each part; rotations; quantities by name; doubt.
+
+    Loads have force, then moment, in world axes, of joints first, then of constraints; a point is where each acts.
+    """
+    system, outputs = snapshot.system, list[Scalar]()
+    for body in system.bodies:
+        outputs += evaluate(snapshot, (f"{body}.position", f"{body}.quaternion"))
+    for joint in options.joints:
+        outputs += evaluate(snapshot, (f"{joint}.child.position",))
+    for name, body in options.constraints:
+        outputs += [*snapshot.pose(system.constraints[name].places(system)[body]).p]
+    for part in options.parts:
+        for joint in options.joints:
+            moment, force = snapshot.reaction(joint, part, hold=options.support, expressed_in=Frame("world"))
+            outputs += [*force, *moment]
+        for name, body in options.constraints:
+            multipliers = snapshot.holding(name, part, options.support)
+            for word in ("force", "moment"):
+                outputs += [*_constraint_load(snapshot, f"{name}.on.{body}.{word}", multipliers)]
+    for joint in options.joints if options.rotations else ():
+        outputs += evaluate(snapshot, (f"{joint}.parent.rotation",))
+    outputs += evaluate(snapshot, options.names)
+    return outputs if options.support is None else [*outputs, snapshot.statics(options.support).doubt]
+
+
+def _constraint_load(snapshot: Snapshot, name: str, multipliers: Array) -> Array:
+    """The force or moment of a constraint on a body, which is linear in its multipliers."""
+    units = np.array(snapshot.unit_wrenches(find_quantity(snapshot.system, name)), dtype=object)
+    load: Array = multipliers @ units.reshape(len(multipliers), 3)
+    return load

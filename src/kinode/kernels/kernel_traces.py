@@ -1,10 +1,10 @@
-"""How each kernel of ``kernel_table.py`` is computed: from a snapshot, or on its tape."""
+"""How each kernel of ``kernel_table.py`` is computed, from a snapshot or on its tape; its straight-line program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
+from kinode.jit.program import Block, Program
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.kernel_options import (
     ColumnOptions,
@@ -25,7 +26,8 @@ from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.kernels.kernel_table import find_row
 from kinode.multibody import instant_events
 from kinode.multibody.dependent_joints import advanced_position, n_cut_coordinates, n_cut_freedoms, pose_errors
-from kinode.multibody.snapshot import Snapshot
+from kinode.multibody.given import Given
+from kinode.multibody.snapshot import RECURSIVE, Composition, Snapshot
 from kinode.structure.topology import Topology
 
 
@@ -40,16 +42,16 @@ class _LaterModule:
 
 
 bound_outputs = _LaterModule("bound_outputs")
-picture_outputs = _LaterModule("picture_outputs")
+picture_outputs = _LaterModule("kernel_outputs")
 start_outputs = _LaterModule("start_outputs")
 column_outputs = _LaterModule("derivatives.column_outputs")
 derivative_outputs = _LaterModule("derivatives.derivative_outputs")
-directed_outputs = _LaterModule("derivatives.directed_outputs")
-find_named_values = _LaterModule("derivatives.derived_values").find_named_values
-has_recursion = _LaterModule("derivatives.recursion_scope").has_recursion
-has_adjoint_of_motion = _LaterModule("derivatives.recursion_scope").has_adjoint_of_motion
-has_adjoint_of_shared = _LaterModule("derivatives.recursion_scope").has_adjoint_of_shared
-has_tangents = _LaterModule("derivatives.recursion_scope").has_tangents
+directed_outputs = _LaterModule("derivatives.derivative_outputs")
+find_named_values = _LaterModule("derivatives.derivative_outputs").find_named_values
+has_recursion = _LaterModule("derivatives.derivative_words").has_recursion
+has_adjoint_of_motion = _LaterModule("derivatives.derivative_words").has_adjoint_of_motion
+has_adjoint_of_shared = _LaterModule("derivatives.derivative_words").has_adjoint_of_shared
+has_tangents = _LaterModule("derivatives.derivative_words").has_tangents
 
 
 @dataclass(frozen=True)
@@ -242,3 +244,47 @@ def outputs_of(kernel: Kernel, snapshot: Snapshot) -> list[Scalar]:
     write = find_trace(kernel).write
     assert write is not None, f"{kernel.name} needs more than a snapshot"
     return flat(write(snapshot, kernel.options))
+
+
+class TracedModel:
+    """A model that is traced once; each kernel takes from it what it needs.
+
+    Numbers of a kernel do not depend on the kernels that were traced before it (``jit/program_walk.py``).
+    """
+
+    def __init__(self, topology: Topology, formulation: Composition = RECURSIVE) -> None:
+        self.topology, self.formulation = topology, formulation
+        self.tape = Tape()
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The instant with nothing given besides the state."""
+        return Snapshot(self.topology, self.topology.layout.traced_point(self.tape), formulation=self.formulation)
+
+    def trace(self, kernel: Kernel) -> list[Scalar]:
+        """The result of a kernel as nodes of a tape."""
+        row = find_row(kernel)
+        if row.own_tape and self.tape.nodes:
+            return trace(self.topology, kernel, self.formulation)
+        x = self.tape.inputs("x", count_x(self.topology, kernel))
+        given = row.given(self.topology, x)
+        snapshot = self.snapshot.again(Given(**given)) if given else self.snapshot
+        own = find_trace(kernel).trace
+        if own is not None:
+            return flat(list(own(snapshot, self.tape, x, kernel.options)))
+        return outputs_of(kernel, snapshot)
+
+
+def make_program(
+    topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE, traced: TracedModel | None = None
+) -> Program:
+    """The straight-line program of a kernel in a formulation; ``traced`` is the model, if it was traced already."""
+    results = (traced or TracedModel(topology, formulation)).trace(kernel)
+    stores = [("out", i, x) for i, x in enumerate(results)]
+    counts = {**sizes(topology, kernel), "out": len(results)}
+    return Program("kernel", counts, {}, [Block(1, {}, [stores])], find_row(kernel).rare)
+
+
+def trace(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> list[Scalar]:
+    """The result of a kernel as nodes of a tape of its own."""
+    return TracedModel(topology, formulation).trace(kernel)

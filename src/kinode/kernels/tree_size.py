@@ -1,10 +1,10 @@
-"""Decides which systems are large, so that their kernels are loop code (``rolled_programs.py``)."""
+"""Decides which systems are large, so that their kernels are loop code (``kernels/rolled/rolled_programs.py``)."""
 
 from __future__ import annotations
 
 from kinode.model.base.element import Element
 from kinode.model.system import System
-from kinode.structure.inertias.mass_entries import count_entries
+from kinode.structure.massless_freedoms import count_entries
 from kinode.structure.topology import Topology, has_friction
 
 ROLL_FROM = 40  # links; from here on loop code is better: its time to compile does not grow with the number of links

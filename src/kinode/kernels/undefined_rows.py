@@ -9,15 +9,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import AssemblyError
-from kinode.multibody.restraints.loop_constraints import (
-    ElementConstraint,
-    LoopConstraint,
-    jacobian,
-    loop_constraints_of,
-    residual,
-)
+from kinode.multibody.loop_constraints import ElementConstraint, LoopConstraint, jacobian, loop_constraints_of, residual
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 USUAL = "is not defined in this position: start a little beside it"

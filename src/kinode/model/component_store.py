@@ -1,4 +1,7 @@
-"""The components of a system by name: one namespace, in sections, each in order of declaration."""
+"""The components of a system by name: one namespace, in sections, each in order of declaration.
+
+Beside its components a system declares data: domains of links, and kinds of parts by their equations.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kinode.errors import ModelError
-from kinode.expressions.parser import CONSTANTS, FUNCTIONS
+from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
@@ -18,14 +21,17 @@ from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.environment.atmosphere import STANDARD, Property
 from kinode.model.joints.joint import Joint
+from kinode.model.network.domain import DOMAINS, Domain, references_of
 from kinode.model.network.joint_sources import Applied, apply_sources
 from kinode.model.network.nodes import Node, article
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
     from kinode.expressions.lookup_tables import Table
-    from kinode.model.changes.name_changes import NameUse
+    from kinode.model.base.field_reader import Reader
+    from kinode.model.edit import NameUse
     from kinode.model.system import System
+
 
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 STANDARD_COUNTS = MappingProxyType({name: len(table.axes) for name, table in STANDARD.items()})  # arguments of each
@@ -254,7 +260,7 @@ class ComponentStore:
         >>> list(kn.load("examples/ship_gimbal.yaml").decomposed().joints)[:4]
         ['ahead', 'heel.x', 'heel.y', 'heel.angle']
         """
-        from kinode.model.decomposition.decomposed_system import decompose
+        from kinode.model.decomposed_system import decompose
 
         return decompose(cast("System", self), sequences or {})
 
@@ -285,7 +291,7 @@ class ComponentStore:
         >>> system.remove("lower")
         ['lower', 'elbow']
         """
-        from kinode.model.changes.component_removal import remove_from
+        from kinode.model.edit import remove_from
 
         return remove_from(cast("System", self), name)
 
@@ -311,7 +317,7 @@ class ComponentStore:
         >>> system["controller"].measured.text()
         'hinge.q'
         """
-        from kinode.model.changes.name_changes import rename_in
+        from kinode.model.edit import rename_in
 
         rename_in(cast("System", self), old, new)
 
@@ -333,7 +339,7 @@ class ComponentStore:
         >>> [str(use) for use in kn.load("examples/motor_axis.yaml").uses("elbow")]
         ['controller.measured', 'gear.output']
         """
-        from kinode.model.changes.name_changes import find_uses
+        from kinode.model.edit import find_uses
 
         return find_uses(cast("System", self), name)
 
@@ -356,3 +362,90 @@ def _meaning(name: str) -> str:
     meanings = {"world": "the ground", "system": "the whole system", "t": "the time", "gnd": "the reference node"}
     meanings |= {"pi": "the number pi"}
     return meanings.get(name) or ("a unit" if name in CONSTANTS else "a function of laws")
+
+
+class Declarations(ComponentStore):
+    """Domains and kinds of parts that belong to one system."""
+
+    kinds: dict[str, type[Part]]  # declared here, beside those that are registered
+    domains: dict[str, Domain]  # likewise
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kinds, self.domains = {}, {}
+
+    if TYPE_CHECKING:
+
+        def reader(self, component: str) -> Reader: ...
+        def copy(self) -> System: ...
+
+    @property
+    def all_domains(self) -> dict[str, Domain]:
+        """The kinds of links that its parts may have: those that are registered, and its own."""
+        return {**DOMAINS, **self.domains}
+
+    @property
+    def references(self) -> frozenset[str]:
+        """The names of the reference nodes: gnd, world, and those of its own domains."""
+        return references_of(self.all_domains)
+
+    def check_name(self, name: str) -> str:
+        """Refuse a name that is invalid, reserved or taken, by a reference node too."""
+        super().check_name(name)
+        for each in (DOMAINS, self.domains):  # a loop, since a large system asks for each of its names
+            for domain in each.values():
+                if name == domain.reference:
+                    message = f"the name {name!r} is taken by a reference node; choose another"
+                    raise ModelError(message, component=name)
+        return name
+
+    def define(self, kind: str, **declaration: Any) -> type[Part]:
+        """Declare a kind of part by its equations, as the section ``components`` of a file does."""
+        from kinode.model.network.declared_parts import declare_kind
+
+        if kind in self.kinds:
+            raise ModelError(f"the kind {kind!r} is declared already", component=kind)
+        self.kinds[kind] = cls = declare_kind(self.reader(kind), kind, declaration, self.all_domains)
+        return cls
+
+    def domain(self, kind: str, **declaration: Any) -> Domain:
+        """Declare a kind of link by its words and units, as the section ``domains`` of a file does.
+
+        ``potential={"temperature": "K"}, flow={"heat_flow": "W"}, reference={"ambient": "293.15 K"}``; more in
+        ``help(kn.register_domain)``, which declares one for all systems.
+        """
+        from kinode.model.network.declared_domains import read_domain
+
+        domain = read_domain(self.reader(str(kind)), kind, declaration, self.all_domains)
+        if domain.reference in self.components or domain.reference in self.prefixes:
+            message = f"{domain.reference} is a component already; choose another name"
+            raise ModelError(message, component=kind, field="reference")
+        self.domains[kind] = domain
+        return domain
+
+    def connect(self, connections: Any, components: Mapping[str, Any]) -> None:
+        """Add a circuit as it is drawn: its components, and what is connected to what.
+
+        ``connections`` is "Ew1-KN1.1; Ew2-KN1.3; KN1.2-SB1.1" or a list of such pairs; ``components`` has the fields
+        of each by its name, with its ``kind``: body (with ``links``), base (the world), a joint or an element.
+        """
+        from kinode.model.drawn_circuit import connect_drawn
+
+        connect_drawn(cast("System", self), connections, components)
+
+    # -- sources on joints, as declared and as applied ------------------------------------------------
+    def as_declared(self) -> System:
+        """A copy whose sources of motion on joints stay parts, for files and drawings; itself where there are none."""
+        if not self.motion_sources:
+            return cast("System", self)
+        twin = self.copy()
+        twin.applies_sources = False
+        return twin
+
+    def applied(self) -> System:
+        """A copy whose joints have the laws of the sources on them as their own, so that they can be changed."""
+        twin = self.copy()
+        for name, component in self.components.items():
+            if component is not self.declared[name]:
+                twin.replace(component)
+        return twin

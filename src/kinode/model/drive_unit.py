@@ -33,7 +33,7 @@ from kinode.model.base.fields import (
     vector,
 )
 from kinode.model.base.frames import ZERO, Frame, axis_vector, read_axis
-from kinode.model.base.shortcut_methods import add_shortcut
+from kinode.model.base.kinds import add_shortcut
 from kinode.model.joints.joint import AxialJoint, Joint
 from kinode.model.joints.revolute import Revolute
 

@@ -6,7 +6,7 @@ Type checkers and editors read ``shortcuts.pyi`` instead of this file, where eve
 
 from __future__ import annotations
 
-from kinode.model.base.shortcut_methods import ShortcutMethods
+from kinode.model.base.kinds import ShortcutMethods
 
 
 class Shortcuts(ShortcutMethods):

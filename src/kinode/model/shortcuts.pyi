@@ -3,7 +3,7 @@
 from typing import Literal
 
 from kinode.model.base.bodies import Body
-from kinode.model.base.field_types import (
+from kinode.model.base.kinds import (
     AxesLike,
     AxisLike,
     ComplianceLike,
@@ -103,7 +103,7 @@ from kinode.model.signals.continuous import (
     Saturation,
     Sensor,
 )
-from kinode.model.signals.fmu_sampled import SampledFmu
+from kinode.model.signals.fmu_parts import SampledFmu
 from kinode.model.signals.linear_systems import StateSpace, TransferFunction
 from kinode.model.signals.pid import PID
 from kinode.model.signals.python_controller import Controller

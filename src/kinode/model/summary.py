@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS, Dimension
-from kinode.model.base.bodies import NO_INERTIA, Body
+from kinode.model.base.bodies import NO_INERTIA, Body, Visual
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import Frame
-from kinode.model.base.visuals import Visual
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.coulomb_friction import find_units
 from kinode.model.joints.end_stops import find_units as find_end_units
-from kinode.model.joints.joint import DERIVED, Joint, Limits
-from kinode.model.joints.joint_compliance import UNITS, Compliance
+from kinode.model.joints.joint import DERIVED, UNITS, Compliance, Joint, Limits
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:

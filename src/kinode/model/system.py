@@ -34,17 +34,17 @@ from kinode.model.base.parameters import (
     is_plain,
     read_bounds,
 )
+from kinode.model.component_store import Declarations
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
-from kinode.model.declared.declarations import Declarations
 from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
-from kinode.model.network.domains.heat_ports import variant_of
+from kinode.model.network.heat_ports import variant_of
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
     from kinode.expressions.units import Dimension
-    from kinode.model.live.live_numbers import LiveNumbers
+    from kinode.model.live_numbers import LiveNumbers
     from kinode.model.network.part import Part
 
 __all__ = ["System", "joint_frame"]
@@ -272,7 +272,7 @@ class System(Declarations, Shortcuts):
 
     def change(self, name: str, **fields: Any) -> Any:
         """Replace fields of a component, by None with their defaults; a parameter takes ``value``, a signal ``law``."""
-        from kinode.model.component_edit import change
+        from kinode.model.edit import change
 
         return change(self, name, fields)
 

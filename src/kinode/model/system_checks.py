@@ -10,19 +10,18 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
-from kinode.model.base.fields import Component, unknown
+from kinode.model.base.fields import Component, find_expressions, unknown
 from kinode.model.base.frames import Resolve
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Signal
-from kinode.model.base.plain_values import find_expressions
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.network.joint_sources import locate_source
-from kinode.model.network.node_checks import find_network_errors
+from kinode.model.network.nodes import find_network_errors
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
-    from kinode.model.quantity_names import QuantityName
+    from kinode.model.quantities import QuantityName
     from kinode.model.system import System
 
 C = TypeVar("C", bound=Component)
@@ -132,7 +131,7 @@ def check_parameters(
 
     Without ``parts`` those of networks are left out, where they were checked before.
     """
-    from kinode.model.network.part_checks import check_numbers
+    from kinode.model.network.part import check_numbers
 
     check_bodies(system, resolve, names)
     check_joints(system, resolve, names)
@@ -286,7 +285,7 @@ def find_asking(system: System) -> list[Element]:
 
 def find_steering(system: System) -> tuple[str, ...]:
     """The sampled parts whose outputs are used by laws: their sampled values act between ticks."""
-    from kinode.model.quantity_names import find_quantity
+    from kinode.model.quantities import find_quantity
 
     sampled = {name for name, component in system.components.items() if component.clocks}
     used = {
@@ -311,7 +310,7 @@ def _check_name(
     system: System, component: str, field: str, expression: Expression, name: str, timely: bool, late: bool
 ) -> QuantityName:
     from kinode.expressions.parser import locate
-    from kinode.model.quantity_names import find_quantity
+    from kinode.model.quantities import find_quantity
 
     text = expression.text()
     try:
@@ -336,7 +335,7 @@ def _check_name(
 
 def _check_timely(system: System, component: str, field: str, expression: Expression) -> None:
     """The signals that a prescribed motion uses, and those that they use, depend on time alone."""
-    from kinode.model.quantity_names import find_quantity
+    from kinode.model.quantities import find_quantity
 
     signals = system.signals
     stack, seen = [name for name in expression.names() if name in signals], set()

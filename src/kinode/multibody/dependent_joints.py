@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import cross
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.restraints.loop_constraints import CutJointConstraint, carriers_of, freedoms
+from kinode.multibody.loop_constraints import CutJointConstraint, carriers_of, freedoms_of
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
@@ -44,7 +44,7 @@ def n_cut_freedoms(topology: Topology) -> int:
 
 def loop_columns(kinematics: Kinematics, cut: Cut) -> list[int]:
     """The speeds of the state that move a cut joint."""
-    return list(dict.fromkeys(column for _, _, column, _ in freedoms(kinematics, CutJointConstraint(cut))))
+    return list(dict.fromkeys(column for _, _, column, _ in freedoms_of(kinematics, CutJointConstraint(cut))))
 
 
 def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
@@ -130,7 +130,7 @@ class PoseError:
 def _pose_error(kinematics: Kinematics, cut: Cut, q: Array) -> list[Array]:
     error = PoseError(kinematics, cut.joint, q)
     columns: dict[int, Array] = {}
-    for i, k, column, ratio in freedoms(kinematics, CutJointConstraint(cut)):
+    for i, k, column, ratio in freedoms_of(kinematics, CutJointConstraint(cut)):
         S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
         velocity = error.velocity(i, X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio, X.p)
         columns[column] = columns[column] + velocity if column in columns else velocity

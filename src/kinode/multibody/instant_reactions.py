@@ -13,10 +13,10 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.system import joint_frame
-from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.link_steps import Spatial
+from kinode.multibody.loop_statics import INERTIA_OF, LoadedTree, Statics, Support, joints_in_loops
 from kinode.multibody.motion import along
-from kinode.multibody.restraints.loop_statics import INERTIA_OF, LoadedTree, Statics, Support, joints_in_loops
-from kinode.structure.evaluation_point import EMPTY
+from kinode.structure.state_layout import EMPTY
 
 
 class Reactions:

@@ -12,15 +12,15 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose, cross
 from kinode.model.base.fields import Value
 from kinode.model.base.frames import Frame, Resolve
-from kinode.model.base.observers.following_frames import needs_jerk
+from kinode.model.base.observers.moving_frames import needs_jerk
 from kinode.model.base.scene import Solid
+from kinode.multibody.coupled_friction import Friction
 from kinode.multibody.given import Given, JointState
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.laws import Laws
+from kinode.multibody.locked_joints import Locking
 from kinode.multibody.motion import Motion
-from kinode.multibody.restraints.coupled_friction import Friction
-from kinode.multibody.restraints.locked_joints import Locking
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 

@@ -6,22 +6,28 @@ A gear has a motor side and a load side: with the ratio i the shaft of the motor
 moves.  At the load, ``drive`` is i times what drives the shaft (T-6.11), and ``rotor`` is the rest of what the gear
 transmits: inertia, weight and losses of the shaft, negative where they take from the drive.  At the shaft, ``gear`` is
 what the gear takes.
+
+Unknown efforts in the effort of a joint are those of its drive, and of the gears that act along it (``EffortOrigins``).
+In a system with redundant constraints they are shared together with the reactions (T-5.6).  All shares of an effort are
+linear in them, so that one table of factors serves numbers and operations on a tape.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.model.base.lock import Lock
+from kinode.model.base.stick_slip import Lock
 from kinode.model.constraints.constraint import find_transmissions
 from kinode.model.constraints.gear_coupling import Transmission
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.loads import Loads
-from kinode.multibody.networks.network_motion import NetworkMotion
-from kinode.multibody.restraints.loop_statics import Statics, Support
+from kinode.multibody.loop_statics import Statics, Support
+from kinode.multibody.network_motion import NetworkMotion
+from kinode.structure.topology import Topology
 
 Efforts = Callable[[str], Array]  # of a joint: the whole effort along its freedoms
 
@@ -163,3 +169,61 @@ class JointEfforts:
 
     def _efforts_in(self, balance: Statics | None) -> Efforts:
         return self.reactions.link_effort if balance is None else balance.passed_effort
+
+
+Factors = dict[str, Scalar]  # name in ``topology.holding`` -> factor
+
+
+class EffortOrigins:
+    """The origins of the efforts of all joints; ``resolve`` gives the values of ratios."""
+
+    def __init__(self, topology: Topology, resolve: Callable[[Any], Scalar]) -> None:
+        self.topology, self.resolve = topology, resolve
+        self._followers = {coupling.constraint: follower for follower, coupling in topology.couplings.items()}
+        self._gears = [gear for gear in find_transmissions(topology.system) if gear.constraint in self._followers]
+
+    def of_share(self, joint: str, share: str) -> Factors:
+        """Those of the whole ``effort``, or of its shares ``effort.drive``, ``effort.gear``, ``effort.rotor``."""
+        if share == "effort":
+            return self._of_whole(joint)
+        if share == "effort.drive":
+            return self._of_drive(joint)
+        total: Factors = {}
+        for gear in self._gears:
+            if share == "effort.gear" and gear.motor == joint:
+                _add(total, self._of_gear(gear.constraint, joint), 1.0)
+            elif share == "effort.rotor" and gear.load == joint:
+                _add(total, self._of_gear(gear.constraint, joint), 1.0)
+                _add(total, self._of_drive(gear.motor), -self.resolve(gear.ratio))
+        return total
+
+    def _of_whole(self, joint: str) -> Factors:
+        couplings = self.topology.couplings
+        total: Factors = {f"{joint}.effort": 1.0} if self._is_driven(joint) or joint in couplings else {}
+        for coupling in couplings.values():
+            if coupling.leader == joint:
+                _add(total, self._of_gear(coupling.constraint, joint), 1.0)
+        return total
+
+    def _of_drive(self, joint: str) -> Factors:
+        """Its own drive, and the drives of the motors that are geared to it."""
+        total: Factors = {f"{joint}.effort": 1.0} if self._is_driven(joint) else {}
+        for gear in self._gears:
+            if gear.load == joint:
+                _add(total, self._of_drive(gear.motor), self.resolve(gear.ratio))
+        return total
+
+    def _of_gear(self, constraint: str, joint: str) -> Factors:
+        follower = self._followers[constraint]
+        factor = 1.0 if joint == follower else -self.resolve(self.topology.couplings[follower].ratio)
+        return {f"{follower}.effort": factor}
+
+    def _is_driven(self, joint: str) -> bool:
+        record = self.topology.system.joints[joint]
+        return record.driven and record.n_u > 0
+
+
+def _add(total: Factors, more: Factors, times: Scalar) -> None:
+    """Add factors to a table."""
+    for origin, factor in more.items():
+        total[origin] = total.get(origin, 0.0) + times * factor

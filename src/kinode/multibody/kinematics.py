@@ -18,20 +18,21 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row
-from kinode.algebra.spatial import ZERO3, Pose, cross
+from kinode.algebra.spatial import ZERO3, Pose, cross, dot
 from kinode.model.base.frames import Frame
 from kinode.model.base.scene import Solid
+from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
+from kinode.multibody import link_steps, recursive_dynamics
+from kinode.multibody.bundles import map_alike
 from kinode.multibody.given import Given, JointState
 from kinode.multibody.laws import Laws
-from kinode.multibody.links import recursive_dynamics, tree_inertia
-from kinode.multibody.links.bundles import map_alike
-from kinode.multibody.links.link_steps import LinkKinematics, Spatial
-from kinode.multibody.restraints.constraint_forces import Constraints
-from kinode.multibody.restraints.tooth_forces import ToothForces
-from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
-from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
+from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.loop_constraints import Constraints
+from kinode.multibody.tooth_forces import ToothForces
+from kinode.structure.state_layout import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
+from kinode.structure.tree import WORLD, Geometry, Tree, find_node_frame
 
 SIDES = ("parent", "child")
 
@@ -316,17 +317,17 @@ class Kinematics:
     @cached_property
     def mass_rows(self) -> list[Row]:
         """The rows of the bodies' mass matrix; entries of two joints that do not carry each other are left out."""
-        return tree_inertia.find_mass_rows(self)
+        return find_mass_rows(self)
 
     @cached_property
     def link_sums(self) -> Array:
         """Kinetic energy, momentum, angular momentum, first moment and mass of the links, 11 numbers."""
-        return tree_inertia.sum_links(self)
+        return sum_links(self)
 
     @property
     def spring_energy(self) -> Scalar:
         """The energy of the stiffness of all joints [J]."""
-        return tree_inertia.find_spring_energy(self, self.system.joints.values())
+        return find_spring_energy(self, self.system.joints.values())
 
     @cached_property
     def sums(self) -> Array:
@@ -347,7 +348,7 @@ class Kinematics:
 
     def potential_energy(self, of_elements: Iterable[Scalar]) -> Scalar:
         """Of gravity and joint stiffness, with that of elements; gravity's is zero at the world's origin [J]."""
-        total = tree_inertia.potential_energy(self)
+        total = potential_energy(self)
         for energy in of_elements:
             total = total + energy
         return total
@@ -358,3 +359,54 @@ def _place_cut(X_a: Pose, X_b: Pose, C: Array) -> tuple[Pose, Pose, Pose]:
     canonical = Pose(C, ZERO3)
     F, M = X_a @ canonical, X_b @ canonical
     return F, M, F.inverse() @ M
+
+
+def find_mass_rows(kinematics: Kinematics) -> list[Row]:
+    """The rows of the mass matrix, by composite inertias, without those of joints that do not carry each other."""
+    M: list[Row] = [{} for _ in range(kinematics.topology.n_u)]
+    states = [kinematics.state_of(node.joint.name) for node in kinematics.tree.nodes]
+
+    blocks = recursive_dynamics.mass_matrix(kinematics.tree.nodes, kinematics.geometry, kinematics.link_kinematics)
+    for i, j, block in blocks:
+        if states[i] is None or states[j] is None:
+            continue
+        (a, ratio_a), (b, ratio_b) = states[i], states[j]  # type: ignore[misc]
+        block = block * (ratio_a * ratio_b)
+        for k in range(block.shape[0]):
+            for l in range(block.shape[1]):
+                M[a + k][b + l] = M[a + k].get(b + l, 0.0) + block[k, l]
+                if i != j:
+                    M[b + l][a + k] = M[b + l].get(a + k, 0.0) + block[k, l]
+    return M
+
+
+def sum_links(kinematics: Kinematics) -> Array:
+    """Kinetic energy, momentum, angular momentum, first moment and mass of the links, 11 numbers."""
+    total: Array = np.zeros(11)
+    for inertia, link, v, X in zip(
+        kinematics.geometry.inertias,
+        kinematics.link_kinematics,
+        kinematics.link_velocities,
+        kinematics.link_poses,
+        strict=True,
+    ):
+        total = total + np.concatenate(link_steps.momentum_sums(inertia, link.w, v, X))
+    return total
+
+
+def potential_energy(kinematics: Kinematics) -> Scalar:
+    """Of gravity and joint stiffness; that of gravity is zero at the world's origin [J]."""
+    total: Scalar = -dot(kinematics.gravity, kinematics.sums[7:10])
+    return total + kinematics.spring_energy
+
+
+def find_spring_energy(kinematics: Kinematics, joints: Iterable[Joint]) -> Scalar:
+    """The energy of the stiffness of joints [J]."""
+    total: Scalar = 0.0
+    for joint in joints:
+        if joint.stiffness is not None:
+            q = kinematics.joint_state(joint.name)[0]
+            neutral = np.zeros(joint.n_u) if joint.neutral is None else [kinematics.resolve(x) for x in joint.neutral]
+            for k, x, x0 in zip(joint.stiffness, q, neutral, strict=True):
+                total = total + 0.5 * kinematics.resolve(k) * (x - x0) * (x - x0)
+    return total

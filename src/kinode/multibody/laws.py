@@ -10,7 +10,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.expressions.definitions import Definitions, write_out
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Value
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 
 

@@ -15,20 +15,13 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, apply
 from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.model.base.frames import Frame
-from kinode.model.circuit_links.circuit_topology import (
-    VECTOR,
-    WORLD,
-    CircuitComponent,
-    CircuitLink,
-    find_circuit_topology,
-)
-from kinode.model.circuit_links.link_names import POWER
+from kinode.model.circuit_topology import POWER, VECTOR, WORLD, CircuitComponent, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.multibody.restraints import loop_constraints
+from kinode.multibody import loop_constraints
 
 if TYPE_CHECKING:
     from kinode.model.base.element import Load
-    from kinode.model.quantity_names import QuantityName
+    from kinode.model.quantities import QuantityName
     from kinode.multibody.snapshot import Snapshot
 
 # Fields of a joint that are components of their own -> share of the effort.

@@ -19,15 +19,15 @@ from kinode.model.base.scene import Scene
 from kinode.model.joints.end_stops import Range
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import STOP
-from kinode.model.quantity_names import EFFORT_SHARES
+from kinode.model.quantities import EFFORT_SHARES
+from kinode.multibody.coupled_friction import Friction
 from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics
-from kinode.multibody.links.link_steps import Spatial
-from kinode.multibody.restraints.coupled_friction import Friction
-from kinode.structure.link_geometry import WORLD
+from kinode.multibody.link_steps import Spatial
+from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
-    from kinode.multibody.networks.network_condensation import Condensed
+    from kinode.multibody.network_condensation import Condensed
 
 
 class Loads:

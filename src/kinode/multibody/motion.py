@@ -1,9 +1,14 @@
-"""The motion of one instant: the interface that all formulations implement.
+"""The motion of one instant: the interface that all formulations implement, and the recursive one.
 
     M u_dot = bias_effort + G' lam + lock forces,    bias_effort = tau - h
 
 A formulation computes accelerations, mass matrix, bias and the wrenches of joints: ``RecursiveMotion``,
 ``CircuitMotion``, ``RolledMotion``, ``LagrangeMotion`` and ``ChainMotion``.
+
+The recursive one takes articulated bodies if nothing couples the joints.  With loops, or locks across several joints,
+the equations of motion are a saddle-point system (``EquationMatrix``).  With gears, or networks that couple
+accelerations, they are solved by the mass matrix; in large trees with gears by articulated bodies and an unknown effort
+for each gear.  Locked joints, and the inertia that networks add to a freedom, leave articulated bodies as they are.
 """
 
 from __future__ import annotations
@@ -18,20 +23,20 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate, tidy
 from kinode.algebra.sparse_ldl import Row, Saddle
-from kinode.algebra.spatial import ZERO3, cross
+from kinode.algebra.spatial import ZERO3, cross, solve_spd
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
+from kinode.multibody import link_steps, loop_constraints, recursive_dynamics
+from kinode.multibody.coupled_friction import FrictionSolution, solve_friction
 from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics
-from kinode.multibody.links import link_steps, recursive_dynamics
-from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.link_steps import Spatial
 from kinode.multibody.loads import Loads
-from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.coupled_friction import FrictionSolution, solve_friction
-from kinode.multibody.restraints.locked_joints import LockRows
-from kinode.structure.evaluation_point import EMPTY
-from kinode.structure.link_geometry import WORLD
+from kinode.multibody.locked_joints import LockRows
+from kinode.multibody.recursive_dynamics import GearedPair, geared_dynamics
+from kinode.structure.state_layout import EMPTY
+from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
@@ -253,3 +258,107 @@ class Motion(ABC):
 def along(S: Array, wrench: Spatial) -> Array:
     """S'F: the component of a wrench along a joint's freedoms."""
     return S.T @ np.concatenate(wrench) if S.shape[1] else EMPTY
+
+
+class RecursiveMotion(Motion):
+    """Accelerations by articulated bodies, or by the mass matrix where joints are coupled."""
+
+    articulated: ClassVar[bool] = True
+
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        """The rows of the mass matrix: of the bodies, with the inertia that networks add."""
+        rows, network = self.kinematics.mass_rows, self.loads.condensed
+        if network is None:
+            return rows
+        rows = [dict(row) for row in rows]
+        for i, j, x in network.inertia:
+            rows[i][j] = rows[i].get(j, 0.0) + x
+        return rows
+
+    @cached_property
+    def bias_effort(self) -> Array:
+        """Generalized forces that accelerate the state: tau - h."""
+        kinematics = self.kinematics
+        wrenches = self.inverse_dynamics(kinematics.unaccelerated[1])
+        needed = [along(link.S, w) for link, w in zip(kinematics.link_kinematics, wrenches, strict=True)]
+        return kinematics.collect([tau - h for tau, h in zip(self.efforts, needed, strict=True)])
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        """Efforts, added to the model's own, that the given accelerations need."""
+        effort, network = self.efforts_beyond(self.link_wrenches), self.loads.condensed
+        return effort if network is None else effort + network.armature_effort(self.u_dot)
+
+    # -- accelerations -----------------------------------------------------------------------------
+    def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints, and of links less gravity."""
+        k, loads = self.kinematics, self.loads
+        if self.given.u_dot is not None:
+            return self.scatter(self.given.u_dot)
+        if self.topology.constrained or (self.locks.locks and not self._locks_single_joints):
+            return self.scatter(self.saddle_solution[0])
+        network = loads.condensed
+        prescribed = [known for _, _, known in k.node_states]
+        armature = None if network is None else network.armature
+        if self.has_articulated_gears:
+            return geared_dynamics(
+                k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
+                self._gears, armature,
+            )  # fmt: skip
+        if self.topology.couplings or (network is not None and network.couples):
+            return self.scatter(solve_spd(self.mass_matrix, self.bias_effort))
+        return recursive_dynamics.forward_dynamics(
+            k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
+            self.locks.free, armature,
+        )  # fmt: skip
+
+    @cached_property
+    def has_articulated_gears(self) -> bool:
+        """Whether gears are solved by articulated bodies: in trees whose mass matrix would take more operations."""
+        network = self.loads.condensed
+        if self.locks.locks or (network is not None and network.couples):
+            return False
+        return self.topology.has_articulated_gears
+
+    @property
+    def _gears(self) -> list[GearedPair]:
+        """The gears whose joints follow a speed of the state."""
+        k, gears = self.kinematics, []
+        leaders = {self.topology.u_of[name].start: i for name, i in k.node_named.items() if name in self.topology.u_of}
+        for name in self.topology.couplings:
+            way = k.state_of(name)
+            if way is not None:
+                gears.append(GearedPair(k.node_named[name], leaders[way[0]], way[1]))
+        return gears
+
+    @cached_property
+    def _locks_single_joints(self) -> bool:
+        """Whether each lock acts on one joint of a tree without gears and loops, so that articulated bodies apply."""
+        network = self.loads.condensed
+        if self.topology.constrained or self.topology.couplings or (network is not None and network.couples):
+            return False
+        return all(len(lock.joints) == 1 for lock in self.locks.locks)
+
+    # -- locks -------------------------------------------------------------------------------------
+    @property
+    def lock_multipliers(self) -> Array:
+        """The locking effort of each lock; of several active locks of one joint, the first takes all."""
+        locks = self.locks
+        if not self._locks_single_joints:
+            return super().lock_multipliers
+        efforts, remaining = [], dict.fromkeys(locks.free, 1.0)
+        for lock in locks.locks:
+            i = self.kinematics.node_named[lock.joints[0][0]]
+            residual = self._axis_residual(i)
+            efforts.append(lock.stuck * remaining[i] * residual / lock.joints[0][1])
+            remaining[i] = remaining[i] * (1.0 - lock.stuck)
+        return tidy(efforts)
+
+    def _axis_residual(self, node: int) -> Scalar:
+        """The effort that its link needs beyond the efforts along a node's joint: the locking effort."""
+        S, network = self.kinematics.link_kinematics[node].S, self.loads.condensed
+        residual: Scalar = along(S, self.link_wrenches[node])[0] - self.efforts[node][0]
+        if network is not None and node in network.armature:
+            residual = residual + network.armature[node][0] * self.node_accelerations[node][0]
+        return residual

@@ -21,7 +21,7 @@ from kinode.algebra.spatial import cross, dot
 from kinode.model.base.element import Element
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.system import System
-from kinode.multibody.restraints.loop_constraints import law_rates, loop_constraint_of
+from kinode.multibody.loop_constraints import law_rates, loop_constraint_of
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:

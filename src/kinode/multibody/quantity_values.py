@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.euler_angles import euler_angles, euler_rates
+from kinode.algebra.rotations import euler_angles, euler_rates
 from kinode.algebra.scalars import Array, Scalar, sqrt
 from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
 from kinode.errors import ModelError
@@ -19,10 +19,10 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.network.joint_sources import JointDrive
-from kinode.model.quantity_names import QuantityName
+from kinode.model.quantities import QuantityName
 from kinode.model.system import joint_frame
+from kinode.multibody import loop_constraints
 from kinode.multibody.power import element_power
-from kinode.multibody.restraints import loop_constraints
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:

@@ -12,46 +12,66 @@ It is composed of parts, each of which is computed on demand, and once:
     reactions     wrenches of joints
     efforts       efforts along joints, by share
 
-All its inputs are arguments of the constructor.
+All its inputs are arguments of the constructor.  Formulations differ in their ``Composition`` alone.  ``project``
+brings a state back onto its constraints, and so removes the drift of rounding and integration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
-from kinode.algebra.sparse_ldl import Row
+from kinode.algebra.sparse_ldl import Row, Saddle
 from kinode.model.base.frames import Frame
-from kinode.model.network.domains.domain import ENERGIES
-from kinode.model.quantity_names import QuantityName, find_quantity
-from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.model.constraints.constraint import POSITIONS
+from kinode.model.network.domain import ENERGIES
+from kinode.model.quantities import QuantityName, find_quantity
+from kinode.multibody import loop_constraints
+from kinode.multibody.coupled_friction import Friction, FrictionSolution
 from kinode.multibody.given import Given
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.instant_scene import InstantScene
 from kinode.multibody.joint_efforts import JointEfforts
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.laws import Laws
-from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.link_steps import Spatial
 from kinode.multibody.loads import Loads
-from kinode.multibody.motion import EquationMatrix, Motion, MotionProblem
-from kinode.multibody.networks.network_motion import NetworkMotion
+from kinode.multibody.locked_joints import Locking, LockRows
+from kinode.multibody.loop_constraints import Constraints
+from kinode.multibody.loop_statics import LoadedTree, Statics, Support
+from kinode.multibody.motion import EquationMatrix, Motion, MotionProblem, RecursiveMotion
+from kinode.multibody.network_motion import NetworkMotion
 from kinode.multibody.quantity_values import VALUES, unit_wrenches
-from kinode.multibody.restraints.constraint_forces import Constraints
-from kinode.multibody.restraints.coupled_friction import Friction, FrictionSolution
-from kinode.multibody.restraints.locked_joints import Locking, LockRows
-from kinode.multibody.restraints.loop_statics import Statics, Support
-from kinode.multibody.restraints.projection import project
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.link_geometry import Tree
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology, has_friction
+from kinode.structure.tree import Tree
 
 if TYPE_CHECKING:
-    from kinode.multibody.networks.network_condensation import Condensed
+    from kinode.multibody.network_condensation import Condensed
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """The constructors of the parts of a snapshot; the defaults are those of the recursive formulation.
+
+    ``whole_tree``: every body is a link of its own.  ``condenses``: networks are condensed to efforts and inertia of
+    joints; otherwise their flows are unknowns of the formulation.
+    """
+
+    whole_tree: bool = False
+    condenses: bool = True
+    kinematics: Callable[[Topology, Tree, EvaluationPoint, Laws, Given], Kinematics] = Kinematics
+    motion: Callable[[MotionProblem], Motion] = RecursiveMotion
+    network: Callable[[Kinematics, Condensed | None, Motion, Callable[[str], Array]], NetworkMotion] = NetworkMotion
+    reactions: Callable[[LoadedTree, Callable[[], LoadedTree]], Reactions] = Reactions
+
+
+RECURSIVE = Composition()
 
 
 class Shared(NamedTuple):
@@ -128,7 +148,7 @@ class Snapshot(InstantScene):
         network = self.topology.network
         if network is None:
             return None
-        from kinode.multibody.networks.network_condensation import Condensed  # few models have a network
+        from kinode.multibody.network_condensation import Condensed  # few models have a network
 
         return Condensed(self.kinematics, self, network)
 
@@ -391,3 +411,27 @@ def _joined(slices: Mapping[str, slice], size: int, values: Callable[[str], Arra
     for name, where in slices.items():
         joined[where] = values(name)
     return tidy(joined)
+
+
+def project(snapshot: Snapshot) -> tuple[Array, Array, Scalar]:
+    """q and u on the constraints, by one Newton step each (the shortest in the metric of the mass matrix).
+
+    Slips restrict speeds alone, so their rows are left out of the step of q.  The third value is the effective mass
+    b' (G M^-1 G')^-1 b before the step, for certain rates b of the rows: it grows without bound where the rows become
+    dependent.  The rates b are irregular, so that no symmetry of a mechanism can hide this.
+    """
+    kinematics, locks, solve = snapshot.kinematics, snapshot.lock_rows, snapshot.motion.matrix.solve
+    constraints = kinematics.constraints
+    no_force, no_lock_rates = np.zeros(kinematics.topology.n_u), np.zeros(len(locks.locks))
+    solve_positions = solve
+    position_rows = [k for k, unit in enumerate(constraints.units) if unit in POSITIONS]
+    if len(position_rows) < len(constraints.rows):
+        held_rows = [constraints.rows[k] for k in position_rows]
+        solve_positions = Saddle(snapshot.mass_rows, held_rows, locks.rows, locks.stuck)
+    residual = constraints.chosen(loop_constraints.residual)[position_rows]
+    step, _ = solve_positions(no_force, np.concatenate([-residual, no_lock_rates]))
+    q = kinematics.advanced_q(locks.still(step))
+    projected = snapshot.at(snapshot.point.replaced(q=q))
+    drift = constraints.combine(projected.constraints.every(loop_constraints.drift))
+    change, _ = solve(no_force, tidy([*-drift, *projected.lock_rows.drift]))
+    return q, locks.still(kinematics.u + change), solve.effective_mass(constraints.probe_rates)

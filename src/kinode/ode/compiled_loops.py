@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any
 
 from kinode.jit.code_cache import source_digest
+from kinode.jit.loop.memory import Struct
 from kinode.jit.machine_code import find_entry, keep, load_object
-from kinode.jit.pointers import Struct
 
 Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
@@ -68,7 +68,7 @@ def _source_digest() -> str | None:
 def find_source(name: str) -> Loop:
     """The loop as a Python function, which Python can run too."""
     from kinode.ode.loops import advance, batch_groups, event_triggers, step_bounds
-    from kinode.ode.loops.stepping import advance_interval
+    from kinode.ode.loops import advance as advance_interval
 
     modules = (advance, event_triggers, step_bounds, batch_groups, advance_interval)
     loop: Loop = next(getattr(module, name) for module in modules if hasattr(module, name))
@@ -94,8 +94,8 @@ def load_loops(
 
     def make() -> bytes:
         from kinode.jit.llvm_code import compile_text
+        from kinode.jit.loop.translator import translate_together
         from kinode.jit.tiers.better_code import is_wanted
-        from kinode.jit.translator import translate_together
 
         text = translate_together({PREFIX + name: find(name) for name in names})
         if not tiered or not is_wanted():
@@ -130,7 +130,7 @@ def _place(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
 
 
 def loop(name: str) -> CompiledLoop:
-    """The compiled loop of that name, a function of its record (loops/run_memory.py)."""
+    """The compiled loop of that name, a function of its record (ode/loops/run_memory.py)."""
     with _LOAD_LOCK:
         if name not in _LOADED:
             names = next(names for names in COMPILED_TOGETHER if name in names)

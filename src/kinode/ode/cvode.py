@@ -25,7 +25,8 @@ import numpy.typing as npt
 
 from kinode.ode import compiled_loops
 from kinode.ode.cvode_events import EventSearch
-from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
+from kinode.ode.endings import Ending, EndKind, interrupted_at, reached_end, stopped_at
+from kinode.ode.input_table import CourseTable
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.loop_primitives import law_time
 from kinode.ode.loops.run_codes import Hidden, Outcome, Pending, Stepping
@@ -41,8 +42,7 @@ from kinode.ode.ode_arguments import (
     flat,
     normalized,
 )
-from kinode.ode.runs.input_table import CourseTable
-from kinode.ode.runs.loop_run import LoopRun, OnLong
+from kinode.ode.run import LoopRun, OnLong
 from kinode.ode.solution import OdeSolution
 
 Rate = Callable[[float, Array], npt.ArrayLike]

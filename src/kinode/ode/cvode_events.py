@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kinode.ode import compiled_loops
-from kinode.ode.event_spec import Array
-from kinode.ode.loops.chatter import note_peak
-from kinode.ode.runs.loop_run import LoopRun
+from kinode.ode.kernel_spec import Array
+from kinode.ode.loops.instants import note_peak
+from kinode.ode.run import LoopRun
 
 FIRST_PIECE = 1e-4  # share of the run: first piece of a search, where event functions need accelerations
 GROWTH = 2.0  # of a piece compared with the one before

@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 
-from kinode.jit.pointers import floats_of, ints_of
+from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops.implicit.sparse_structure import FILL_SHARE
-from kinode.ode.loops.implicit.structure_analysis import FEW, MOST_ENTRIES
+from kinode.ode.loops.jacobian_structure import FEW, FILL_SHARE, MOST_ENTRIES
 from kinode.ode.loops.run_codes import JacobianForm
 from kinode.ode.method_table import DEFAULT_METHOD
 from kinode.ode.radau_table import RadauTableau
-from kinode.ode.runs.loop_run import LoopRun
+from kinode.ode.run import LoopRun
 from kinode.ode.tableaus import Tableau
 
 INDICES = (

@@ -27,7 +27,7 @@ STAGES = 5
 
 @dataclass(frozen=True, kw_only=True)
 class RadauTableau(Tableau):
-    """A Radau method; its slopes are those of loops/implicit/radau_step.py."""
+    """A Radau method; its slopes are those of ode/loops/radau_step.py."""
 
     pairs: int
     """Pairs of complex eigenvalues of the coefficient matrix."""

@@ -16,16 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kinode.jit.kernel_call import provide_results
-from kinode.jit.pointers import floats_of, ints_of
+from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.jit.thread_team import processors
 from kinode.ode import compiled_loops
-from kinode.ode.ending import Ending, EndKind, reached_end
+from kinode.ode.endings import Ending, EndKind, reached_end
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops.batch_memory import BatchMemory
 from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_memory import BatchMemory
 from kinode.ode.ode_arguments import Array, check_quaternions, count_steps
-from kinode.ode.runs.loop_run import CHUNK_SECONDS
-from kinode.ode.runs.run_vectors import provide_rows
+from kinode.ode.run import CHUNK_SECONDS, provide_rows
 
 _SHARES_PER_THREAD = 16
 """Shares of the groups for each thread: enough that no thread waits long for another at the end."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kinode.ode.ending import Ending, EndKind
-from kinode.ode.event_spec import Fired
+from kinode.ode.endings import Ending, EndKind
+from kinode.ode.kernel_spec import Fired
 from kinode.ode.loops.run_codes import Lost
 
 Array = npt.NDArray[np.float64]

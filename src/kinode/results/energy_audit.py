@@ -2,9 +2,8 @@
 
     defect(t) = E(t) - E(0) - sum over causes of work(t)
 
-vanishes for the exact motion.  ``work_quadrature`` computes the work between stored states: along the states, or along
-the exact motion that starts at each of them.  So the defect is the error of the run's own steps, whatever its output
-times.
+vanishes for the exact motion.  ``work.py`` computes the work between stored states: along the states, or along the
+exact motion that starts at each of them.  So the defect is the error of the run's own steps, whatever its output times.
 A second quadrature looks at what both may have passed over: no step of it is longer than a small share of the run.
 If the motion is too stiff for that, the work is computed along cubics through the states; ``uncertainty`` estimates its
 error.
@@ -22,14 +21,15 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.hooks import hook
-from kinode.model.network.domains.domain import ENERGIES
+from kinode.model.network.domain import ENERGIES
 from kinode.multibody.power import find_causes
-from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
-from kinode.results.work_quadrature.interval_work import FAIR_DEFECT, GOOD_DEFECT, compute_work
-from kinode.simulation.absolute.absolute_drift import Drift
+from kinode.results.run_quantities import IGNORE_OVERFLOW
+from kinode.results.work import FAIR_DEFECT, GOOD_DEFECT, compute_work
+from kinode.simulation.absolute_drift import Drift
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
+
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
 ROUNDING = 1e-15  # of an energy

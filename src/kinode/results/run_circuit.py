@@ -11,12 +11,12 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
+from kinode.model.circuit_topology import INFORMATION, VECTOR
 from kinode.multibody.link_values import link_power, power_names
-from kinode.ode.runs.input_table import inputs_at
-from kinode.symbolic.circuit_listing.circuit_state import CircuitState
-from kinode.symbolic.circuit_listing.circuit_variables import scalar_names
-from kinode.symbolic.circuit_listing.whole_circuit import Circuit, circuit
+from kinode.ode.input_table import inputs_at
+from kinode.symbolic.circuit.circuit_state import CircuitState
+from kinode.symbolic.circuit.circuit_variables import scalar_names
+from kinode.symbolic.circuit.whole_circuit import Circuit, circuit
 
 if TYPE_CHECKING:
     import xarray

@@ -1,13 +1,16 @@
-"""The states of a run, and every quantity that follows from them, by name.
+"""The states of a run, and every quantity that follows from them, by name; its peak, mean and rms over time.
 
     run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["elbow.effort*elbow.u"]
 
-The states are stored.  Other quantities are computed when requested, by compiled code, for all times, and kept.
+The states are stored.  Other quantities are computed when requested, by compiled code, for all times, and kept.  Tables
+hold some of the names where nobody chooses.  Means are over time, not over samples: a run with variable steps has more
+samples where it moves fast.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,26 +18,37 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.state_batches.state_batch import StateBatch
-from kinode.dynamics.state_batches.stored_columns import find_stored
+from kinode.dynamics.state_batch import StateBatch, find_stored
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.parameters import is_hidden
-from kinode.model.quantity_expressions import QuantityExpression, find_expression, find_unit, unit_of
-from kinode.model.quantity_names import QuantityName, find_quantity
+from kinode.model.quantities import (
+    EFFORT_SHARES,
+    FRAME_QUANTITIES,
+    GROUND_QUANTITIES,
+    JOINT_WRENCHES,
+    MOMENTUM_QUANTITIES,
+    POWERS,
+    SYSTEM_QUANTITIES,
+    QuantityExpression,
+    QuantityName,
+    find_expression,
+    find_quantity,
+    find_unit,
+    unit_of,
+)
 from kinode.model.system import System
-from kinode.ode.ending import Ending, reached_end
-from kinode.ode.event_spec import Fired
-from kinode.ode.runs.input_table import InputCourse, Inputs, VaryingInputs, inputs_at, name_inputs
+from kinode.ode.endings import Ending, reached_end
+from kinode.ode.input_table import InputCourse, Inputs, VaryingInputs, inputs_at, name_inputs
+from kinode.ode.kernel_spec import Fired
 from kinode.ode.solution import SingularPass
-from kinode.results.known_names import known_names
+from kinode.simulation.column_values import RunColumns
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split
-from kinode.simulation.state_columns.column_values import RunColumns
 
-if TYPE_CHECKING:  # what reactions need is imported when a run is asked for more than its states
-    from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing
-    from kinode.multibody.restraints.loop_statics import Support
+if TYPE_CHECKING:
+    from kinode.dynamics.reactions.redundancy import Analyses, ReactionSharing
+    from kinode.multibody.loop_statics import Support
     from kinode.results.run_circuit import RunCircuit
 
 
@@ -214,7 +228,7 @@ class RunQuantities:
                 self._known[name] = stored
                 missing.remove(name)
         if missing:
-            from kinode.dynamics.named_quantities import evaluate_names
+            from kinode.dynamics.reactions.joint_reactions import evaluate_names
 
             computed = evaluate_names(self.dynamics, tuple(missing), self.states, self.shared)
             for name, value in computed.items():
@@ -236,7 +250,7 @@ class RunQuantities:
     def shared(self, part: str = "total", hold: Support = None) -> ReactionSharing:
         """How redundant reactions are shared among the load-bearing joints and constraints."""
         if (part, hold) not in self._shared:
-            from kinode.dynamics.redundant_reactions import Analyses, share
+            from kinode.dynamics.reactions.redundancy import Analyses, share
 
             self._analyses = self._analyses or Analyses(self.dynamics, self.states, len(self))
             self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
@@ -333,7 +347,7 @@ class RunQuantities:
         >>> run.left_out("elbow.reaction.force")
         ()
         """
-        from kinode.dynamics.left_out_loads import left_out_of  # few ask for it
+        from kinode.dynamics.reactions.lost_values import left_out_of  # few ask for it
 
         expression = self._expression(name)
         names = [name] if expression is None else expression.names
@@ -438,3 +452,99 @@ class RunQuantities:
         from kinode.results.relative_motion import angular_momentum
 
         return angular_momentum(self, of, about, expressed_in)
+
+
+def known_names(system: System) -> list[str]:
+    """The names of all quantities, without components (``.x``) and axes (``@frame``)."""
+    names = ["t", *(f"system.{name}" for name in SYSTEM_QUANTITIES if name != "com" or system.bodies)]
+    if "ground" not in system.components and "ground" not in system.nodes:
+        names += [f"ground.{name}" for name in GROUND_QUANTITIES]
+    for name, joint in system.joints.items():
+        of_freedoms = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), *POWERS)
+        names += [f"{name}.{quantity}" for quantity in (*(of_freedoms if joint.n_u else ()), *JOINT_WRENCHES)]
+    names += [f"{name}.{quantity}" for name in system.bodies for quantity in MOMENTUM_QUANTITIES]
+    frames = [text for name, body in system.bodies.items() for text in (name, f"{name}.com", *_frames(name, body))]
+    frames += [f"{name}.{side}" for name in system.joints for side in ("parent", "child")]
+    frames += system.frames
+    names += [f"{frame}.{quantity}" for frame in frames for quantity in FRAME_QUANTITIES]
+    names += [f"{name}.{quantity}" for name, record in system.frames.items() for quantity in record.quantities]
+    for name, element in system.elements.items():
+        names += [f"{name}.{quantity}" for quantity in (*element.offered(), *(("power",) if element.pushes else ()))]
+    for name, constraint in system.constraints.items():
+        sides = [f"on.{body}.{word}" for body in constraint.places(system) for word in ("force", "moment")]
+        names += [f"{name}.{quantity}" for quantity in ("residual", "reaction", *sides)]
+    names += [f"{name}.{entry}" for name, part in system.components.items() for entry, _ in part.discrete_states]
+    for name, node in system.nodes.items():
+        names += [f"{name}.{word}" for word in node.domain.across if node.joint is None and not node.reference]
+    return [*names, *system.signals, *system.inputs, *system.parameters]
+
+
+def table_names(dynamics: Dynamics) -> list[str]:
+    """Coordinates and speeds of all joints, driven ones too, other states, and the loads in the joints."""
+    joints = dynamics.system.joints
+    names = []
+    for letter in "qu":
+        for name, joint in joints.items():
+            entries = [entry for entry, _ in (joint.coordinate_names if letter == "q" else joint.coordinates)]
+            names += (
+                [f"{name}.{letter}.{x}" for x in entries] if len(entries) > 1 else [f"{name}.{letter}"] * len(entries)
+            )
+    names += [coordinate.name for coordinate in dynamics.coordinates if coordinate.role == "z"]
+    for name, joint in joints.items():
+        names += [f"{name}.effort"] if joint.n_u else []
+        names += [f"{name}.reaction.{load}" for load in ("force", "moment") if joint.n_u < 6]
+    return list(dict.fromkeys(names))
+
+
+def _frames(name: str, body: object) -> list[str]:
+    """Names of the frames of a body."""
+    return [f"{name}.{frame.name}" for frame in getattr(body, "frames", ()) if frame.name]
+
+
+IGNORE_OVERFLOW = np.errstate(over="ignore", invalid="ignore")  # a run that failed may end with infinite values
+EQUAL_PEAKS = 1e-9  # share of the peak: values this close to it are equal to it
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A magnitude over time.
+
+    Attributes
+    ----------
+    peak : float
+        The largest magnitude.
+    time : float
+        Its time, s.
+    mean, rms : float
+        Over time.
+    """
+
+    peak: float
+    time: float
+    mean: float
+    rms: float
+
+
+def find_sizes(values: Array) -> Array:
+    """The lengths of vectors, (time, n), or of what has more dimensions."""
+    rows = values.reshape(len(values), -1)
+    squares = np.zeros(len(rows))
+    for column in rows.T:  # one after the other, as the compiled loop of many runs does (studies/fast/fast_loops.py)
+        squares += column * column
+    sizes: Array = np.sqrt(squares)
+    return sizes
+
+
+@IGNORE_OVERFLOW
+def measure(t: Array, values: Array) -> Measure:
+    """Peak, time of the peak, mean and rms of a magnitude; vectors (time, n) count by their length."""
+    size = np.abs(values) if values.ndim == 1 else find_sizes(values)
+    if not len(size) or not np.isfinite(size).any():
+        return Measure(np.nan, np.nan, np.nan, np.nan)
+    k = int(np.argmax(size >= (1.0 - EQUAL_PEAKS) * np.nanmax(size)))  # the first of equal peaks
+    span = float(t[-1] - t[0])
+    if span <= 0:
+        return Measure(float(size[k]), float(t[k]), float(size[k]), float(size[k]))
+    mean = float(np.trapezoid(size, t)) / span
+    square = float(np.trapezoid(size**2, t)) / span
+    return Measure(float(size[k]), float(t[k]), mean, float(np.sqrt(square)))

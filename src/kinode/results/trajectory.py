@@ -20,16 +20,14 @@ from kinode.results.run_quantities import RunQuantities
 if TYPE_CHECKING:
     import xarray
 
-    from kinode.results.acceleration_causes import AccelerationCauses
+    from kinode.results.causes import AccelerationCauses, Causes
+    from kinode.results.drive_sizing import Sizing
     from kinode.results.energy_audit import Audit
-    from kinode.results.frame_balances.run_balance import RunBalance
-    from kinode.results.pictures.run_frames import RunFrames
-    from kinode.results.reaction_causes import Causes
-    from kinode.results.sensitivities.tolerance import Tolerance
-    from kinode.results.shafts.bearings import Bearing
-    from kinode.results.shafts.load_spectra import Resonance, Spectrum
-    from kinode.results.shafts.shaft_loads import Pressure
-    from kinode.results.sizing.drive_sizing import Sizing
+    from kinode.results.load_spectra import Resonance, Spectrum
+    from kinode.results.run_balance import RunBalance
+    from kinode.results.run_frames import RunFrames
+    from kinode.results.sensitivity import Tolerance
+    from kinode.results.shaft_loads import Bearing, Pressure
 
 LEAST, MOST = 300, 3600  # pictures of a run, where nothing else is asked for
 Names = Iterable[str] | None
@@ -141,7 +139,7 @@ class Trajectory(RunQuantities):
         Causes
             Prints as a table; ``.plot()`` stacks it over time.
         """
-        from kinode.results.reaction_causes import compute_causes
+        from kinode.results.causes import compute_causes
 
         return compute_causes(self, joint, by, hold, about, expressed_in)
 
@@ -175,7 +173,7 @@ class Trajectory(RunQuantities):
         >>> print(first.life("25 kN"))
         P = 125.9 N, C = 25000 N, p = 3: L10 = 7.836e+06 million turns, 4.353e+07 h at 3000 rpm
         """
-        from kinode.results.shafts.bearings import bearings
+        from kinode.results.shaft_loads import bearings
 
         return bearings(self, joint, at, part, hold, axial)
 
@@ -196,7 +194,7 @@ class Trajectory(RunQuantities):
         -------
         Pressure
         """
-        from kinode.results.shafts.shaft_loads import compute_pressure
+        from kinode.results.shaft_loads import compute_pressure
 
         return compute_pressure(self, joint, part, hold)
 
@@ -226,7 +224,7 @@ class Trajectory(RunQuantities):
         -------
         Spectrum
         """
-        from kinode.results.shafts.load_spectra import compute_spectrum
+        from kinode.results.load_spectra import compute_spectrum
 
         return compute_spectrum(self, joint, part, of, over, expressed_in, hold)
 
@@ -251,7 +249,7 @@ class Trajectory(RunQuantities):
         -------
         Resonance
         """
-        from kinode.results.shafts.load_spectra import compute_resonance
+        from kinode.results.load_spectra import compute_resonance
 
         return compute_resonance(self, joint, frequency, part, of, within, expressed_in, hold)
 
@@ -266,7 +264,7 @@ class Trajectory(RunQuantities):
         >>> round(run.sizing()["main"].motor.effort.peak, 1)
         18.2
         """
-        from kinode.results.sizing.drive_sizing import compute_sizing
+        from kinode.results.drive_sizing import compute_sizing
 
         return compute_sizing(self)
 
@@ -295,7 +293,7 @@ class Trajectory(RunQuantities):
         >>> balance.motion.forces["Coriolis"].shape, balance.residual < 1e-12
         ((3, 3), True)
         """
-        from kinode.results.frame_balances.both_sides import compute_balance
+        from kinode.results.run_balance import compute_balance
 
         return compute_balance(self, of, about)
 
@@ -316,7 +314,7 @@ class Trajectory(RunQuantities):
         AccelerationCauses
             Prints as a table; ``.plot()`` stacks it over time.
         """
-        from kinode.results.acceleration_causes import acceleration_by_cause
+        from kinode.results.causes import acceleration_by_cause
 
         return acceleration_by_cause(self, of, by, expressed_in)
 
@@ -349,7 +347,7 @@ class Trajectory(RunQuantities):
         >>> run.sensitivity("pivot.q", "pivot.q")[0]
         np.float64(1.0)
         """
-        from kinode.results.sensitivities.run_sensitivity import find_sensitivity
+        from kinode.results.sensitivity import find_sensitivity
 
         return find_sensitivity(self, of, by)
 
@@ -388,7 +386,7 @@ class Trajectory(RunQuantities):
         >>> round(spread.peak, 1), round(spread.peak_sigma, 2), round(spread.shares["L"], 1)
         (11.7, 0.06, 0.4)
         """
-        from kinode.results.sensitivities.tolerance import find_tolerance
+        from kinode.results.sensitivity import find_tolerance
 
         return find_tolerance(self, spread, of, check, seed)
 
@@ -424,8 +422,8 @@ class Trajectory(RunQuantities):
         >>> frames.poses.shape, frames.loads["static"].shape, frames["elbow.q"].shape
         ((2, 7, 51), (2, 6, 51), (51,))
         """
-        from kinode.results.pictures.frame_evaluator import prepare_frames
-        from kinode.results.pictures.picture_states import find_picture_run, find_picture_times
+        from kinode.results.picture_states import find_picture_run, find_picture_times
+        from kinode.results.run_frames import prepare_frames
 
         evaluator = prepare_frames(self.dynamics, names, hold=hold)
         times = find_picture_times(self, rate, least, most)
@@ -465,7 +463,7 @@ class Trajectory(RunQuantities):
         folder : str or path
             The folder of the report.
         **options
-            Options of ``kinode.views.report.html_report.report``.
+            Options of ``kinode.report.run_report.report``.
 
         Returns
         -------
@@ -481,7 +479,7 @@ class Trajectory(RunQuantities):
         file : str or path, optional
             An .html file to write, which needs nothing else; else a notebook shows the player, a script a browser.
         **options
-            Options of ``kinode.studio.view.view``.
+            Options of ``kinode.studio.live.view.view``.
 
         Returns
         -------
@@ -568,7 +566,7 @@ class Trajectory(RunQuantities):
         >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
         >>> run.to_excel("swing.xlsx", ["elbow.q", "elbow.reaction.force"])
         """
-        from kinode.results.written_tables.excel_runs import to_excel
+        from kinode.results.run_tables import to_excel
 
         to_excel(self, path, names)
 
@@ -587,6 +585,6 @@ class Trajectory(RunQuantities):
         >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
         >>> run.to_mat("swing.mat", ["elbow.q", "elbow.reaction.force"])
         """
-        from kinode.results.written_tables.mat_runs import to_mat
+        from kinode.results.run_tables import to_mat
 
         to_mat(self, path, names)

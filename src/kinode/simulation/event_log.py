@@ -11,8 +11,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.events import EventTable
-from kinode.ode.event_spec import Fired
-from kinode.ode.runs.input_table import Inputs
+from kinode.ode.input_table import Inputs
+from kinode.ode.kernel_spec import Fired
 from kinode.ode.solution import SingularPass
 
 NAMED_WEIGHT = 0.1  # share of the largest entry of a null vector: a constraint row with less is not named

@@ -19,9 +19,9 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.model.base.fields import short, unknown
-from kinode.model.quantity_expressions import unit_of
-from kinode.ode.runs.input_table import InputCourse, Inputs, VaryingInputs, find_table
-from kinode.simulation.task_arguments import read_row, read_seconds
+from kinode.model.quantities import unit_of
+from kinode.ode.input_table import InputCourse, Inputs, VaryingInputs, find_table
+from kinode.simulation.run_arguments import read_row, read_seconds
 
 HELD, LINEAR = "held", "linear"
 EXPECTED = "(times, values), with 'held' or a unit after them if need be"
@@ -91,7 +91,7 @@ def _split(dynamics: Dynamics, name: str, raw: Any) -> tuple[Any, Any, Sequence[
         if np.ndim(times) != 1 or np.ndim(values) != 1 or len(words) > 2:
             raise ArgumentError(f"inputs: {name}: {EXPECTED}, are expected, not {short(raw)}")
         return times, values, words
-    from kinode.expressions.measured.measured_columns import MeasuredColumn, MeasuredColumns
+    from kinode.expressions.measured_columns import MeasuredColumn, MeasuredColumns
 
     if hasattr(raw, "dims"):  # an xarray DataArray
         along = raw.dims[0]

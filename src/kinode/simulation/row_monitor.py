@@ -1,8 +1,8 @@
 """Checks the choice of independent constraint rows along a run, and makes a better one.
 
 A run integrates with a set of independent rows, or with combinations of groups of rows that follow the position and
-last (constraint_forces.py).  Groups of very many rows, and those of systems in loop code, have a fixed choice.  The
-redundant rows follow from those in use as long as the set keeps its rank.  Where the set loses rank but all rows
+last (multibody/loop_constraints.py).  Groups of very many rows, and those of systems in loop code, have a fixed choice.
+The redundant rows follow from those in use as long as the set keeps its rank.  Where the set loses rank but all rows
 together do not, the choice fails and not the mechanism.  Then another set is chosen, from all positions of the run.
 Where a row that was left out becomes violated, no choice helps: the row was not redundant.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.ode.runs.input_table import Inputs
+from kinode.ode.input_table import Inputs
 from kinode.ode.solution import OdeSolution
 from kinode.structure.loop_closure import LOST_RANK, choose_rows, surely_serve
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError, caller_depth
-from kinode.ode.ending import Ending, EndKind
+from kinode.ode.endings import Ending, EndKind
+from kinode.ode.input_table import Inputs
 from kinode.ode.method_table import IntegrationMethod, find_stiff_method
-from kinode.ode.runs.input_table import Inputs
-from kinode.ode.runs.loop_run import OnLong
+from kinode.ode.run import OnLong
 from kinode.simulation.time_events import find_shortest_sine
 
 if TYPE_CHECKING:
-    from kinode.simulation.chattering_laws import ChatteringLaw
+    from kinode.simulation.failures import ChatteringLaw
 
 LONG = 10_000_000
 """Steps after which a run is called long."""
@@ -134,7 +134,7 @@ class LengthWatch:
 
     def _find_chattering(self, t: float, y: Array, pace: float) -> ChatteringLaw | None:
         """The law that chatters at a state, if one does."""
-        from kinode.simulation.chattering_laws import find_chattering  # few runs are so long
+        from kinode.simulation.failures import find_chattering  # few runs are so long
 
         return find_chattering(self.dynamics, t, y, self.p, self.inputs, CHATTER_STEPS * pace)
 

@@ -2,7 +2,7 @@
 
 ``compute_motion`` does not raise for a failure during the run: the ``StateHistory`` holds how far it came and why it
 ended.  ``kn.simulate`` (tasks/simulate.py) makes a trajectory of it.  Stop conditions are in stop_conditions.py, the
-explanation of failures in failures.py, the methods in integrate.py and cvode.py.
+explanation of failures in failures.py, the methods in ode/integrate.py and cvode.py.
 """
 
 from __future__ import annotations
@@ -19,19 +19,17 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close, suggest
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.ending import Ending, EndKind, reached_end
-from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import integrate
-from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.endings import Ending, EndKind, reached_end
+from kinode.ode.input_table import Inputs, split_inputs
+from kinode.ode.integrate import PreparedRun, integrate
+from kinode.ode.kernel_spec import Fired, KernelSpec
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
-from kinode.ode.runs.input_table import Inputs, split_inputs
-from kinode.ode.runs.prepared_run import PreparedRun
 from kinode.ode.solution import OdeSolution, SingularPass
-from kinode.simulation.prepared.prepared_runs import find_kernel, find_prepared
+from kinode.simulation.column_values import RunColumns, StartColumns, describe_lost, join_row
+from kinode.simulation.run_kernels import find_kernel, find_prepared
 from kinode.simulation.run_length import LengthWatch, check_lengths
-from kinode.simulation.state_columns.column_values import RunColumns, StartColumns, describe_lost, join_row
 from kinode.simulation.time_events import LawTimes, find_law_times
 
 if TYPE_CHECKING:
@@ -212,8 +210,10 @@ class Solver:
 
     def _add_columns(self, dynamics: Dynamics, columns: StartColumns) -> KernelSpec:
         """The kernels that integrate derivatives with the state."""
-        from kinode.simulation.state_columns.break_rates import find_break_rates  # few runs are differentiated
-        from kinode.simulation.state_columns.column_kernels import add_columns
+        from kinode.simulation.sensitivity import (
+            add_columns,
+            find_break_rates,  # few runs are differentiated
+        )
 
         rates = find_break_rates(dynamics, self.p, self.inputs, self.breaks["breaks"], columns.request)
         return add_columns(dynamics, self.kernel, columns.request, columns.scales(self.p, self.inputs), rates)
@@ -366,7 +366,7 @@ def compute_motion(
 
 def _end_at_jump(motion: StateHistory, solver: Solver, start: State, until: float) -> StateHistory:
     """The motion, whose derivatives end where a law jumps without an event."""
-    from kinode.simulation.state_columns.jumping_laws import find_jump, has_switches
+    from kinode.simulation.sensitivity import find_jump, has_switches
 
     dynamics, p, inputs, columns = solver.dynamics, solver.p, solver.inputs, motion.columns
     if columns is None or not has_switches(dynamics):

@@ -2,7 +2,7 @@
 
 The run is integrated in pieces of some hundred steps.  After each piece the condition is evaluated at every step and
 at three times between two steps, with states from a cubic through the states and their time derivatives.  A step in
-which it is false at all of these, but could be true between them by its bounds (argument_paths.py), is sampled ever
+which it is false at all of these, but could be true between them by its bounds (watched_laws.py), is sampled ever
 closer.  Where the condition has become true, bisection finds the time; it integrates anew from the step before.  Where
 an event makes it true, the time of the event counts.  A condition that is true at the start must become false first.
 """
@@ -25,14 +25,13 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
-from kinode.model.quantity_names import find_quantity
-from kinode.ode.ending import Ending, EndKind, interrupted_at
-from kinode.ode.runs.input_table import Inputs, split_inputs
+from kinode.model.quantities import find_quantity
+from kinode.ode.endings import Ending, EndKind, interrupted_at
+from kinode.ode.input_table import Inputs, split_inputs
 from kinode.ode.solution import OdeSolution
-from kinode.simulation.law_bounds.argument_paths import find_paths
-from kinode.simulation.law_bounds.watched_laws import NONE, complete
+from kinode.simulation.column_values import StartColumns
 from kinode.simulation.solver import Solver, StateHistory, compute_motion, to_motion
-from kinode.simulation.state_columns.column_values import StartColumns
+from kinode.simulation.watched_laws import NONE, complete, find_paths
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
 CLOSE_SAMPLES, MAX_CLOSER = 65, 8  # of a step that may hide a hit, and how often a part of it is sampled anew

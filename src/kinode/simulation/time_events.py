@@ -20,13 +20,12 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kinode.algebra.array_functions import ARRAY_FUNCTIONS
-from kinode.algebra.break_levels import INTEGERS, MAX_BREAKS, ZERO, Levels, TooManyBreaksError, find_levels
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import ARRAY_FUNCTIONS, Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
 from kinode.expressions.definitions import write_out
@@ -35,7 +34,62 @@ from kinode.model.base.events import EventTable
 from kinode.model.base.parameters import Signal
 from kinode.model.system import System
 from kinode.model.system_checks import laws_of
-from kinode.ode.runs.input_table import CourseTable, Inputs, split_inputs
+from kinode.ode.input_table import CourseTable, Inputs, split_inputs
+
+MAX_BREAKS = 10_000_000  # of one expression in one run
+
+
+class TooManyBreaksError(Exception):
+    """An expression has more breaks than can be followed."""
+
+    def __init__(self, count: float) -> None:
+        self.count = count
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Values of an argument at which a function of it breaks: sorted numbers, again in each period if there is one."""
+
+    numbers: Array
+    period: float = math.inf
+
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """The index of the first level from low to high, and how many there are."""
+        first = self._count_below(low, "left")
+        return first, self._count_below(high, "right") - first
+
+    def _count_below(self, x: Array, side: Literal["left", "right"]) -> Array:
+        """The number of levels below x, counted from the first number; with the side "right", also one at x."""
+        if not len(self.numbers) or not math.isfinite(self.period):
+            turns = np.zeros_like(x)
+        else:
+            turns = np.floor((x - self.numbers[0]) / self.period)
+            x = x - turns * self.period
+        count: Array = turns * len(self.numbers) + np.searchsorted(self.numbers, x, side)
+        return count
+
+    def value(self, index: Array) -> Array:
+        turns = np.floor(index / len(self.numbers))
+        numbers = self.numbers[(index - turns * len(self.numbers)).astype(np.int64)]
+        values: Array = numbers + turns * self.period if math.isfinite(self.period) else numbers
+        return values
+
+
+ZERO = Levels(np.zeros(1))
+INTEGERS = Levels(np.zeros(1), 1.0)
+
+
+def find_levels(levels: Levels, low: Array, high: Array) -> tuple[Array, Array]:
+    """All levels in some ranges: for each the index of its range, and its value."""
+    first, count = levels.between(low, high)
+    count = np.where(np.isfinite(count), np.maximum(count, 0.0), 0.0)
+    if count.sum() > MAX_BREAKS:
+        raise TooManyBreaksError(float(count.sum()))
+    counts = count.astype(np.int64)
+    interval = np.repeat(np.arange(len(counts)), counts)
+    start = np.cumsum(counts) - counts
+    return interval, levels.value(first[interval] + (np.arange(len(interval)) - start[interval]))
+
 
 MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
 MOST_KEPT_SEARCHES = 16  # of a compiled system

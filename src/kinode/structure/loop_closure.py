@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.sparse_rows.row_levels import RowFactor, factorize_rows, find_components
 from kinode.model.system import joint_frame
+from kinode.structure.row_levels import RowFactor, factorize_rows, find_components
 from kinode.structure.topology import RowGroup, Topology
 
 CLOSED = 1e-13  # of the characteristic length, or rad: iterations end at this closure error

@@ -28,16 +28,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinode.algebra.affine import Affine, NonlinearError
-from kinode.algebra.null_space import SINGULAR, null_vectors, smallness
+from kinode.algebra.elimination import SINGULAR, null_vectors, smallness
 from kinode.algebra.scalars import Array, Scalar, is_number, is_zero
 from kinode.expressions.equation_parser import rate_name, split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.structure import network_errors
-from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState
+from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState, SampleValues
 from kinode.structure.network_equations import NetworkEquations
 from kinode.structure.network_records import ExpressionOrNumber, NetworkEquation, Order, UnknownRate, single_order
-from kinode.structure.sample_values import SampleValues
 from kinode.structure.sigma_method import (
     StructureError,
     choose_states,

@@ -25,10 +25,10 @@ from kinode.expressions.definitions import order_by_need
 from kinode.expressions.equation_parser import find_rate, rate_name, split_rate, substitute
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Component
-from kinode.model.network.domains.domain import domain_of_coordinate
+from kinode.model.network.domain import domain_of_coordinate
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
-from kinode.model.quantity_names import find_quantity, link_quantity, split_owner
+from kinode.model.quantities import find_quantity, link_quantity, split_owner
 from kinode.model.system import System
 from kinode.structure.network_records import (
     INTEGRAL,

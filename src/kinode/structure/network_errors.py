@@ -15,7 +15,7 @@ from kinode.errors import ModelError
 from kinode.model.network.friction_parts import FrictionPart
 
 if TYPE_CHECKING:
-    from kinode.model.network.domains.domain import Domain
+    from kinode.model.network.domain import Domain
     from kinode.structure.network_equations import NetworkEquations
     from kinode.structure.network_records import NetworkEquation, Variable
 

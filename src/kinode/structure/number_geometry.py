@@ -1,6 +1,6 @@
 """Geometry of large trees whose constants are plain numbers: all links at a time, as arrays.
 
-The equations are those of ``link_geometry.py``, which takes any scalar type, link by link.  For twenty thousand links
+The equations are those of ``tree.py``, which takes any scalar type, link by link.  For twenty thousand links
 that takes four seconds, and this a quarter of one.
 """
 

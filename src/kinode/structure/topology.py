@@ -16,17 +16,17 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
 from kinode.model.base.events import EventTable, find_events
+from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
-from kinode.model.base.plain_values import find_expressions
 from kinode.model.constraints.constraint import Constraint, Relation
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_node
 from kinode.model.system import System
-from kinode.structure.inertias.massless_freedoms import find_massless_freedom, find_massless_gears
-from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
+from kinode.structure.massless_freedoms import find_massless_freedom, find_massless_gears
 from kinode.structure.spanning_tree import Cut, span, turns
 from kinode.structure.state_layout import Coordinate, StateLayout, lay_out_state
+from kinode.structure.tree import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
 
 if TYPE_CHECKING:
     from kinode.model.constraints.tooth_mesh import ToothMesh
@@ -55,7 +55,8 @@ class Topology:
 
     ``rows`` are the independent constraint rows, where they are known; None means all rows.  They depend on a closed
     position (``loop_closure.py``), so that ``with_rows`` makes a new topology of them.  In place of those of a group of
-    ``groups`` stand combinations of its rows, divided by ``scale``, which follow the position (constraint_forces.py).
+    ``groups`` stand combinations of its rows, divided by ``scale``, which follow the position
+    (multibody/loop_constraints.py).
     """
 
     system: System
@@ -158,7 +159,7 @@ class Topology:
         """Whether gears are solved by articulated bodies, not by the mass matrix."""
         if not self.couplings or self.constrained:
             return False
-        from kinode.structure.inertias.mass_entries import prefers_articulated_gears
+        from kinode.structure.massless_freedoms import prefers_articulated_gears
 
         return prefers_articulated_gears(self)
 

@@ -26,13 +26,12 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
-from kinode.symbolic.circuit_steps.explain_circuit import CircuitSteps
+from kinode.symbolic.explain_circuit import CircuitSteps
 from kinode.symbolic.explain_forces import ForceSteps
 from kinode.symbolic.explain_motion import ExplainedSystem, MotionSteps
-from kinode.symbolic.explanation import Explanation, Step
+from kinode.symbolic.explanation import Explanation, Step, Worksheet
 from kinode.symbolic.notation import Notation, independent_rows
 from kinode.symbolic.traced_derivation import friction_of
-from kinode.symbolic.worksheet import Worksheet
 
 
 def explain(system: System, at: Mapping[str, Any] | State | None = None) -> Explanation:

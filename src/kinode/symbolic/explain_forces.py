@@ -16,15 +16,13 @@ import numpy as np
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.trace import replay
 from kinode.model.constraints.constraint import ANGULAR
-from kinode.multibody.links import link_steps
-from kinode.multibody.links.link_steps import Spatial
-from kinode.multibody.restraints import loop_constraints
+from kinode.multibody import link_steps, loop_constraints
+from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD
+from kinode.structure.tree import WORLD
 from kinode.symbolic.explain_motion import COORDINATE_UNITS, ExplainedSystem, MotionSteps
-from kinode.symbolic.explanation import Step
+from kinode.symbolic.explanation import Item, Step
 from kinode.symbolic.notation import independent_rows
-from kinode.symbolic.worksheet import Item
 
 EFFORT_UNITS = {"angle": "N*m", "length": "N"}
 LONGEST_EQUATION = 150  # operations of an equation of motion that is written out

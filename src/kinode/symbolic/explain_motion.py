@@ -16,14 +16,13 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, moved_motion
 from kinode.model.joints.joint import coordinate_names
 from kinode.model.system import System
+from kinode.multibody import link_steps
 from kinode.multibody.given import JointState
-from kinode.multibody.links import link_steps
-from kinode.multibody.links.link_steps import LinkKinematics
+from kinode.multibody.link_steps import LinkKinematics
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
-from kinode.symbolic.explanation import Step
-from kinode.symbolic.worksheet import Item, Worksheet
+from kinode.structure.tree import WORLD, TreeLink
+from kinode.symbolic.explanation import Item, Step, Worksheet
 
 TENSOR = ("xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
 COORDINATE_UNITS = {"angle": "rad", "length": "m", "dimensionless": "1"}

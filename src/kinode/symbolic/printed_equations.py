@@ -1,4 +1,7 @@
-"""The common part of all printed equations: symbols, lines of text, and outputs of generated code."""
+"""The common part of all printed equations: symbols, lines of text, and outputs of generated code.
+
+Equations print as text for a terminal, in LaTeX and as MathML; long sums are broken between their terms.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,31 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinode.algebra.normal_form import TooLongError, budget
-from kinode.dynamics.left_out_loads import find_left_out
+from kinode.dynamics.reactions.lost_values import find_left_out
 from kinode.errors import ArgumentError
-from kinode.symbolic.equation_code import write_c, write_python
-from kinode.symbolic.formula_text import write_latex, write_text
-from kinode.symbolic.formulas.printed_text import PrintedText
-from kinode.symbolic.mathml import equations_markup
-from kinode.symbolic.notation import Namer, Notation, SymbolStyle, SymbolWriter
+from kinode.sheets.markup import MINUS, Markup, join, printer_of, tag
+from kinode.sheets.sheet import PrintedText
+from kinode.sheets.terms import SymbolStyle
+from kinode.sheets.text import (
+    HOLDS_WHILE,
+    LATEX_LINE,
+    aligned,
+    latex_document,
+    latex_text,
+    number_printer,
+    plain_text,
+    terms_in,
+    wrapped,
+)
+from kinode.symbolic.normal_form import TooLongError, budget
+from kinode.symbolic.notation import Notation
+from kinode.symbolic.source_code import write_c, write_python
+from kinode.symbolic.writers import Namer, SymbolWriter
 
 if TYPE_CHECKING:
     from kinode.model.system import System
     from kinode.structure.topology import Topology
+
 
 LARGEST_BUDGET = 2_000_000  # operations that formulas which were asked for may take
 
@@ -219,3 +235,116 @@ def matrix(entries: Sequence[Any], columns: int) -> Any:
     import sympy
 
     return sympy.ImmutableMatrix(len(entries) // columns if columns else 0, columns, list(entries))
+
+
+# -- terminal --------------------------------------------------------------------------------------
+def write_text(printed: Printed, width: int) -> str:
+    """The equations in SymPy's plain notation, with a title over each section."""
+    lines = [printed.heading]
+    for section in printed.sections:
+        lines += ["", section.title] if section.title else []
+        for line in section.lines:
+            lines += wrapped(f"  {_joined(line.left)} = {_joined(line.right)}", width)
+    if printed.conditions:
+        lines += ["", HOLDS_WHILE]
+        lines += [line for x in printed.conditions for line in wrapped(f"  {_joined(terms_in(x))} > 0", width)]
+    return "\n".join(lines)
+
+
+def _joined(terms: Sequence[Any]) -> str:
+    """The terms, joined by their signs."""
+    texts = [plain_text(term) for term in terms]
+    signed = [f"- {text[1:].lstrip()}" if text.startswith("-") else f"+ {text}" for text in texts[1:]]
+    return " ".join([texts[0], *signed])
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+def write_latex(printed: Printed, document: bool) -> str:
+    """An align environment for each section, or a document with all of them."""
+    parts = []
+    for section in printed.sections:
+        if document and section.title:
+            parts.append(rf"\subsection*{{{latex_text(section.title)}}}")
+        rows = [_row(line, printed) for line in section.lines]
+        if rows:
+            parts.append(aligned(rows))
+    if printed.conditions:
+        rows = [rf"{latex_of(printed, x)} &> 0" for x in printed.conditions]
+        parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad " + rows[0], *rows[1:]]))
+    body = "\n".join(parts)
+    return latex_document(printed.heading, body) if document else body
+
+
+def _row(line: EquationLine, printed: Printed) -> str:
+    """One line, aligned at the equals sign; a long left side takes lines of its own."""
+    left, right = (_broken(terms, printed) for terms in line)
+    if len(left) == 1:
+        return rf"{left[0]} &= " + r" \\ &\quad ".join(right)
+    return r"& " + r" \\ &\quad ".join(left) + r" \\ &\qquad = " + r" \\ &\qquad\quad ".join(right)
+
+
+def latex_of(printed: Printed, expr: Any) -> str:
+    """An expression in LaTeX, with the styles of its symbols."""
+    import sympy
+
+    styles = {sympy.Symbol(name): style.latex for name, style in printed.notation.styles.items()}
+    return str(number_printer("LatexPrinter", {"symbol_names": styles}).doprint(expr))
+
+
+def _broken(terms: Sequence[Any], printed: Printed) -> list[str]:
+    """A sum in lines of about ``LATEX_LINE`` characters."""
+    lines = [""]
+    for k, term in enumerate(terms):
+        text = latex_of(printed, term)
+        text = text if text.startswith("-") or not k else f"+ {text}"
+        if lines[-1] and len(lines[-1]) + len(text) > LATEX_LINE:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {text}".strip()
+    return lines
+
+
+LONGEST_LINE = 16  # operations a line, after which a sum goes on in the next
+
+
+def equations_markup(printed: Printed) -> Markup:
+    """All sections of printed equations."""
+    printer = printer_of(printed.notation.styles)
+    parts: list[Markup] = []
+    for section in printed.sections:
+        if section.title:
+            parts.append(tag("h3", section.title))
+        rows = [row for line in section.lines for row in _rows(line, printer)]
+        if not rows:
+            continue
+        body = tag("mtable", *rows, displaystyle="true")
+        parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+    for x in printed.conditions:
+        shown = tag("math", Markup(printer(x)), tag("mo", ">"), tag("mn", "0"))
+        parts.append(tag("p", HOLDS_WHILE + " ", shown))
+    return join(parts)
+
+
+def _rows(line: EquationLine, printer: Any) -> list[Markup]:
+    """An equation on as many lines as it needs."""
+    rows: list[list[Markup]] = [[]]
+    size = 0
+    for side, terms in enumerate(line):
+        if side:
+            rows[-1].append(tag("mo", "="))
+        for k, term in enumerate(terms):
+            count = int(term.count_ops()) + 1
+            if size and term != 0 and size + count > LONGEST_LINE:
+                rows.append([tag("mspace", width="2em")])
+                size = 0
+            size += count
+            negative = term.could_extract_minus_sign()
+            if negative or k:
+                rows[-1].append(tag("mo", MINUS if negative else "+"))
+            rows[-1].append(_grouped(-term if negative else term, printer))
+    return [tag("mtr", tag("mtd", *row, style="text-align:left; padding:0.25em 0")) for row in rows]
+
+
+def _grouped(term: Any, printer: Any) -> Markup:
+    """A term; in brackets where it is a sum."""
+    shown = Markup(printer(term))
+    return tag("mrow", tag("mo", "("), shown, tag("mo", ")")) if term.is_Add else shown

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.normal_form import as_fraction
-from kinode.algebra.polynomials import Polynomial, common_factor, divide, divisor, factor, product, total
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import solve_spd
-from kinode.symbolic.notation import with_plain_numbers, write_product
+from kinode.symbolic.normal_form import as_fraction
+from kinode.symbolic.polynomials import Polynomial, common_factor, divide, divisor, factor, product, total
+from kinode.symbolic.writers import with_plain_numbers, write_product
 
 BUDGET = 10_000  # operations that one expression may take
 

@@ -18,16 +18,14 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
-from kinode.formulations.canonical.structure_constants import structure_constants
 from kinode.formulations.lagrange import LAGRANGE, LagrangeMotion
-from kinode.formulations.quasi_base_vectors import QUASI_BASE
-from kinode.formulations.vector_rotators import ROTATORS, RotatorMotion, Term
-from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.formulations.vector_methods import QUASI_BASE, ROTATORS, RotatorMotion, Term
+from kinode.multibody import loop_constraints
 from kinode.multibody.given import Given
-from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.snapshot import Snapshot
+from kinode.multibody.snapshot import RECURSIVE, Composition, Snapshot
 from kinode.structure.topology import Topology
 from kinode.symbolic.notation import Notation, independent_rows, other_states
+from kinode.symbolic.structure_constants import structure_constants
 
 TRACED_FORMULATIONS: dict[str, Composition] = {
     "recursive": RECURSIVE, "lagrange": LAGRANGE, "quasi_base": QUASI_BASE, "rotators": ROTATORS,

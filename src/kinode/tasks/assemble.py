@@ -1,6 +1,6 @@
 """``kn.assemble``: a state with closed loops from rough values, and how far each joint had to move.
 
-The solver is the one that computes the initial state of every simulation (dynamics/initialization/assembler.py).
+The solver is the one that computes the initial state of every simulation (dynamics/starts/assembler.py).
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.assembler import Assembler
-from kinode.dynamics.initialization.assembly import Assembly
-from kinode.dynamics.initialization.assembly_errors import find_closure_errors
-from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
+from kinode.dynamics.starts.assembler import Assembler
+from kinode.dynamics.starts.assembly import Assembly, find_closure_errors
+from kinode.dynamics.starts.initial_values import InitialValues, read_initial_values
 from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
 from kinode.model.base.fields import short, unknown
 from kinode.model.joints.joint import coordinate_names
 from kinode.model.system import System
-from kinode.simulation.task_arguments import find_model, read_row, read_seconds
+from kinode.simulation.run_arguments import find_model, read_row, read_seconds
 
 
 def assemble(

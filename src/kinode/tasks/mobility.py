@@ -7,7 +7,7 @@ The true degrees of freedom are the number of speeds minus the rank of the const
 beyond the count mean redundant constraints: the motion does not determine their reactions (reaction_uniqueness.py).
 The result names the joints that carry them.
 
-A loop that cannot move at all is named too, with what would free it (locking/locked_loops.py).
+A loop that cannot move at all is named too, with what would free it (tasks/loop_locking.py).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.redundant_reactions import analyze, find_poses
-from kinode.dynamics.state_batches.state_batch import StateBatch
+from kinode.dynamics.reactions.redundancy import analyze, find_poses
+from kinode.dynamics.state_batch import StateBatch
 from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, Closure
-from kinode.tasks.locking.locked_loops import LockedLoop, find_locked_loops
+from kinode.tasks.loop_locking import LockedLoop, find_locked_loops
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
 SINGULAR_MEASURE = 1e-6  # relative to the start: below, a position counts as singular

@@ -30,7 +30,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.simulation.task_arguments import find_model
+from kinode.simulation.run_arguments import find_model
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
 POSITIONS = 5  # random positions beside the initial one

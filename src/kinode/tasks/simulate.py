@@ -1,25 +1,31 @@
 """``kn.simulate``: from a model to a trajectory.
 
 The integration itself is in simulation/; here its outcome becomes a ``Trajectory``, or an error that carries one.
+
+``warm_up`` makes the first run of a process fast: that run imports the solver and loads the compiled integrator loops,
+which takes about a second, most of it once for all models.  A program that will simulate soon does it while it waits
+for something else.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
-from kinode.dynamics.compiled_formulations import NEWTON_EULER_NAME, RECURSIVE_NAME
-from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.far_guesses import find_far_guesses
+from kinode.dynamics.compiled_system import NEWTON_EULER_NAME, RECURSIVE_NAME, Dynamics
+from kinode.dynamics.starts.initial_values import find_far_guesses
 from kinode.errors import (
     ArgumentError,
+    Error,
     GuessWarning,
     OtherRowsError,
     RunWarning,
@@ -30,22 +36,21 @@ from kinode.errors import (
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.ode.compiled_loops import prepare
+from kinode.ode.input_table import Inputs, inputs_at
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
-from kinode.ode.runs.input_table import Inputs, inputs_at
 from kinode.results.trajectory import Trajectory
-from kinode.simulation.after_run import check_run
 from kinode.simulation.event_log import Event, find_pull
 from kinode.simulation.input_courses import read_run_inputs
-from kinode.simulation.law_bounds.watched_laws import find_watched, may_watch
-from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
+from kinode.simulation.run_arguments import find_model, find_output_times, read_row, read_seconds
+from kinode.simulation.run_checks import check_run
 from kinode.simulation.solver import Options, StateHistory, check_options, check_span, compute_motion
-from kinode.simulation.task_arguments import find_model, read_row, read_seconds
+from kinode.simulation.watched_laws import find_watched, may_watch
 from kinode.tasks.start_argument import StateResult, find_start, find_start_time
 
 if TYPE_CHECKING:
-    from kinode.simulation.state_columns.column_values import StartColumns
+    from kinode.simulation.column_values import StartColumns
 
 
 def simulate(
@@ -214,7 +219,7 @@ def compute_run(
         motion, more = _integrated(dynamics, state, end, {**arguments, **more_arguments})
     run = finish_run(task, begin, motion)
     if columns is not None and task.stop_when is not None:
-        from kinode.tasks.run_derivatives.end_shift import find_end_shifts  # few runs need it
+        from kinode.tasks.start_derivatives import find_end_shifts  # few runs need it
 
         more["end_by"] = find_end_shifts(run, task.stop_when)
     run.facts = {**run.facts, **more, "seconds": time.perf_counter() - clock_start}
@@ -225,8 +230,8 @@ def find_columns(
     task: RunTask, begin: RunStart, names: str | Iterable[str], start: Any, p: Array, inputs: Inputs
 ) -> StartColumns:  # fmt: skip
     """The derivatives of a start by the names in ``sensitivity=``; what cannot be differentiated is refused."""
-    from kinode.simulation.state_columns.column_request import check_inputs, check_method, read_columns
-    from kinode.tasks.run_derivatives.start_columns import find_start_columns
+    from kinode.simulation.sensitivity import check_inputs, check_method, read_columns
+    from kinode.tasks.start_derivatives import find_start_columns
 
     request = read_columns(begin.dynamics, names)
     check_method(begin.dynamics, task.options.method, begin.dynamics.formulation)
@@ -283,7 +288,7 @@ def _integrated(
     if dynamics.formulation != NEWTON_EULER_NAME:
         other = {} if dynamics.formulation == RECURSIVE_NAME else {"formulation": dynamics.formulation}
         return compute_motion(dynamics, begin, end, **task), other
-    from kinode.simulation.absolute.absolute_motion import compute_absolute_motion  # few runs need all formulations
+    from kinode.simulation.absolute_motion import compute_absolute_motion  # few runs need all formulations
 
     motion, drift = compute_absolute_motion(dynamics, begin, end, **task)
     return motion, {"formulation": dynamics.formulation, **drift.to_facts()}
@@ -304,7 +309,7 @@ def find_begin(task: RunTask, start: Any, p: Array, given_inputs: Inputs) -> Run
     guesses = [Event(begin.t, "guess", (guess.joint,), guess.message) for guess in far]
     if not dynamics.arguments.topology.constrained:  # no joint closes a loop, so that nothing is locked or there twice
         return RunStart(dynamics, begin, tuple(guesses))
-    from kinode.tasks.locking.locked_loops import describe_rest
+    from kinode.tasks.loop_locking import describe_rest
 
     rest = [Event(begin.t, "locked", names, words) for names, words in describe_rest(dynamics, begin, p, inputs)]
     return RunStart(dynamics, begin, (*guesses, *rest))
@@ -360,3 +365,51 @@ def _facts(options: Options, motion: StateHistory) -> dict[str, Any]:
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)
     longest = {} if options.max_step == math.inf else {"max_step": options.max_step}
     return {**method, "rtol": options.rtol, "atol": atol, **longest}
+
+
+SHORT_RUN = 1e-3  # s
+
+
+def warm_up(model: System | Dynamics | None = None, *, background: bool = False) -> threading.Thread | None:
+    """Make the first run of this process fast.
+
+    Parameters
+    ----------
+    model : System or Dynamics, optional
+        A model that will be simulated; it is compiled too.  Without one, a pendulum serves.
+    background : bool, default False
+        Whether it is done in a thread, which is returned.
+
+    Returns
+    -------
+    Thread or None
+        The thread; ``thread.join()`` waits for it.
+
+    Examples
+    --------
+    >>> from kinode.tasks.simulate import warm_up
+    >>> warm_up(background=True).join()
+    """
+    if not background:
+        _run(_make_pendulum() if model is None else model)
+        return None
+    thread = threading.Thread(target=warm_up, args=(model,), name="kinode warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def _run(model: System | Dynamics) -> None:
+    """A short run, with what is mostly asked of one; what fails here fails again where it is asked for."""
+    system = model.system if isinstance(model, Dynamics) else model
+    begin = float(system.run_defaults.get("t0", 0.0))
+    with suppress(Error):
+        run = simulate(model, begin + SHORT_RUN, t0=begin, samples=2, progress=False)
+        names = [f"{name}.position" for name in system.bodies] + [f"{name}.reaction.force" for name in system.joints]
+        run.evaluate(names) if names else None
+
+
+def _make_pendulum() -> System:
+    system = System("warm-up")
+    bob = system.body("bob", mass=1.0, com=(0.0, 0.0, -1.0))
+    system.joint("pivot", "revolute", system.world, bob, axis="x", q=0.1)
+    return system

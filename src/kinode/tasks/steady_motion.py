@@ -31,7 +31,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, skew
 from kinode.errors import Error
 from kinode.kernels.state import State
-from kinode.multibody.restraints.constraint_forces import probe_rates
+from kinode.multibody.loop_constraints import probe_rates
 
 if TYPE_CHECKING:
     from kinode.tasks.linearize import Slopes

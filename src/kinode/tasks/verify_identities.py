@@ -15,7 +15,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, rate
 from kinode.algebra.spatial import dot
 from kinode.formulations.formulation_table import Formulation, InstantValues
-from kinode.model.network.domains.domain import ENERGIES
+from kinode.model.network.domain import ENERGIES
 from kinode.model.network.part import Part
 from kinode.multibody.power import element_power, part_balance, part_power
 from kinode.multibody.snapshot import Snapshot

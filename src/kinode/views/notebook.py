@@ -12,17 +12,17 @@ from functools import singledispatch
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.assembly import Assembly
+from kinode.comparing.models import ModelComparison, describe_values
+from kinode.dynamics.starts.assembly import Assembly
 from kinode.errors import Error
-from kinode.formats.differences.compared_rows import ModelComparison, describe_values
 from kinode.kernels.state import Wrench
 from kinode.model.summary import list_sections, list_totals
 from kinode.model.system import System
+from kinode.results.compare import RunComparison
 from kinode.results.energy_audit import Audit
-from kinode.results.side_by_side.compared_runs import RunComparison
 from kinode.results.trajectory import Trajectory
-from kinode.symbolic.markup import Markup, join, tag
-from kinode.tasks.studies.study import Study
+from kinode.sheets.markup import Markup, join, tag
+from kinode.studies.study import Study
 from kinode.tasks.verify import Verification
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.style import number, pretty_unit

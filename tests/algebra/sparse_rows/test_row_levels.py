@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinode.algebra.sparse_rows.row_levels import factorize_rows, find_components
+from kinode.structure.row_levels import factorize_rows, find_components
 
 
 def chain(n, width=4, seed=0):

@@ -10,15 +10,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.formats.differences.compared_models import compare_sides
-from kinode.formats.differences.compared_rows import RowChange
-from kinode.formats.differences.model_side import ModelSide, read_side, side_of_checked, side_of_text
-from kinode.formats.differences.taken_rows import find_taking
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.text_edits import apply_edits
-from kinode.formats.span_nodes import SpanNode
+from kinode.comparing.models import ModelSide, RowChange, compare_sides, read_side, side_of_checked, side_of_text
+from kinode.comparing.taken_rows import find_taking
+from kinode.editing.checked_text import check_text
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
 from kinode.formats.yaml_files import dumps
+from kinode.formats.yaml_text import SpanNode
 
 PATHS = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
 AXIS = next(path for path in PATHS if path.stem == "motor_axis")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kinode.formats.editing.checked_text import FOLLOWS, Problem, check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.text_edits import apply_edits
+from kinode.editing.checked_text import FOLLOWS, Problem, check_text
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
 from kinode.formats.yaml_files import load
-from kinode.model.circuit_links.circuit_topology import find_circuit_topology
+from kinode.model.circuit_topology import find_circuit_topology
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
 AXIS = next(path for path in EXAMPLES if path.stem == "motor_axis").read_text()

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.formats.editing.spans.chunked_spans import reread_spans
-from kinode.formats.span_nodes import SpanNode
-from kinode.formats.yaml_text import read_spans
+from kinode.editing.chunked_spans import reread_spans
+from kinode.formats.yaml_text import SpanNode, read_spans
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
 TEXTS = [path.read_text() for path in EXAMPLES]

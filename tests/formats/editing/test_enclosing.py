@@ -10,10 +10,10 @@ from enclosed_models import drawn_state, rates
 from example_choice import EXAMPLES, examples_for
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import apply_edits
+from kinode.editing.checked_text import check_text
+from kinode.editing.draft import ModelDraft
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
 from kinode.formats.yaml_files import load
 from kinode.structure.topology import find_topology
 

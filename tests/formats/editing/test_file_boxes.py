@@ -5,15 +5,10 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.boxing.file_boxes import (
-    check_box_file,
-    load_file_box,
-    name_of_file,
-    write_box_file,
-)
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import apply_edits, invert_edits
+from kinode.editing.draft import ModelDraft
+from kinode.editing.file_boxes import check_box_file, load_file_box, name_of_file, write_box_file
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits, invert_edits
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 WALKER = EXAMPLES / "walker.yaml"

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import Edit, apply_edits, invert_edits
-from kinode.formats.span_nodes import NodeKind, SpanNode
+from kinode.editing.checked_text import check_text
+from kinode.editing.draft import ModelDraft
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import Edit, apply_edits, invert_edits
 from kinode.formats.yaml_files import load
+from kinode.formats.yaml_text import NodeKind, SpanNode
 
 DRAWN = [path for path in EXAMPLES if "circuit:" not in path.read_text()]
 by_fields = pytest.mark.parametrize("path", examples_for(), ids=lambda path: path.stem)

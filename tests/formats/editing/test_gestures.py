@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.text_edits import apply_edits, invert_edits
+from kinode.editing.checked_text import check_text
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits, invert_edits
 from kinode.formats.yaml_files import loads
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.observers.moving_frames import FRAMES

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.text_edits import apply_edits, invert_edits
+from kinode.editing.checked_text import check_text
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits, invert_edits
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 START = "kinode: 1\nextends: motor_axis.yaml  # the axis\n"

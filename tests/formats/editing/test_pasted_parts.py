@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.actions.copied_text import copy_components
-from kinode.formats.editing.actions.ready_groups import GROUPS
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import read_places
-from kinode.formats.editing.text_edits import apply_edits
+from kinode.editing.adding import GROUPS
+from kinode.editing.checked_text import check_text
+from kinode.editing.copying import copy_components
+from kinode.editing.draft import read_places
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
 from kinode.formats.yaml_files import loads
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

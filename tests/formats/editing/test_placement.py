@@ -3,8 +3,8 @@
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.text_edits import apply_edits, invert_edits
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits, invert_edits
 
 TEXT = """\
 kinode: 1

@@ -8,9 +8,8 @@ import trimesh
 from trimesh.exchange.gltf import export_glb
 
 import kinode as kn
-from kinode.model.base.meshes.mesh_conventions import find_conventions
-from kinode.model.base.meshes.visual_meshes import find_visual_mesh, note_undrawn
-from kinode.model.base.visuals import Visual
+from kinode.model.base.bodies import Visual
+from kinode.model.base.meshes import find_conventions, find_visual_mesh, note_undrawn
 from kinode.views.mechanism.drawn_scene import mesh_places
 
 LOW, HIGH = np.array([1.0, 2.0, 3.0]), np.array([2.0, 5.0, 8.0])  # a box of 1 x 3 x 5 in the numbers of its file

@@ -7,10 +7,9 @@ import pytest
 import trimesh
 
 import kinode as kn
-from kinode.model.base.meshes import mesh_solids
-from kinode.model.base.meshes.mesh_solids import make_solid
-from kinode.model.base.meshes.visual_meshes import find_mesh_file
-from kinode.studio.scene_data import MOST_TRIANGLES, _mesh
+from kinode.model.base import meshes
+from kinode.model.base.meshes import find_mesh_file, make_solid
+from kinode.player.scene_data import MOST_TRIANGLES, _mesh
 from kinode.views.mechanism.mechanism_drawing import draw
 
 
@@ -135,7 +134,7 @@ def test_materials_and_textures_are_not_opened(folder, monkeypatch):
 
 
 def test_fine_meshes_are_shown_with_fewer_triangles(folder):
-    mesh, _ = mesh_solids.read_mesh(folder / "ball.stl")
+    mesh, _ = meshes.read_mesh(folder / "ball.stl")
     shown = _mesh(mesh, np.zeros(3), np.eye(3))
     assert len(mesh.faces) == 20480 and 500 < len(shown["triangles"]) / 3 <= MOST_TRIANGLES
     assert "of 20,480 triangles are shown" in shown["note"]
@@ -145,7 +144,7 @@ def test_fine_meshes_are_shown_with_fewer_triangles(folder):
 
 
 def test_a_package_that_is_missing_is_named(folder, monkeypatch):
-    mesh_solids._read.cache_clear()
+    meshes._read.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
     with pytest.raises(kn.Error, match=r"pip install 'kinode\[mesh\]'"):
         kn.System("s").body("b", shape=kn.mesh(folder / "block.stl", density=1))
@@ -174,7 +173,7 @@ def test_meshes_of_urdf_are_found_in_its_folder(folder, tmp_path, file, found):
 
 
 def draw_solids(system):
-    from kinode.studio.scene_data import SceneData
+    from kinode.player.scene_data import SceneData
 
     run = kn.simulate(system, 0.01, samples=3)
     return [shape for body in SceneData(run).bodies for shape in body["shapes"] if shape["kind"] == "mesh"]

@@ -8,7 +8,7 @@ import pytest
 import kinode as kn
 from kinode.model.base import scene
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 LEVELS = (

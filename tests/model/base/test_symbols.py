@@ -5,6 +5,7 @@ import json
 import pytest
 
 import kinode as kn
+from kinode.model.base.house_symbols import HOUSE_SYMBOLS
 from kinode.model.base.symbols import (
     Disc,
     GlyphFill,
@@ -17,7 +18,6 @@ from kinode.model.base.symbols import (
     find_symbol,
     parse_path,
 )
-from kinode.model.base.symbols.house_symbols import HOUSE_SYMBOLS
 
 
 @pytest.mark.parametrize("name", HOUSE_SYMBOLS)

@@ -10,7 +10,7 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.algebra.spatial import quaternion_of, rotation_about
-from kinode.model.decomposition.euler_sequences import angles_of, hinge_axes, rotation
+from kinode.model.decomposed_system import angles_of, hinge_axes, rotation
 
 SEQUENCES = [a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b and b != c]
 near = np.testing.assert_allclose

@@ -21,9 +21,8 @@ from kinode.algebra.scalars import rate
 from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.frames import Frame
-from kinode.multibody.composition import RECURSIVE
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.multibody.snapshot import RECURSIVE, Snapshot
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 LAWS = ("2*sin(t) - 0.3", "0.5*one.velocity.x", "1.5 + two.angular_velocity.z@two")

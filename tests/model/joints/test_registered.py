@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.kernels.model_fingerprint import find_fingerprint
+from kinode.kernels.compiled_kernels import find_fingerprint
 from kinode.model.joints.joint import JOINTS
 from kinode.structure.topology import find_topology
 

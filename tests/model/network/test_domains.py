@@ -9,7 +9,7 @@ from networks import AMBIENT, CAPACITY, THERMAL, add_thermal
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
-from kinode.model.network.domains.domain import DOMAINS, plural
+from kinode.model.network.domain import DOMAINS, plural
 
 
 def heated(**fields):

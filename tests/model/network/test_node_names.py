@@ -5,9 +5,9 @@ from networks import elbow_circuit
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
-from kinode.model.network.node_checks import shift_groups
-from kinode.model.quantity_names import find_quantity
-from kinode.results.known_names import known_names
+from kinode.model.network.nodes import shift_groups
+from kinode.model.quantities import find_quantity
+from kinode.results.run_quantities import known_names
 from kinode.structure.network_equations import NetworkEquations
 
 

@@ -14,11 +14,11 @@ from number_kinds import KINDS
 from small_fmus import make_fmu
 
 import kinode as kn
-from kinode.algebra.random_numbers import M1, M2, draw_uniform, seeded
 from kinode.model.base.element import ELEMENTS
+from kinode.model.signals.random_numbers import M1, M2, draw_uniform, seeded
 from kinode.model.signals.sampling import Sampled
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 LAW = "0.7*sin(3*t) + hinge.q - 0.2*hinge.u + 0.01*rotor.angular_acceleration.z"

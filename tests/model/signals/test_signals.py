@@ -15,7 +15,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.signals.continuous import SignalPart
 from kinode.multibody.power import find_causes
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 LAW = "0.7*sin(3*t) + hinge.q - 0.2*hinge.u"

@@ -11,8 +11,8 @@ from strategies import build, plans
 
 import kinode as kn
 from kinode.formulations.free_flight import FreeFlight
-from kinode.tasks.verify_states import random_state
-from kinode.views.plots.balance_plots import plot_balance
+from kinode.tasks.verify import random_state
+from kinode.views.plots.load_plots import plot_balance
 
 # Accelerations and reactions come from different sweeps of the recursion; what is left are sums of products of them.
 ROUNDING = 1e-10

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.pictures import load_breakdown
-from kinode.results.pictures.frame_evaluator import prepare_frames
-from kinode.results.pictures.player_names import player_names
+from kinode.results import run_frames
+from kinode.results.run_frames import player_names, prepare_frames
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SINGLE = 2e-5  # differences of large numbers are computed in another order, and rounded to single precision
@@ -110,11 +109,11 @@ def test_a_dead_center_has_no_static_part():
 def test_breakdowns_of_the_most_loaded_joints():
     run = simulated("excavator")
     frames = run.frames()
-    table = load_breakdown.find_breakdowns(frames, {"body": 2, "cause": 2})
+    table = run_frames.find_breakdowns(frames, {"body": 2, "cause": 2})
     assert len({joint for joint, _ in table}) == 2
     sizes = np.linalg.norm(frames.loads["total"][:, :3], axis=1).max(axis=1)
     assert frames.joints[int(np.argmax(sizes))] in {joint for joint, _ in table}
-    assert load_breakdown.find_breakdowns(simulated("four_bar").frames()) == {}
+    assert run_frames.find_breakdowns(simulated("four_bar").frames()) == {}
 
 
 @pytest.mark.parametrize("name", ["excavator", "slider_crank"])
@@ -122,7 +121,7 @@ def test_breakdowns_of_all_joints_need_two_functions(name):
     """One by body and one by cause; in a slider-crank, which has no causes, one for the loop and one for the hub."""
     run = simulated(name)
     frames = run.frames()
-    table = load_breakdown.find_breakdowns(frames)
+    table = run_frames.find_breakdowns(frames)
     assert len({joint for joint, _ in table}) > 3
     assert sum(kernel.name == "contributions" for kernel in run.dynamics.kernels.made) == 2
     for joint, way in {way: (joint, way) for joint, way in table}.values():  # the last of each way

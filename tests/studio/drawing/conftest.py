@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kinode.studio.documents import journal
-from kinode.studio.documents.document_file import new_file, open_file
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Session
+from kinode.studio.document import journal
+from kinode.studio.document.document_files import new_file, open_file
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Session
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 

@@ -9,7 +9,7 @@ import kinode as kn
 from kinode.model.base.element import ELEMENTS
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
-from kinode.studio.drawing.catalogue import find_domain, make_catalogue
+from kinode.studio.editor.kinds import find_domain, make_catalogue
 
 
 @pytest.fixture(scope="module")

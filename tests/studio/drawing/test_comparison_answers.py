@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from desk_pages import scene, set_value
 
-from kinode.studio.live_pages.session import Job
+from kinode.studio.server.session import Job
 
 
 def test_another_file_is_compared_and_taken_over(make_desk, folder, rlc):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from desk_pages import scene, set_value
 
-from kinode.studio.documents.document_file import new_file
-from kinode.studio.documents.journal import journal_path
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Session
+from kinode.studio.document.document_files import new_file
+from kinode.studio.document.journal import journal_path
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Session
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RLC = (EXAMPLES / "rlc.yaml").read_text()

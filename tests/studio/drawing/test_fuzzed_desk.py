@@ -12,16 +12,16 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.formats.editing.actions.copied_text import copy_components
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.model_draft import ModelDraft, read_places
-from kinode.studio.documents.document_file import open_file
-from kinode.studio.documents.model_document import ModelDocument
-from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion, find_broken
-from kinode.studio.drawing.completion import complete_text
-from kinode.studio.drawing.connection_fits import find_fits
-from kinode.studio.drawing.inspection import inspect_component
-from kinode.studio.drawing.sketch import Sketcher
+from kinode.editing.checked_text import check_text
+from kinode.editing.copying import copy_components
+from kinode.editing.draft import ModelDraft, read_places
+from kinode.studio.document.document_files import open_file
+from kinode.studio.document.model_document import ModelDocument
+from kinode.studio.editor.checked_model import CheckedVersion, ModelVersion, find_broken
+from kinode.studio.editor.completion import complete_text
+from kinode.studio.editor.inspection import inspect_component
+from kinode.studio.editor.kinds import find_fits
+from kinode.studio.editor.sketch import Sketcher
 
 PATHS = [
     path

@@ -6,12 +6,11 @@ import pytest
 from desk_pages import scene
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.studio.documents.view_file import ModelView
-from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion
-from kinode.studio.drawing.completion import complete_law
-from kinode.studio.drawing.inspected_tables import inspect_table
-from kinode.studio.drawing.law_problems import find_law_problem
+from kinode.editing.checked_text import check_text
+from kinode.studio.document.document_files import ModelView
+from kinode.studio.editor.checked_model import CheckedVersion, ModelVersion
+from kinode.studio.editor.completion import complete_law, find_law_problem
+from kinode.studio.editor.inspection import inspect_table
 
 TEXT = """kinode: 1
 tables:

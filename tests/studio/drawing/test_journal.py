@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kinode.studio.documents.journal import Journal, JournalEntry, KeptText, journal_path, read_journal
+from kinode.studio.document.journal import Journal, JournalEntry, KeptText, journal_path, read_journal
 
 
 def write(path, text="new", process=0):

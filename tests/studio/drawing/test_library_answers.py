@@ -6,8 +6,8 @@ import pytest
 from desk_pages import scene
 
 import kinode as kn
-from kinode.studio.library import library_answers
-from kinode.studio.library.library_files import describe_file, first_sentence, list_files
+from kinode.studio.editor import library as library_answers
+from kinode.studio.editor.library import describe_file, first_sentence, list_files
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FILTER = """# A low-pass filter of first order. It has one stage.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from desk_pages import scene, set_value
 
-from kinode.studio.documents.journal import journal_path
+from kinode.studio.document.journal import journal_path
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RLC = (EXAMPLES / "rlc.yaml").read_text()
@@ -20,9 +20,9 @@ RLC = (EXAMPLES / "rlc.yaml").read_text()
 KILLED = """
 import sys, time
 from pathlib import Path
-from kinode.studio.documents.document_file import open_file
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Session
+from kinode.studio.document.document_files import open_file
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Session
 path = Path(sys.argv[1])
 desk = StudioDesk(Session(), open_file(path), path.parent)
 change = desk.document.gesture({"do": "set", "name": "wire", "path": ["resistance"], "value": "33 Ohm"})

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.studio.documents.document_file import DocumentFile, find_target, new_file, open_file
-from kinode.studio.documents.model_document import ModelDocument
-from kinode.studio.documents.view_file import ModelView, view_path
-from kinode.studio.drawing.gallery import find_models
+from kinode.studio.document.document_files import DocumentFile, ModelView, find_target, new_file, open_file, view_path
+from kinode.studio.document.model_document import ModelDocument
+from kinode.studio.editor.library import find_models
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RLC = (EXAMPLES / "rlc.yaml").read_text()

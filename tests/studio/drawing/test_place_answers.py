@@ -7,7 +7,7 @@ import pytest
 from desk_pages import scene
 
 import kinode as kn
-from kinode.studio.placing.locked_problems import find_lock_problems
+from kinode.studio.placing.place_desk import find_lock_problems
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.actions.copied_text import copy_components
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft, read_places
-from kinode.studio.documents.view_file import ModelView
-from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion
-from kinode.studio.drawing.completion import complete_law, complete_text
-from kinode.studio.drawing.connection_fits import find_fits
-from kinode.studio.drawing.gallery import find_example, find_models, list_examples
-from kinode.studio.drawing.inspection import inspect_component
-from kinode.studio.drawing.sketch import Sketcher
+from kinode.editing.checked_text import check_text
+from kinode.editing.copying import copy_components
+from kinode.editing.draft import ModelDraft, read_places
+from kinode.editing.gestures import plan_gesture
+from kinode.studio.document.document_files import ModelView
+from kinode.studio.editor.checked_model import CheckedVersion, ModelVersion
+from kinode.studio.editor.completion import complete_law, complete_text
+from kinode.studio.editor.inspection import inspect_component
+from kinode.studio.editor.kinds import find_fits
+from kinode.studio.editor.library import find_example, find_models, list_examples
+from kinode.studio.editor.sketch import Sketcher
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 AXIS = (EXAMPLES / "motor_axis.yaml").read_text()
@@ -237,7 +237,7 @@ def test_what_fits_can_be_connected_and_nothing_else(name):
 
 # -- the gallery and copies -------------------------------------------------------------------------------------------
 def test_the_gallery_has_every_example_with_its_words(monkeypatch):
-    monkeypatch.setattr("kinode.studio.drawing.gallery.draw_example", lambda path: "<svg/>")
+    monkeypatch.setattr("kinode.studio.editor.library.draw_example", lambda path: "<svg/>")
     rows = list_examples()
     assert {row["file"] for row in rows} == {path.name for path in EXAMPLES.glob("*.yaml")}
     assert all(row["words"] and row["svg"] for row in rows)

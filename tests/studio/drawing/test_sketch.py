@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.studio.drawing.drawn_parts import BrokenPart
-from kinode.studio.drawing.sketch import Sketcher
+from kinode.studio.editor.drawn_circuit import BrokenPart
+from kinode.studio.editor.sketch import Sketcher
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 MODELS = sorted(EXAMPLES.glob("*.yaml"))

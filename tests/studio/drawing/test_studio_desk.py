@@ -8,9 +8,9 @@ from desk_pages import DeskPage, scene, set_value
 from page_wire import PageWire, play
 
 import kinode as kn
-from kinode.formats.editing.text_edits import Edit, apply_edits
-from kinode.studio.drawing import checked_model
-from kinode.studio.panes.pane_answers import PaneAnswers
+from kinode.editing.spans import Edit, apply_edits
+from kinode.studio.editor import checked_model
+from kinode.studio.editor.panes import PaneAnswers
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RLC = (EXAMPLES / "rlc.yaml").read_text()

@@ -6,8 +6,8 @@ import pytest
 from raw_requests import ask, ask_socket, get_cookie
 
 import kinode as kn
-from kinode.studio.documents.kept_visits import KeptVisits
-from kinode.studio.drawing.studio_view import StudioView, serve_studio
+from kinode.studio.document.kept_visits import KeptVisits
+from kinode.studio.editor.studio_view import StudioView, serve_studio
 
 MODEL = "kinode: 1\nname: a\nelements:\n  r: {kind: resistor, plus: gnd, minus: gnd, resistance: 1}\n"
 ROUTES = ("/", "/studio.js")

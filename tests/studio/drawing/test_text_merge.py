@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.formats.editing.text_edits import apply_edits
-from kinode.studio.documents.text_merge import find_edits, merge_texts
+from kinode.editing.spans import apply_edits
+from kinode.studio.document.model_document import find_edits, merge_texts
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "d: 1\n", "end"]), max_size=12).map("".join)
 
@@ -15,7 +15,7 @@ def test_edits_lead_from_one_text_to_the_other(before, after):
 
 
 def test_a_long_text_is_one_edit(monkeypatch):
-    monkeypatch.setattr("kinode.studio.documents.text_merge.LONGEST_EXACT", 3)
+    monkeypatch.setattr("kinode.studio.document.model_document.LONGEST_EXACT", 3)
     before, after = "a\nb\nc\nd\n", "a\nB\nc\nd\n"
     (edit,) = find_edits(before, after)
     assert edit == (2, 3, "B")

@@ -5,7 +5,7 @@ from page_patience import settle
 from page_pool import PagePool
 from player_pages import ROOT, must_run, one_of, what_is_missing
 
-from kinode.studio.films.chromium import find_chromium
+from kinode.player.film import find_chromium
 
 WIDE = {"width": 1280, "height": 800}
 LARGE = {"width": 1440, "height": 1000}

@@ -10,10 +10,10 @@ from page_patience import look, says
 from page_readings import seek, show, si
 from player_pages import ROOT
 
-from kinode.studio import widget as widgets
-from kinode.studio.packet import read_packet
-from kinode.studio.player_file import page_of_packets
-from kinode.studio.run_document import VERSION
+from kinode.player import widget as widgets
+from kinode.player.packet import read_packet
+from kinode.player.player_file import page_of_packets
+from kinode.player.run_document import VERSION
 
 KNOWN = sorted((ROOT / "tests" / "known").glob("player_*/*.txt"))
 STORED = ROOT / "tests" / "known" / "stored" / "pages" / "pendulum.txt"

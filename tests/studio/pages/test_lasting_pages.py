@@ -13,7 +13,7 @@ from studio_hands import READY, TEXT, studio
 WIDE = {"width": 1440, "height": 900}
 SERVER = """
 import sys
-from kinode.studio.drawing.studio_view import StudioView
+from kinode.studio.editor.studio_view import StudioView
 with StudioView(sys.argv[1], verify=False) as view:
     print(view.url, flush=True)
     view.wait(600)

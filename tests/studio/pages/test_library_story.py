@@ -7,7 +7,7 @@ from player_pages import ROOT
 from studio_hands import studio
 
 import kinode as kn
-from kinode.formats.editing.boxing.file_boxes import load_file_box
+from kinode.editing.file_boxes import load_file_box
 
 EXAMPLES = ROOT / "examples"
 TRAIL = "() => [...document.querySelectorAll('.box-trail li')].map((step) => step.textContent)"

@@ -9,7 +9,7 @@ from player_pages import ROOT
 from steady_spots import find_steady, leaving
 
 import kinode as kn
-from kinode.studio.live_pages.live_view import LiveView
+from kinode.studio.live.live_view import LiveView
 
 UNTIL = 1.5
 READY = "() => globalThis.kinodeLive?.player"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.studio import widget as widgets
-from kinode.studio.packet import read_packet
-from kinode.studio.view import make_documents
+from kinode.player import widget as widgets
+from kinode.player.packet import read_packet
+from kinode.player.run_document import make_documents
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
@@ -108,7 +108,7 @@ def test_a_notebook_of_the_examples_runs(notebook, tmp_path):
 
 
 def test_nothing_of_notebooks_is_loaded_with_kinode():
-    assert "kinode.studio.widget" in sys.modules  # by this test
+    assert "kinode.player.widget" in sys.modules  # by this test
     import subprocess
 
     code = "import sys, kinode; print([n for n in ('anywidget', 'IPython', 'kinode.studio') if n in sys.modules])"

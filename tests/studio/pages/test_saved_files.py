@@ -9,8 +9,8 @@ import pytest
 from page_patience import expect
 
 import kinode as kn
-from kinode.studio.films import chromium
-from kinode.studio.films.video import write_video
+from kinode.player import film as chromium
+from kinode.player.film import write_video
 
 FILM = """async ([format, rate, to, most]) => {
   const request = kinodePlayer.film({ format, width: 320, height: 180, rate, from: 0, to, speed: 1 });

@@ -8,15 +8,13 @@ import pytest
 
 import kinode as kn
 from kinode.exporters.python_script import write_script
-from kinode.studio.documents import journal
-from kinode.studio.documents.document_file import open_file
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Job, Session
-from kinode.studio.panes.derivation_process import DerivationProcess, StoppedError
-from kinode.studio.panes.derivation_tasks import TASKS, Order
-from kinode.studio.panes.pane_answers import PaneAnswers, describe_model
-from kinode.studio.panes.symbol_owners import find_owners
-from kinode.studio.panes.verify_watch import VerifyWatch
+from kinode.studio.document import journal
+from kinode.studio.document.document_files import open_file
+from kinode.studio.editor.panes import PaneAnswers, VerifyWatch, describe_model, find_owners
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.editor.worker import DerivationProcess, StoppedError
+from kinode.studio.editor.worker_tasks import TASKS, Order
+from kinode.studio.server.session import Job, Session
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 PENDULUM = (EXAMPLES / "pendulum.yaml").read_text()

@@ -5,10 +5,10 @@ import pytest
 import trimesh
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import apply_edits
+from kinode.editing.checked_text import check_text
+from kinode.editing.draft import ModelDraft
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
 from kinode.studio.placing.shape_fields import describe_shape
 from kinode.studio.placing.still_model import StillModel
 

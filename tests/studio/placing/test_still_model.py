@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import apply_edits
-from kinode.studio.placing.mobility_words import explain_mobility
-from kinode.studio.placing.pulling import Pull
-from kinode.studio.placing.start_here import start_gesture
+from kinode.editing.checked_text import check_text
+from kinode.editing.draft import ModelDraft
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
+from kinode.studio.placing.place_desk import explain_mobility
+from kinode.studio.placing.pulling import Pull, start_gesture
 from kinode.studio.placing.still_model import StillModel
 from kinode.studio.placing.still_scene import still_document
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import apply_edits
-from kinode.studio.documents import journal
-from kinode.studio.documents.document_file import open_file
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Job, Session
-from kinode.studio.studies_pane.written_values import take_gesture
+from kinode.editing.draft import ModelDraft
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
+from kinode.studio.document import journal
+from kinode.studio.document.document_files import open_file
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.editor.study_form import take_gesture
+from kinode.studio.server.session import Job, Session
 
 MODEL = """kinode: 1
 name: swing

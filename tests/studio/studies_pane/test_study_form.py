@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.studio.studies_pane.study_form import MOST_RUNS, read_form, write_call, write_command
-from kinode.studio.studies_pane.study_tasks import check_fields
-from kinode.tasks.studies.study_axes import read_axis_text
+from kinode.studies.axes import read_axis_text
+from kinode.studio.editor.study_form import MOST_RUNS, read_form, write_call, write_command
+from kinode.studio.editor.worker_tasks import check_fields
 
 SPEED = {"name": "n", "kind": "range", "first": "1000 rpm", "second": "3000", "count": 3}
 FORM = {"axes": [SPEED], "design": "grid", "keep": ["main.reaction.force|peak"], "until": "20 ms"}

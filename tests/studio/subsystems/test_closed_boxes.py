@@ -5,17 +5,16 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.formats.editing.checked_text import check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.text_edits import apply_edits
-from kinode.studio.documents.document_file import new_file
-from kinode.studio.documents.view_file import ModelView
-from kinode.studio.drawing.checked_model import CheckedVersion, ModelVersion, places_in
-from kinode.studio.drawing.inspection import inspect_component
-from kinode.studio.drawing.sketch import Sketcher
-from kinode.studio.drawing.studio_desk import StudioDesk
-from kinode.studio.live_pages.session import Session
-from kinode.studio.subsystems.closed_boxes import read_entries
+from kinode.editing.checked_text import check_text
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.spans import apply_edits
+from kinode.studio.document.document_files import ModelView, new_file
+from kinode.studio.editor.checked_model import CheckedVersion, ModelVersion, places_in
+from kinode.studio.editor.drawn_circuit import read_entries
+from kinode.studio.editor.inspection import inspect_component
+from kinode.studio.editor.sketch import Sketcher
+from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.server.session import Session
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 AXIS = EXAMPLES / "motor_axis.yaml"

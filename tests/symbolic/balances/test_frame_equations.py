@@ -12,9 +12,9 @@ from sympy import cos, sin
 
 import kinode as kn
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.symbolic.balances.instant_in_frame import InstantInFrame
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 from known.free_flight import spinning, vibrating
 
 ROUNDING = 1e-9  # of the largest term: sums of products of numbers of very different size

@@ -7,8 +7,8 @@ import pytest
 
 from kinode.algebra.scalars import tidy
 from kinode.algebra.spatial import rotation_about
+from kinode.sheets.values import TermValues
 from kinode.symbolic.balances import vector_balances as balances
-from kinode.symbolic.formulas.term_values import TermValues
 from known import free_flight as known
 
 BODIES = dict(zip("abc", known.BODIES, strict=True))

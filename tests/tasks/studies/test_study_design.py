@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 import kinode as kn
-from kinode.tasks.studies import study_axes
-from kinode.tasks.studies.random_values import Distribution
-from kinode.tasks.studies.study_design import Axis, make_design, random_shares
+from kinode.studies import axes as study_axes
+from kinode.studies.design import Axis, Distribution, make_design, random_shares
 
 
 def spread(name, distribution):

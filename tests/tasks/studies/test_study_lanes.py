@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.peak_mean_rms import find_sizes
-from kinode.tasks.swift_runs import lane_batch
+from kinode.results.run_quantities import find_sizes
+from kinode.studies.fast import fast_runs
 
 TOP = """
 kinode: 1
@@ -19,7 +19,7 @@ elements: {wind: {kind: force, on: top.head, force: [push*t, 0, 0], expressed_in
 @pytest.fixture
 def lane_runs(monkeypatch):
     """The runs that were made in lanes, by their numbers."""
-    made, make = [], lane_batch.LaneBatch.make
+    made, make = [], fast_runs.LaneBatch.make
 
     def noted(self, put, threads, goes_on=None):
         def note(index, kept):
@@ -28,7 +28,7 @@ def lane_runs(monkeypatch):
 
         return make(self, note, threads, goes_on)
 
-    monkeypatch.setattr(lane_batch.LaneBatch, "make", noted)
+    monkeypatch.setattr(fast_runs.LaneBatch, "make", noted)
     return made
 
 
@@ -92,7 +92,7 @@ def test_blocks_of_runs(lane_runs, monkeypatch):
     arm, lengths = kn.compile(kn.load("examples/double_pendulum.yaml")), np.linspace(0.5, 0.9, 61)
     task = {"keep": "elbow.q|final", "method": "rk4", "step": 1e-3}
     whole = kn.sweep(arm, {"L": lengths}, 0.05, **task)
-    monkeypatch.setattr(lane_batch, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(fast_runs, "BLOCK_BYTES", 1)
     blocks = kn.sweep(arm, {"L": lengths}, 0.05, **task)
     assert blocks.data.identical(whole.data)
     assert len(lane_runs) == 2 * len(lengths) and len(set(whole["elbow.q|final"].values)) == len(lengths)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.tasks.studies.study_chunks import NOT_RUN
-from kinode.tasks.studies.study_store import StudyStore
+from kinode.studies.store import StudyStore
+from kinode.studies.worker import NOT_RUN
 
 KEEP = ["elbow.reaction.force|peak", "elbow.u"]
 OVER = {"elbow.q": np.linspace(0.0, 1.0, 40).tolist(), "rtol": [1e-7, 5.0]}
@@ -42,19 +42,19 @@ def test_store_holds_the_same_study(arm, undisturbed, tmp_path):
 def test_only_what_is_missing_is_made_again(arm, undisturbed, tmp_path, monkeypatch):
     import zarr
 
-    from kinode.tasks.studies import study_chunks
+    from kinode.studies import worker
 
     store = tmp_path / "arm.zarr"
-    monkeypatch.setattr("kinode.tasks.studies.study_making.MOST_OF_CHUNK", 8)
+    monkeypatch.setattr("kinode.studies.engines.MOST_OF_CHUNK", 8)
     kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     group = zarr.open_group(str(store), mode="r+")
     group["status"][16:24] = NOT_RUN
     group["kept_0"][16:24] = np.nan
     made = []
-    put, put_kept = study_chunks.ChunkResult.put, study_chunks.ChunkResult.put_kept
+    put, put_kept = worker.ChunkResult.put, worker.ChunkResult.put_kept
     note = lambda do: lambda self, *given: made.append(given) or do(self, *given)  # noqa: E731
-    monkeypatch.setattr(study_chunks.ChunkResult, "put", note(put))
-    monkeypatch.setattr(study_chunks.ChunkResult, "put_kept", note(put_kept))
+    monkeypatch.setattr(worker.ChunkResult, "put", note(put))
+    monkeypatch.setattr(worker.ChunkResult, "put_kept", note(put_kept))
     again = kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     assert len(made) == 8
     assert again.data.identical(undisturbed.data)
@@ -106,8 +106,8 @@ def test_store_knows_a_function_by_what_it_does(arm, tmp_path):
 SCRIPT = """
 import sys, time
 import kinode as kn
-import kinode.tasks.studies.study_making as task
-from kinode.tasks.studies.study_store import StudyStore
+import kinode.studies.engines as task
+from kinode.studies.store import StudyStore
 task.MOST_OF_CHUNK = 2
 write, written = StudyStore.write, []
 def write_most(*given):  # whoever kills it may be slow: it does not come to its end
@@ -254,7 +254,7 @@ def test_chunk_that_is_a_folder_counts_as_damaged(arm, tmp_path):
 
 def test_disk_that_fills_up_keeps_what_is_written(arm, tmp_path, monkeypatch):
     """A chunk of eight runs at 501 times takes some 30 kB."""
-    monkeypatch.setattr("kinode.tasks.studies.study_making.MOST_OF_CHUNK", 8)
+    monkeypatch.setattr("kinode.studies.engines.MOST_OF_CHUNK", 8)
     store, write = tmp_path / "arm.zarr", StudyStore.write
 
     def make(store=store):
@@ -289,7 +289,7 @@ def whole_store(arm, tmp_path_factory):
     """A store in chunks of eight runs, of which every second run failed."""
     store = tmp_path_factory.mktemp("whole") / "arm.zarr"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kinode.tasks.studies.study_making.MOST_OF_CHUNK", 8)
+        patch.setattr("kinode.studies.engines.MOST_OF_CHUNK", 8)
         kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     return store
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.tasks.studies.study_axes import read_axes
-from kinode.tasks.studies.study_chunks import FAILURE, make_packed_chunk
-from kinode.tasks.studies.study_design import make_design
-from kinode.tasks.studies.study_plan import StudyPlan
+from kinode.studies.axes import read_axes
+from kinode.studies.design import make_design
+from kinode.studies.worker import FAILURE, StudyPlan, make_packed_chunk
 
 FORCE = "elbow.reaction.force"
 
@@ -240,7 +239,7 @@ def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    from kinode.tasks.studies import study_engines
+    from kinode.studies import engines
 
     class Mortal(ThreadPoolExecutor):
         def submit(self, function, packed, first, columns):
@@ -251,8 +250,8 @@ def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
                 return future
             return super().submit(function, packed, first, columns)
 
-    assert ProcessPoolExecutor is study_engines.ProcessPoolExecutor
-    monkeypatch.setattr(study_engines, "_make_pool", lambda count: Mortal(count))
+    assert ProcessPoolExecutor is engines.ProcessPoolExecutor
+    monkeypatch.setattr(engines, "_make_pool", lambda count: Mortal(count))
     study = kn.sweep(arm, {"elbow.q": np.linspace(0, 1, 16)}, 0.1, keep="elbow.u|peak", on="processes", workers=2)
     lost = study.data["status"].values == FAILURE
     assert lost[3] and lost.sum() < 8

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.tasks.studies.study_setup import set_up_study
-from kinode.tasks.swift_runs import many_runs
-from kinode.tasks.swift_runs.peak_loop import reduce_rows
-from kinode.tasks.swift_runs.run_measures import RunMeasures
-from kinode.tasks.swift_runs.swift_batch import SwiftBatch
+from kinode.studies.fast import fast_runs
+from kinode.studies.fast.fast_loops import reduce_rows
+from kinode.studies.fast.fast_runs import SwiftBatch
+from kinode.studies.fast.run_measures import RunMeasures
+from kinode.studies.worker import set_up_study
 
 HARD_TO_MOVE = """
 kinode: 1
@@ -60,7 +60,7 @@ def test_shared_runs_have_the_bits_of_single_runs(name):
     worker, sets, batch = open_batch(model, over, until, keep, **fields)
     if compiled is not None:
         prepared = batch.motion.prepared
-        assert compiled == (prepared is not None and many_runs.ManyRuns.serves(prepared, batch.measures, False))
+        assert compiled == (prepared is not None and fast_runs.ManyRuns.serves(prepared, batch.measures, False))
     kept = {}
     assert batch.make(kept.__setitem__, 2) and not batch.left
     for k, values in enumerate(sets):
@@ -136,7 +136,7 @@ def test_peaks_in_python_and_in_machine_code(values):
     with np.errstate(over="ignore"):
         sizes = np.sqrt(vector[:, 0] * vector[:, 0] + vector[:, 1] * vector[:, 1])
     memory = measuring._memory
-    memory.table = many_runs.ints_of(np.array([0, 0, 2, 0, 0, 0, 2, 1, 0, 0, 2, 2, 0, 0, 2, 3], dtype=np.int64))
+    memory.table = fast_runs.ints_of(np.array([0, 0, 2, 0, 0, 0, 2, 1, 0, 0, 2, 2, 0, 0, 2, 3], dtype=np.int64))
     wide = np.hstack([vector, np.zeros((len(y), 2))])
     expected = [each.reduce(t, sizes) for each in worker.kept]
     assert np.array_equal(measuring.measure(t, wide, arm.parameters, arm.inputs), expected, equal_nan=True)

@@ -18,8 +18,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.regressors.base_parameters import BaseParameters
-from kinode.dynamics.regressors.inertial_regressor import VISCOUS
-from kinode.dynamics.regressors.probed_system import NUMBERS
+from kinode.dynamics.regressors.inertial_regressor import NUMBERS, VISCOUS
 from kinode.errors import ArgumentError
 
 if TYPE_CHECKING:

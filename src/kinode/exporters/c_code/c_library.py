@@ -9,14 +9,12 @@ from typing import Any
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, ModelError
-from kinode.exporters.c_code.break_plan import find_break_plan
+from kinode.exporters.c_code.breaks import find_break_plan
 from kinode.exporters.c_code.method_choice import compile_for_export
-from kinode.exporters.c_code.model_header import NamedIndex, comment, enumerate_names
-from kinode.exporters.c_code.model_parameters import find_parameters
-from kinode.exporters.c_code.model_source import write_model
+from kinode.exporters.c_code.model_source import NamedIndex, comment, enumerate_names, find_parameters, write_model
 from kinode.exporters.c_code.start_plan import find_start_plan
-from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, VariableSource, find_variables
-from kinode.jit.c_text.c_numbers import file_identifier, real
+from kinode.exporters.variables import ExportedVariable, ExportedVariables, VariableSource, find_variables
+from kinode.jit.c.c_numbers import file_identifier, real
 from kinode.model.base.fields import unknown
 from kinode.model.system import System
 from kinode.tasks.start_argument import find_start

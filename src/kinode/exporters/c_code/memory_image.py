@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.jit.c_text.c_numbers import identifier, real, rows
-from kinode.jit.pointers import Floats, Ints, Struct, field_types
+from kinode.jit.c.c_numbers import identifier, real, rows
+from kinode.jit.loop.memory import Floats, Ints, Struct, field_types
 
 
 @dataclass(frozen=True)

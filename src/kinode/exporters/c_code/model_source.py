@@ -1,12 +1,15 @@
 """A compiled system as C99: its kernels, the loops of its integrator, and the functions of ``c/model_runtime.c``.
 
 Kernels and loops are those of machine code, written by the second writer (``jit/c_text``).  The memory of a run is the
-image of a real one (``memory_image.py``).  All that changes is in one structure, without pointers but to itself.
+image of a real one (``memory_image.py``).  All that changes is in one structure, without pointers but to itself.  The
+header has the functions with comments, the indices of the numbers by name, and for each parameter when a change of it
+acts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -15,27 +18,17 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.shared_patterns import find_start_pattern, values_kernel
-from kinode.exporters.c_code import break_search, start_loop
-from kinode.exporters.c_code.break_plan import find_break_plan
+from kinode.dynamics.reactions.sharing_pattern import find_start_pattern, values_kernel
+from kinode.dynamics.starts.newton_loop import NOT_SOLVED
+from kinode.exporters.c_code import breaks, start_loops
+from kinode.exporters.c_code.breaks import BreakPlan, find_break_plan
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image, write_copies
 from kinode.exporters.c_code.method_choice import choose_options
-from kinode.exporters.c_code.model_header import comment, declare_functions
-from kinode.exporters.c_code.model_parameters import ParameterRecord, find_parameters
-from kinode.exporters.c_code.start_plan import StartPlan, find_start_plan
-from kinode.exporters.c_code.start_text import (
-    NETWORK_FAILED,
-    SPEEDS_FAILED,
-    START_FAILED,
-    bind_start,
-    change_start,
-    declare_start,
-    set_start,
-    write_start_tables,
-)
-from kinode.jit.c_text.c_loops import CLoopWriter
-from kinode.jit.c_text.c_numbers import file_identifier, identifier, real, rows, write_helpers
-from kinode.jit.c_text.c_programs import CProgramWriter
+from kinode.exporters.c_code.start_loops import CONTRADICTION, TORN
+from kinode.exporters.c_code.start_plan import StartPlan, find_frozen, find_start_plan
+from kinode.jit.c.c_loops import CLoopWriter
+from kinode.jit.c.c_numbers import file_identifier, identifier, real, rows, write_helpers
+from kinode.jit.c.c_programs import CProgramWriter
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
@@ -44,14 +37,58 @@ from kinode.kernels.tree_size import is_large
 from kinode.ode.compiled_loops import find_source
 from kinode.ode.integrate import begin_run
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops import event_handling, event_triggers, loop_primitives
+from kinode.ode.loops import event_triggers, instants, loop_primitives
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.method_table import METHODS
-from kinode.ode.runs.loop_run import LoopRun
-from kinode.simulation.prepared.prepared_runs import DIRECTION
+from kinode.ode.run import LoopRun
+from kinode.simulation.run_kernels import DIRECTION
 from kinode.simulation.solver import Options, Solver
 from kinode.simulation.time_events import find_law_times
 from kinode.tasks.start_argument import find_start
+
+START_STATUS = 29
+START_FAILED, NETWORK_FAILED, SPEEDS_FAILED = (START_STATUS + code for code in (NOT_SOLVED, CONTRADICTION, TORN))
+"""Status of a start whose loops do not close, whose network does not have the initial values that it is given, or whose
+exact speeds do not fit together."""
+
+
+def declare_start(name: str, plan: StartPlan | None) -> list[str]:
+    """Members of the model."""
+    if plan is None:
+        return []
+    return [f"    {name}_loop_start_memory start;", plan.image.members(f"{name}_loop_int")]
+
+
+def write_start_tables(name: str, plan: StartPlan | None) -> list[str]:
+    """Constant tables."""
+    return [] if plan is None else [plan.image.tables(name, f"{name}_loop_int")]
+
+
+def set_start(name: str, plan: StartPlan | None, numbers: Mapping[str, int]) -> list[str]:
+    """Statements that lay the memory out; ``numbers`` are those of its programs."""
+    if plan is None:
+        return []
+    return [
+        plan.image.assignments(name, "m->start"),
+        *(f"    m->start.{field} = {number};" for field, number in numbers.items()),
+    ]
+
+
+def bind_start(plan: StartPlan | None) -> list[str]:
+    """Statements that set its pointers."""
+    return [] if plan is None else [plan.image.bindings("m->start")]
+
+
+def change_start(plan: StartPlan | None) -> list[str]:
+    """Statements for parameters, inputs or a time that are not the model's own."""
+    if plan is None:
+        return ["        KN_CLOSE_LOOPS(m);"]
+    return [
+        "        m->start.warm.time[0] = m->run.step.origin;",
+        "        const int64_t failed = KN_FIND_START(&m->start);",
+        f"        if (failed) return {START_STATUS} + (int)failed;",
+    ]
+
 
 N_BREAKS = 16
 """Breaks of expressions of time that are known ahead."""
@@ -73,14 +110,14 @@ STATUS_TEXTS = {
 SHARED = {word: word for word in ("p", "inputs", "work")}
 """What all kernels of a run share: parameters, inputs, and room for the longest of them, by the last word of a path."""
 LOOPS = {
-    "KN_HANDLE_INSTANT": event_handling.handle_instant, "KN_BEGIN": event_handling.begin,
-    "KN_PASS_BREAK": event_handling.pass_break, "KN_EVALUATE_EVENTS": event_triggers.evaluate,
+    "KN_HANDLE_INSTANT": instants.handle_instant, "KN_BEGIN": instants.begin,
+    "KN_PASS_BREAK": instants.pass_break, "KN_EVALUATE_EVENTS": event_triggers.evaluate,
     "KN_IS_ACTIVE": event_triggers.is_active, "KN_FIND_ACTIVE": event_triggers.find_active,
     "KN_ARM": event_triggers.arm, "KN_MARK_TRIGGERED": event_triggers.mark_triggered,
 }  # fmt: skip
 """Loop functions of models with events, by their name in the runtime."""
 PLAIN_LOOPS = {
-    "KN_BEGIN_PLAIN": event_handling.begin_plain, "KN_START": loop_primitives.start, "KN_RATE": loop_primitives.rate,
+    "KN_BEGIN_PLAIN": instants.begin_plain, "KN_START": loop_primitives.start, "KN_RATE": loop_primitives.rate,
     "KN_RUN_KERNEL": loop_primitives.run_kernel, "KN_LAW_TIME": loop_primitives.law_time,
     "KN_PROJECT": loop_primitives.project, "KN_BEGIN_PIECE": loop_primitives.begin_piece,
 }  # fmt: skip
@@ -247,9 +284,9 @@ class _ModelText:
         advance = find_source(METHODS[self.options.method].find_loop(self._needs_events()))
         wanted: dict[str, Any] = {"KN_ADVANCE": advance, **PLAIN_LOOPS, **(LOOPS if self.eventful else {})}
         if self.plan is not None:
-            wanted["KN_NEXT_BREAK"] = break_search.next_break
+            wanted["KN_NEXT_BREAK"] = breaks.next_break
         if self.start_plan is not None:
-            wanted["KN_FIND_START"] = start_loop.STARTS[self.start_plan.has_loops][self.start_plan.has_network]
+            wanted["KN_FIND_START"] = start_loops.STARTS[self.start_plan.has_loops][self.start_plan.has_network]
         return {macro: loops.name_of(function) for macro, function in wanted.items()}
 
     def _macros(
@@ -398,3 +435,135 @@ def _caller(name: str, kernels: Sequence[str]) -> str:
 
 def _defined(macros: str) -> list[str]:
     return [line.split()[1].partition("(")[0] for line in macros.splitlines()]
+
+
+@dataclass(frozen=True)
+class NamedIndex:
+    """One entry of an array: its name in the model, its unit, and what is to be said of it."""
+
+    name: str
+    unit: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """A comment; nothing in it ends a comment of C."""
+        parts = [f"{self.name}{f' in {self.unit}' if self.unit else ''}"]
+        parts += [f"{self.value:.9g}"] if self.value is not None else []
+        bounds = [x if x is not None and math.isfinite(x) else None for x in (self.low, self.high)]
+        if bounds != [None, None]:
+            parts.append(" to ".join("any" if x is None else f"{x:g}" for x in bounds))
+        parts += [self.note] if self.note else []
+        return comment("; ".join(parts))
+
+
+def comment(text: str) -> str:
+    """A text within a comment of C, which it does not end; without letters beyond ASCII."""
+    plain = text.encode("ascii", "replace").decode()
+    return plain.replace("*/", "* /").replace("/*", "/ *").replace("\n", " ").replace("\\", "/").replace("??", "? ?")
+
+
+FUNCTIONS = """
+/* -- Use: defaults, set parameters and inputs, init, then step or advance again and again. ------------------------
+
+   A status of 0 means that all went well; {name}_status_text tells what another one means.
+   All that changes is in the model: a copy of the structure is a copy of the simulation.
+   Units are SI; angles are in rad. */
+
+/* Lay out a model, with the parameters and inputs of the file it was exported from.  Comes first. */
+void {name}_defaults({name}_model *m);
+/* Relative tolerance of the integration; acts at the next {name}_init. */
+void {name}_set_tolerance({name}_model *m, double rtol);
+/* Begin at a time in s, with the parameters m->p and the inputs m->inputs: a consistent start.  Returns a status. */
+int {name}_init({name}_model *m, double t0);
+/* Integrate to a time in s, with all events on the way; parameters and inputs may be changed before each call. */
+int {name}_advance({name}_model *m, double t_end);
+/* The same for a length of time in s. */
+int {name}_step({name}_model *m, double dt);
+/* The present time in s. */
+double {name}_time(const {name}_model *m);
+/* The present state; the discrete states come last. */
+double *{name}_state({name}_model *m);
+/* Time derivatives of the continuous states at the present time and state. */
+void {name}_rate({name}_model *m, double *rates);
+/* The outputs at the present time and state. */
+void {name}_outputs({name}_model *m, double *out);
+/* Call this on a model that was copied to another place, before anything else. */
+void {name}_bind({name}_model *m);
+/* What a status means. */
+const char *{name}_status_text(int status);
+
+/* -- For a solver of your own: set the time and the continuous states, then ask. ---------------------------------- */
+
+/* Set the time in s. */
+void {name}_set_time({name}_model *m, double t);
+/* Event functions: an event happens where one falls below zero. */
+void {name}_indicators({name}_model *m, double *g);
+/* After each accepted step: event functions that are clearly positive may trigger from now on. */
+void {name}_arm({name}_model *m);
+/* Make all changes of the present instant: resets, ticks of clocks, modes.  Returns a status. */
+int {name}_update({name}_model *m);
+/* The next time in s at which a clock ticks or a law jumps; infinite if there is none until a time. */
+double {name}_next_time({name}_model *m, double until);
+/* How far loops and quaternions are from closed: the largest change that {name}_project would make. */
+double {name}_drift({name}_model *m);
+/* Close loops and normalize quaternions. */
+void {name}_project({name}_model *m);
+"""
+JACOBIAN = """/* Derivatives, row by row: rates of continuous states, then outputs; by these states, then inputs. */
+void {name}_jacobian({name}_model *m, double *J);
+"""
+
+
+def declare_functions(name: str, with_jacobian: bool) -> str:
+    """The functions of a model, with comments."""
+    return (FUNCTIONS + (JACOBIAN if with_jacobian else "")).replace("{name}", name)
+
+
+def enumerate_names(name: str, letter: str, words: str, entries: Sequence[NamedIndex]) -> str:
+    """An enumeration of indices by name; nothing where there are none."""
+    if not entries:
+        return ""
+    labels = unique_labels(f"{name}_{letter}".upper(), (entry.name for entry in entries))
+    lines = [f"    {label}, /* {entry.words} */" for label, entry in zip(labels, entries, strict=True)]
+    return "\n".join([f"/* {words} */", f"enum {name}_{words.partition(':')[0].lower()}_index {{", *lines, "};\n"])
+
+
+def unique_labels(prefix: str, names: Iterable[str]) -> list[str]:
+    """A label in C for each name, all different."""
+    labels = list[str]()
+    for name in names:
+        label = first = f"{prefix}_{identifier(name).upper()}"
+        k = 1
+        while label in labels:
+            k += 1
+            label = f"{first}_{k}"
+        labels.append(label)
+    return labels
+
+
+@dataclass(frozen=True)
+class ParameterRecord:
+    """A parameter: its name, whether it acts at initialization alone, and whether the start does not follow it."""
+
+    name: str
+    fixed: bool
+    frozen: bool = False
+
+
+def find_parameters(
+    dynamics: Dynamics, plan: BreakPlan | None, start: StartPlan | None
+) -> tuple[ParameterRecord, ...]:  # fmt: skip
+    """All parameters in the order of the compiled system.
+
+    Fixed are those that move the start of a model, or the times at which expressions of time break.  Frozen are those
+    whose effect on the start C does not compute.
+    """
+    topology, moving = dynamics.topology, frozenset[str]() if plan is None else plan.parameters
+    names, frozen = topology.parameters, find_frozen(dynamics, start)
+    if topology.constrained:
+        moving |= {names[k] for k in dynamics.start.parameters_that_count}
+    return tuple(ParameterRecord(name, name in moving | frozen, name in frozen) for name in names)

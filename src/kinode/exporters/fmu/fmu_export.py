@@ -1,33 +1,31 @@
 """``kn.export(system, "fmu", path)``: Model Exchange and Co-Simulation of a system in one file.
 
-The C of the model is that of ``exporters/c_code``; the files in ``c/`` give it the functions of the standard.
+The C of the model is that of ``exporters/c_code``; the files in ``c/`` give it the functions of the standard, and
+``fmu_config.h`` says what they (``c/fmu_core.h``) need to know of one model.  Which states and inputs derivatives and
+outputs depend on is read off the operations of their programs.  The archive has its files in order of their names,
+without dates, so that equal contents are equal bytes.
 """
 
 from __future__ import annotations
 
+import io
 import warnings
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.trace import Traced, needed
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.reactions.sharing_pattern import values_kernel
 from kinode.errors import ArgumentError, Error, ExportWarning, ModelError, caller_depth
 from kinode.exporters.c_code.method_choice import compile_for_export
 from kinode.exporters.c_code.model_source import CModel, write_model
-from kinode.exporters.fmu.fmu_config import ModelFacts, write_config
-from kinode.exporters.fmu.fmu_dependencies import find_dependencies
-from kinode.exporters.fmu.fmu_packing import pack
-from kinode.exporters.fmu.fmu_variables import (
-    ExportedVariables,
-    VariableSource,
-    find_variables,
-    with_dependencies,
-)
 from kinode.exporters.fmu.model_description import (
     ExportedDescription,
     describe_2,
@@ -36,6 +34,9 @@ from kinode.exporters.fmu.model_description import (
     find_token,
 )
 from kinode.exporters.fmu.shared_libraries import compile_libraries, has_zig, read_platforms
+from kinode.exporters.variables import ExportedVariables, VariableSource, find_variables, with_dependencies
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.tree_size import is_large
 from kinode.model.system import System
 from kinode.ode.ode_arguments import RTOL
 from kinode.tasks.simulate import simulate
@@ -191,3 +192,121 @@ def _check_functions(dynamics: Dynamics) -> None:
         if entry.sampler.call is not None:
             message = f"it calls {entry.sampler.what}, which an FMU cannot hold; write it as a law, or as a component"
             raise ModelError(message, component=entry.owner)
+
+
+MOST_NAMED = 3  # closures of loops in a message
+DRIFT_BOUND = 1e-8
+"""Drift of loops in rad or m, or of the length of quaternions, past which an FMU asks for an event to project."""
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What the shims need to know of the C of a model."""
+
+    prefix: str
+    """The beginning of its function names."""
+    source: str
+    """The name of its source file."""
+    n_discrete: int
+    n_inputs: int
+    n_events: int
+    has_drift: bool
+    has_jacobian: bool
+    chosen_in: tuple[str, ...] = ()
+    """Closures of loops of which some constraint equations are left out, since they follow from the others."""
+
+
+def write_config(facts: ModelFacts, variables: ExportedVariables, token: str) -> str:
+    """The text of the header."""
+    ranges = variables.ranges
+    n_outputs, n_parameters = len(variables.outputs), len(variables.parameters)
+    numbers: Mapping[str, int | str] = {
+        "MODEL": f"{facts.prefix}_model",
+        "N_CONTINUOUS": len(variables.states), "N_DISCRETE": facts.n_discrete, "N_PARAMETERS": n_parameters,
+        "N_INPUTS": facts.n_inputs, "N_OUTPUTS": n_outputs, "N_EVENTS": facts.n_events,
+        "HAS_JACOBIAN": int(facts.has_jacobian), "HAS_DRIFT": int(facts.has_drift), "DRIFT_BOUND": repr(DRIFT_BOUND),
+        "REF_STATE": ranges.state, "REF_DERIVATIVE": ranges.derivative, "REF_DISCRETE": ranges.discrete,
+        "REF_PARAMETER": ranges.parameter, "REF_INPUT": ranges.input, "REF_OUTPUT": ranges.output,
+        "REF_INDICATOR": ranges.indicator, "REF_END": ranges.end, "FMU_GUID": f'"{token}"',
+        "LOOP_HINT": f'"{_hint(facts.chosen_in)}"',
+    }  # fmt: skip
+    fixed = ", ".join(str(int(x.variability == "fixed")) for x in variables.parameters) or "0"
+    nominals = ", ".join(repr(x.nominal or 1.0) for x in variables.states) or "1.0"
+    lines = [
+        "/* What fmu_core.h needs to know of the model. */",
+        f'#include "{facts.source}"',
+        f"#define NAME(word) {facts.prefix}_##word",
+        *(f"#define {name} {value}" for name, value in numbers.items()),
+        f"#define FMU_NOMINALS {{{nominals}}}",
+        f"static const unsigned char fmu_fixed[] = {{{fixed}}};",
+        "#define IS_FIXED(k) (fmu_fixed[k])",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _hint(names: tuple[str, ...]) -> str:
+    """What may be wrong where a run with such loops cannot go on."""
+    if not names:
+        return ""
+    shown = ", ".join(names[:MOST_NAMED]) + (" ..." if len(names) > MOST_NAMED else "")
+    return f"; the equations of the loops at {shown} that were chosen at export may have lost their rank there"
+
+
+def find_dependencies(
+    dynamics: Dynamics, variables: ExportedVariables
+) -> tuple[list[frozenset[int]] | None, list[frozenset[int]] | None]:
+    """Value references that each derivative, and each output, depends on; None for systems whose code is loops."""
+    if is_large(dynamics.topology):
+        return None, None
+    places = _places(dynamics, variables)
+    with dynamics.kernels.tracing() as find_traced:
+        traced = find_traced()
+        rates = traced.trace(Kernel("rate"))[: len(variables.states)]
+        outputs = traced.trace(values_kernel(dynamics, variables.quantities)) if variables.quantities else []
+        return _reached(rates, places), _reached(outputs, places)
+
+
+def _places(dynamics: Dynamics, variables: ExportedVariables) -> Mapping[tuple[str, int], int]:
+    """The value reference of each entry of the arguments of a kernel that is a continuous state or an input."""
+    layout, ranges = dynamics.topology.layout, variables.ranges
+    places, n = {}, len(variables.states)
+    for role, where in layout.role_slices.items():
+        for k in range(where.start, min(where.stop, n)):
+            places[role, k - where.start] = ranges.state + k
+    return places | {("inputs", k): ranges.input + k for k in range(len(layout.inputs))}
+
+
+def _reached(results: Sequence[Scalar], places: Mapping[tuple[str, int], int]) -> list[frozenset[int]]:
+    """The value references that each result depends on: sets of bits, passed from operation to operation."""
+    bits: dict[int, int] = {}
+    for node in needed(results):
+        if node.op == "input":
+            place = places.get((str(node.args[0]), int(node.args[1])))
+            bits[node.index] = 0 if place is None else 1 << place
+        else:
+            found = 0
+            for argument in node.args:
+                if type(argument) is Traced:
+                    found |= bits[argument.index]
+            bits[node.index] = found
+    return [_members(bits[x.index] if type(x) is Traced else 0) for x in results]
+
+
+def _members(bits: int) -> frozenset[int]:
+    return frozenset(k for k in range(bits.bit_length()) if bits >> k & 1)
+
+
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The date of every file: the first that archives know."""
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """The archive of files by their paths."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in sorted(files, key=lambda path: (path != "modelDescription.xml", path)):
+            entry = zipfile.ZipInfo(path, EARLIEST)
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = (0o755 if path.startswith("binaries/") else 0o644) << 16
+            archive.writestr(entry, files[path])
+    return stream.getvalue()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kinode.exporters.fmu.fmu_variables import ExportedVariable, ExportedVariables, find_exponents, structured
+from kinode.exporters.variables import ExportedVariable, ExportedVariables, find_exponents, structured
 from kinode.expressions.dimensions import BASE_UNITS
 from kinode.version import __version__
 

@@ -1,34 +1,38 @@
 """``dynamics.to_casadi``: a compiled system as CasADi functions of scalars, with CasADi's exact derivatives.
 
-The model is traced as for machine code, with efforts or accelerations given besides, and each result is written by
-``casadi_writer.py``.  Large systems are straight-line code here too.  Not offered are the distribution of reactions
-that equilibrium does not determine, and the changes of discrete states at events.
+The model is traced as for machine code, with efforts or accelerations given besides, and each result is written as
+CasADi expressions: the tape a third time, beside machine code and formulas.  Large systems are straight-line code here
+too.  Not offered are the distribution of reactions that equilibrium does not determine, and the changes of discrete
+states at events.
+
+An operation of the tape is one of CasADi's, so that values agree to rounding and CasADi's derivatives are exact.
+Lookup tables become sums over their intervals, in which all terms but one are zero.  Of a ``where`` both sides are
+computed; CasADi multiplies the derivative of the side that is not taken by zero.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar
-from kinode.dynamics.compiled_formulations import find_composition
-from kinode.dynamics.derivative_calls.derivative_request import read_names
-from kinode.dynamics.shared_patterns import find_start_pattern, has_start_pattern
-from kinode.errors import ArgumentError
-from kinode.exporters.frameworks.casadi_writer import CasadiWriter, casadi_names
-from kinode.exporters.frameworks.exchanged_arguments import ExchangedArguments
-from kinode.kernels.derivatives.derived_values import find_values
-from kinode.kernels.derivatives.request_sizes import OF_SYSTEMS, shape_of
+from kinode.algebra.scalars import ARITHMETIC, Array, Scalar
+from kinode.algebra.trace import Traced, needed
+from kinode.dynamics.compiled_system import find_composition
+from kinode.dynamics.derivatives.derivative_request import read_names
+from kinode.dynamics.reactions.sharing_pattern import find_start_pattern, has_start_pattern
+from kinode.errors import ArgumentError, ModelError
+from kinode.exporters.frameworks.called_function import FORWARD, MOTION, POINT, ExchangedArguments
+from kinode.kernels.derivatives.derivative_outputs import find_values
+from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS, shape_of
 from kinode.kernels.kernel_options import SharingOptions
-from kinode.kernels.kernel_programs import TracedModel
-from kinode.model.quantity_expressions import unit_of
-from kinode.model.quantity_names import find_quantity
+from kinode.kernels.kernel_traces import TracedModel
+from kinode.model.quantities import find_quantity, unit_of
+from kinode.multibody import loop_constraints
 from kinode.multibody.given import Given
-from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.optional_packages import need
 from kinode.paused_collection import paused_collection
@@ -36,9 +40,7 @@ from kinode.paused_collection import paused_collection
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
-POINT = ("t", "q", "u", "z", "p", "inputs")
-FORWARD = (*POINT, "effort")
-MOTION = (*POINT, "u_dot")
+
 NAMED = 6  # components that a warning names
 
 
@@ -191,3 +193,99 @@ def _check_output(dynamics: Dynamics, name: str) -> None:
     elif not has_start_pattern(dynamics, _quantity(dynamics, name)):
         message = "is not determined by equilibrium alone; how it is shared here is no function of CasADi"
         raise ArgumentError(f"outputs: {name} {message}")
+
+
+SAME_NAME = (
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "log",
+    "floor",
+)
+
+
+class CasadiWriter:
+    """Writes nodes of one tape; what was written for one result serves the next."""
+
+    def __init__(self, casadi: Any, inputs: Mapping[str, Any]) -> None:
+        """``inputs`` are the CasADi symbols in place of the input arrays of the tape."""
+        self.casadi, self.inputs = casadi, inputs
+        self.values: dict[int, Any] = {}
+        self.operations = _operations(casadi)
+
+    def write(self, results: Sequence[Scalar]) -> list[Any]:
+        """CasADi scalars of traced results; numbers stay numbers."""
+        for node in needed(results):
+            if node.index not in self.values:
+                self.values[node.index] = self._write(node)
+        return [self.values[x.index] if type(x) is Traced else float(x) for x in results]
+
+    def _write(self, node: Traced) -> Any:
+        if node.op == "input":
+            name, position = node.args
+            return self.inputs[name][position]
+        if node.op == "external":
+            message = "it is an FMU, code of others, which CasADi cannot hold"
+            raise ModelError(message, component=node.args[0].function.owner)
+        args = (self.values[arg.index] if type(arg) is Traced else arg for arg in node.args)
+        return self.operations[node.op](*args)
+
+
+def _operations(casadi: Any) -> Mapping[str, Callable[..., Any]]:
+    """CasADi's function of each operation of a tape."""
+
+    def interval(breaks: Sequence[float], x: Any) -> Any:
+        """The number of breaks up to x, less the first and without the last."""
+        return sum((x >= b for b in breaks[1:-1]), casadi.SX(0))
+
+    def fetch(values: Sequence[float], index: Any) -> Any:
+        return sum((v * (index == k) for k, v in enumerate(values) if v != 0), casadi.SX(0))
+
+    def pack(*entries: Any) -> Any:
+        return casadi.vertcat(*entries)
+
+    def lane(vector: Any, k: int, width: int) -> Any:
+        return vector[k] if vector.numel() == width else vector
+
+    return {
+        **ARITHMETIC,
+        **{name: getattr(casadi, name) for name in SAME_NAME},
+        "inv": lambda a: 1.0 / a,
+        "pow": casadi.power,
+        "abs": casadi.fabs,
+        "sign": casadi.sign,
+        "min": casadi.fmin,
+        "max": casadi.fmax,
+        "less": lambda a, b: a < b,
+        "less_equal": lambda a, b: a <= b,
+        "equal": lambda a, b: a == b,
+        "where": lambda c, a, b: casadi.if_else(c != 0, a, b),
+        "interval": interval,
+        "fetch": fetch,
+        "pack": pack,
+        "lane": lane,
+    }
+
+
+def casadi_names(texts: Iterable[str]) -> dict[str, str]:
+    """A name that CasADi takes for each text, no two alike: letters, digits and single underscores."""
+    names: dict[str, str] = {}
+    for text in texts:
+        words = "".join(x if x.isascii() and x.isalnum() else " " for x in text).split()
+        name = "_".join(words) or "x"
+        name = name if name[0].isalpha() and name not in ("null", "jac", "hess") else f"x_{name}"
+        known, count = name, 1
+        while name in names.values():
+            count += 1
+            name = f"{known}_{count}"
+        names[text] = name
+    return names

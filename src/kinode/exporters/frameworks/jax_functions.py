@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.errors import ArgumentError
-from kinode.exporters.frameworks.framework_function import FrameworkFunction
+from kinode.exporters.frameworks.called_function import FrameworkFunction
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

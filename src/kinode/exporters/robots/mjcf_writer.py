@@ -15,25 +15,23 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import quaternion_of
-from kinode.exporters.robots.drawn_solids import find_solids
 from kinode.exporters.robots.robot_tree import (
     Following,
     JointStep,
     TreeJoint,
+    comment,
+    describe_joint,
+    describe_parameters,
+    describe_rest,
+    describe_start,
     find_followers,
+    find_solids,
     initial_pose,
     make_tree,
     matrix,
     numbers,
     tidy_array,
     tidy_inertia,
-)
-from kinode.exporters.robots.unsaid import (
-    comment,
-    describe_joint,
-    describe_parameters,
-    describe_rest,
-    describe_start,
     warn,
 )
 from kinode.expressions.printer import write as write_law

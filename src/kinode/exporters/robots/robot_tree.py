@@ -1,21 +1,28 @@
-"""A system as a tree of bodies in plain numbers: what URDF and MJCF can say, and a list of what they cannot.
+"""A system as a tree of bodies in plain numbers: what URDF and MJCF can say, and in sentences what they cannot.
 
 A joint of several freedoms is a series of hinges and slides, whose axes are given where all coordinates are zero.  A
 joint that the tree goes through backwards is that series in the opposite order, with opposite axes: its coordinates
 stay what they are.  Only the coordinates of spherical and free joints change there.
+
+What a body is drawn with, its shape and its meshes alike, are solids at a place.  Laws, friction by load, circuits and
+controllers cannot be said.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import Pose
-from kinode.errors import ModelError
+from kinode.algebra.spatial import Pose, rotation_from_quaternion, rotation_from_rpy
+from kinode.errors import ExportWarning, ModelError, caller_depth
 from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.bodies import Body
 from kinode.model.base.frames import Frame
+from kinode.model.base.meshes import TURNS, find_file_conventions, find_mesh_path
 from kinode.model.constraints.gear_coupling import GearConstraint, RackConstraint
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
@@ -161,3 +168,145 @@ def tidy_inertia(J: Array) -> Array:
     J = 0.5 * (J + J.T)
     J[abs(J) < 4e-16 * abs(J).max()] = 0.0
     return J
+
+
+# Turns that bring z to an axis.
+TO_AXIS = {
+    "x": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
+    "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+    "z": np.eye(3),
+}
+THIN = 0.01  # radius of a thin rod, of its length
+
+
+class ExportedSolid(NamedTuple):
+    """A box, cylinder, capsule, sphere or mesh, with its pose in the body as a 4x4 matrix."""
+
+    kind: str
+    sizes: tuple[float, ...]
+    pose: Array
+    role: str = "visual"
+    file: str | None = None
+    """The name of a mesh file, as the model has it."""
+    path: str | None = None
+    """Where that file is; None where it was not found."""
+
+
+def find_solids(system: System, body: Body) -> list[ExportedSolid]:
+    """The solids of a body."""
+    solids = [] if body.shape is None else [_shape(system, body)]
+    for visual in body.meshes:
+        R = rotation_from_rpy(list(visual.rpy)) if visual.quaternion is None else None
+        R = rotation_from_quaternion(np.array(visual.quaternion)) if R is None else R
+        solids.append(
+            ExportedSolid(
+                visual.kind,
+                visual.sizes,
+                _pose(np.asarray(R, dtype=float), visual.at),
+                visual.role,
+                visual.file,
+                visual.path,
+            )
+        )
+    return solids
+
+
+def _shape(system: System, body: Body) -> ExportedSolid:
+    shape = body.shape
+    assert shape is not None
+    sizes: dict[str, Any] = {
+        name: value if isinstance(value, str) else system.nominal(value) for name, value in shape.sizes
+    }
+    at = [system.nominal(x) for x in shape.at]
+    if shape.kind == "box":
+        return ExportedSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
+    if shape.kind == "sphere":
+        return ExportedSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
+    if shape.mesh is not None:
+        return _mesh(sizes, at)
+    R = TO_AXIS[sizes["axis"]]
+    if shape.kind == "rod":
+        middle = np.array(at) + 0.5 * sizes["length"] * R[:, 2]
+        return ExportedSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
+    return ExportedSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
+
+
+def _mesh(sizes: dict[str, Any], at: object) -> ExportedSolid:
+    """A mesh as readers of robots take it: in the axes of its file, scaled beside the unit that the file states."""
+    own = find_file_conventions(sizes["file"])
+    scale = sizes["scale"] / own.unit
+    pose, path = _pose(TURNS[sizes.get("up", own.up)], at), str(find_mesh_path(sizes["file"]))
+    return ExportedSolid("mesh", (scale,) * 3, pose, file=str(sizes["file"]), path=path)
+
+
+def _pose(R: Array, p: object) -> Array:
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = R, np.asarray(p, dtype=float)
+    return X
+
+
+def describe_joint(joint: Joint, said: Iterable[str]) -> list[str]:
+    """The fields of a joint that act and are not among those that the file says."""
+    words = {
+        "effort": "its effort law", "stiffness": "its spring", "damping": "its damping", "friction": "its friction",
+        "stop": "its stop", "backlash": "its backlash", "motion": "its prescribed motion",
+        "speed": "its prescribed speed",
+    }  # fmt: skip
+    freed = {"motion": ", and it moves freely", "speed": ", and it moves freely"}
+    return [
+        f"{joint.name}: {text} is left out{freed.get(field, '')}"
+        for field, text in words.items()
+        if getattr(joint, field) is not None and field not in said
+    ]
+
+
+def describe_rest(system: System, said: Iterable[str]) -> list[str]:
+    """Constraints, elements and signals that the file does not say."""
+    said = set(said)
+    lines = [
+        f"{component.name}: {component.kind or 'an element'} is left out"
+        for section in (system.constraints, system.elements)
+        for component in section.values()
+        if component.name not in said
+    ]
+    if system.signals:
+        lines.append(f"signals are left out: {', '.join(system.signals)}")
+    return lines
+
+
+def describe_parameters(system: System) -> list[str]:
+    """What became of parameters and of the values of inputs: no loss of the mechanism, and said in a comment alone."""
+    lines = [f"parameters are written as numbers: {', '.join(system.parameters)}"] if system.parameters else []
+    values = {name: float(system.nominal(given.value)) for name, given in system.inputs.items()}
+    set_ones = [f"{name} = {value:g}" for name, value in values.items() if value != 0.0]
+    return [*lines, *([f"values of inputs are not written: {', '.join(set_ones)}"] if set_ones else [])]
+
+
+def describe_start(system: System, fields: Iterable[str]) -> list[str]:
+    """Joints whose values at the start (of the fields q, guess, u) the file does not have: for a comment alone."""
+    wanted = tuple(fields)
+    named = [
+        joint.name
+        for joint in system.joints.values()
+        if any(value != 0.0 for field in wanted for value in _numbers(system, getattr(joint, field, None)))
+    ]
+    words = "speeds" if wanted == ("u",) else "coordinates and speeds"
+    return [f"{words} at the start are not written: {', '.join(named)}"] if named else []
+
+
+def _numbers(system: System, values: object) -> list[float]:
+    """The given values of a joint in numbers; laws by their nominal values."""
+    return [float(system.nominal(value)) for value in values] if isinstance(values, tuple | list) else []
+
+
+def comment(lines: Iterable[str], indent: str = "  ") -> str:
+    """Sentences as an XML comment, which may not hold two hyphens in a row."""
+    return "".join(f"{indent}<!-- {line.replace('--', '- -')} -->\n" for line in lines)
+
+
+def warn(form: str, system: System, lines: list[str]) -> None:
+    """A warning that names what is left out."""
+    if lines:
+        more = f"; and {len(lines) - 6} more" if len(lines) > 6 else ""
+        message = f"{form} cannot say all of {system.name} (comments in the file list it): {'; '.join(lines[:6])}{more}"
+        warnings.warn(message, ExportWarning, stacklevel=caller_depth())

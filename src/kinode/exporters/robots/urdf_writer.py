@@ -14,26 +14,25 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.exporters.robots.drawn_solids import ExportedSolid, find_solids
 from kinode.exporters.robots.robot_tree import (
+    ExportedSolid,
     JointStep,
     TreeJoint,
-    find_followers,
-    make_tree,
-    numbers,
-    tidy_array,
-    tidy_inertia,
-)
-from kinode.exporters.robots.unsaid import (
     comment,
     describe_joint,
     describe_parameters,
     describe_rest,
     describe_start,
+    find_followers,
+    find_solids,
+    make_tree,
+    numbers,
+    tidy_array,
+    tidy_inertia,
     warn,
 )
 from kinode.model.base.bodies import Body
-from kinode.model.base.meshes.visual_meshes import FILE
+from kinode.model.base.meshes import FILE
 from kinode.model.system import System
 
 UNLIMITED = 1e12  # N, m/s: URDF wants an effort and a speed for every limit

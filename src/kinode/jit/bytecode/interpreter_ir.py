@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from kinode.jit.bytecode.operation_groups import FUNCTIONS, HEAD, STORE
 from kinode.jit.bytecode.operation_list import CODES, count_operands
-from kinode.jit.ir_text import IrText, number, vector_type
+from kinode.jit.llvm_text import IrText, number, vector_type
 from kinode.jit.machine_code import ARGUMENTS, names
 from kinode.jit.shared_routines import BATCH_ARGUMENTS
 
@@ -183,7 +183,7 @@ class _InterpreterWriter:
         self.put_result(i, line.put(f"extractvalue {pair} {both}, {int(cosine)}"), wide)
 
     def operation(self, name: str, args: list[str]) -> str:
-        """One operation on numbers, as ``case_writer.py`` writes it."""
+        """One operation on numbers, as ``jit/llvm_case.py`` writes it."""
         line, zero, one = self.line, number(0.0), number(1.0)
         match name:
             case "add" | "sub" | "mul":

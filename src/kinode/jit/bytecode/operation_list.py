@@ -1,6 +1,6 @@
 """A straight-line program as arrays of operations, in the order in which they were traced.
 
-Products are fused with sums as ``fused_products.py`` says, so that the numbers are those of compiled code.  An
+Products are fused with sums as ``jit/program_walk.py`` says, so that the numbers are those of compiled code.  An
 operation refers to the result of another by its place in the list, and to a constant by a negative number.  From the
 list the interpreter's bytecode is made (``operation_groups.py``), and in another process the program again, to be
 compiled.
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinode.algebra.trace import Tape, Traced, needed_with_uses
-from kinode.jit.kernel_text.fused_products import find_fused
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Program
+from kinode.jit.program_walk import find_fused
 
 CODES: Mapping[str, int] = {
     name: code
@@ -64,7 +64,7 @@ class OperationList(NamedTuple):
 
 
 def list_operations(program: Program, fuses: bool) -> OperationList | None:
-    """The operations of a program; None of one with loops, tables or vectors.  ``fuses`` as in ``program_ir.py``."""
+    """The operations of a program; None of one with loops, tables or vectors.  ``fuses`` as in ``llvm_program.py``."""
     if len(program.blocks) != 1 or program.blocks[0].count != 1 or program.blocks[0].views or program.finish:
         return None
     stores = program.blocks[0].cases[0 if program.blocks[0].case_of is None else int(program.blocks[0].case_of[0])]

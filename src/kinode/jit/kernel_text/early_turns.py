@@ -2,7 +2,7 @@
 
 A link has one angle, so that a loop over links would compute one sine after the other.  Angles that are entries of an
 argument are known before all loops: a loop of its own takes ``AT_ONCE`` of them in one iteration, where the writer of
-code makes vectors of them (``case_writer.py``), and the others load what it stored.
+code makes vectors of them (``jit/llvm_case.py``), and the others load what it stored.
 """
 
 from __future__ import annotations

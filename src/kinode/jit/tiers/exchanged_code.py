@@ -2,7 +2,7 @@
 
 Callers hold the address of a few instructions that jump to where a pointer shows.  To exchange the code is to write
 that pointer, in one store: a call that has begun goes on in the old code, which stays in memory, and the next takes the
-new.  Both compute the same numbers (``program_ir.py``), so nobody can tell when it happened.
+new.  Both compute the same numbers (``jit/llvm_program.py``), so nobody can tell when it happened.
 """
 
 from __future__ import annotations

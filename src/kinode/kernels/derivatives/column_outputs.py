@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
-from kinode.kernels.derivatives.derivative_outputs import Differentiated, neighbors, pack_directions
-from kinode.kernels.derivatives.directions import Direction
+from kinode.kernels.derivatives.derivative_outputs import Differentiated, Direction, neighbors, pack_directions
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, PIECEWISE_CONSTANT, sweep_forward
 from kinode.kernels.kernel_options import ColumnOptions, DerivativeOptions
 from kinode.multibody.snapshot import Snapshot

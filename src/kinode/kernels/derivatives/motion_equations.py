@@ -25,11 +25,10 @@ from kinode.algebra.scalars import Array, Scalar, is_zero
 from kinode.algebra.sparse_ldl import Factor
 from kinode.algebra.trace import Tape, Traced, needed, replay
 from kinode.kernels.derivatives.tape_sweeps import sweep_backward, sweep_forward
-from kinode.multibody.composition import RECURSIVE
+from kinode.multibody import loop_constraints
 from kinode.multibody.given import Given
-from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.inertias.mass_entries import MOST_ENTRIES, count_entries
+from kinode.multibody.snapshot import RECURSIVE, Snapshot
+from kinode.structure.massless_freedoms import MOST_ENTRIES, count_entries
 from kinode.structure.topology import has_friction
 
 UNKNOWNS = "unknowns"  # array of a tape: x and nu while they are free variables

@@ -3,7 +3,7 @@
 After the program itself its blocks run from the last to the first, and their iterations from last to first.  In each,
 the case is swept backward (``tape_sweeps.py``): the sensitivities of what it stored give those of what it loaded.  All
 sensitivities are entries of ``work``, one for each entry of the program's arrays that depends on the arguments
-(``moving_entries.py``).  Operations are computed again from what was loaded; what has been overwritten since is kept in
+(``program_rates.py``).  Operations are computed again from what was loaded; what has been overwritten since is kept in
 a log.  So the time is a few times that of the program, whatever the number of columns, and code has the size of a case.
 """
 
@@ -17,8 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.trace import Tape, Traced, needed, replay
 from kinode.jit.program import Block, Program, Store
-from kinode.kernels.derivatives.like_stores import roll_stores
-from kinode.kernels.derivatives.moving_entries import MovingEntries, ProgramCase
+from kinode.kernels.derivatives.program_rates import MovingEntries, ProgramCase, roll_stores
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_backward
 
 Column = Sequence[tuple[str, int, Scalar]]

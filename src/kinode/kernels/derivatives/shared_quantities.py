@@ -1,9 +1,9 @@
 """Quantities by name after redundant reactions are shared, as operations on a tape.
 
 Compiled reactions come from an independent set of constraint rows.  The rule of least norm (T-5.6) adds a change that
-does not depend on where loops were cut (``formulations/equal_stiffness.py``).  ``dynamics/redundant_reactions.py`` adds
-it to numbers.  Here it is part of the tape, so that shared reactions have derivatives, and can be written as C or for
-CasADi.  Which components are shared, and which coordinates lock the mechanism, is found before, at a state.
+does not depend on where loops were cut (``formulations/equal_stiffness.py``).  ``dynamics/reactions/redundancy.py``
+adds it to numbers.  Here it is part of the tape, so that shared reactions have derivatives, and can be written as C or
+for CasADi.  Which components are shared, and which coordinates lock the mechanism, is found before, at a state.
 
 Not done here: sharing by compliances, and quantities of links of the circuit.
 """
@@ -21,10 +21,10 @@ from kinode.algebra.spatial import dot
 from kinode.formulations.equal_stiffness import EqualStiffness
 from kinode.kernels.kernel_options import SharingOptions
 from kinode.model.constraints.constraint import ANGULAR
-from kinode.model.quantity_names import ACTED_ON, JOINT_WRENCHES, POWERS, SHARE_OF, QuantityName
+from kinode.model.quantities import ACTED_ON, JOINT_WRENCHES, POWERS, SHARE_OF, QuantityName
+from kinode.multibody.joint_efforts import EffortOrigins
+from kinode.multibody.loop_constraints import loop_constraints_of
 from kinode.multibody.quantity_values import part_of_wrench
-from kinode.multibody.restraints.effort_origins import EffortOrigins
-from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 

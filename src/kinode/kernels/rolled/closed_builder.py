@@ -1,4 +1,4 @@
-"""Builds the loop code of large systems with constraints, on the passes of ``closed_sweeps.py``.
+"""Builds the loop code of large systems with constraints, on the passes of ``constraint_passes.py``.
 
 motion         kinematics, accelerations for u_dot = 0; straight-line code of loads and efforts; rows; factors, rows,
                G M^-1 G', multipliers, accelerations
@@ -18,23 +18,19 @@ import numpy as np
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_table import find_row
-from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response
-from kinode.kernels.rolled.cuts.closure_blocks import ClosureBlocks
-from kinode.kernels.rolled.cuts.repeated_cuts import CutGroup, CutKinematics, RepeatedCuts, Trace
-from kinode.kernels.rolled.passing_rows import PassingRows, entering_wrenches
+from kinode.kernels.rolled.constraint_passes import ClosedSweeper, ClosureBlocks, Response
+from kinode.kernels.rolled.constraint_rows import PassingRows, RowMemory, entering_wrenches
+from kinode.kernels.rolled.repeated_cuts import CutGroup, CutKinematics, RepeatedCuts, Trace
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import copy_block
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
-from kinode.kernels.rolled.row_memory import RowMemory
 from kinode.kernels.rolled.tree_loops import TreeLoops, straight_blocks
 from kinode.kernels.rolled.tree_sweeps import Iterations, TreePass
 from kinode.model.constraints.constraint import POSITIONS
-from kinode.multibody.composition import Composition
+from kinode.multibody import loop_constraints
 from kinode.multibody.kinematics import Kinematics
-from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.constraint_forces import RowFunction, probe_rates
-from kinode.multibody.restraints.loop_constraints import CutJointConstraint
-from kinode.multibody.snapshot import Snapshot
+from kinode.multibody.loop_constraints import CutJointConstraint, RowFunction, probe_rates
+from kinode.multibody.snapshot import Composition, Snapshot
 
 
 class ClosedBuilder(RolledBuilder):

@@ -24,18 +24,23 @@ from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import added_efforts, find_row
 from kinode.kernels.kernel_traces import outputs_of, sizes
-from kinode.kernels.rolled.reaction_sweeps import SEEN, ReactionSweeper, reaction_numbers
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
-from kinode.kernels.rolled.rolled_programs import ZERO_ACCELERATIONS, Sweeper, pack_numbers
 from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace, is_by_law, straight_blocks
+from kinode.kernels.rolled.tree_passes import (
+    SEEN,
+    ZERO_ACCELERATIONS,
+    ReactionSweeper,
+    Sweeper,
+    pack_numbers,
+    reaction_numbers,
+)
 from kinode.kernels.rolled.tree_sweeps import SweepLayout, TreePass
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.multibody.composition import Composition
 from kinode.multibody.given import Given
-from kinode.multibody.restraints.loop_constraints import frame_bias
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import Tree, path_of
+from kinode.multibody.loop_constraints import frame_bias
+from kinode.multibody.snapshot import Composition, Snapshot
 from kinode.structure.topology import Topology
+from kinode.structure.tree import Tree, path_of
 
 
 class RolledBuilder:

@@ -16,17 +16,16 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.algebra.trace import Tape
-from kinode.kernels.rolled.rolled_programs import LINK_SUMS
 from kinode.kernels.rolled.tree_loops import is_by_law
+from kinode.kernels.rolled.tree_passes import LINK_SUMS
 from kinode.multibody.given import Given
-from kinode.multibody.kinematics import Kinematics
+from kinode.multibody.kinematics import Kinematics, find_spring_energy
 from kinode.multibody.laws import Laws
-from kinode.multibody.links.link_steps import LinkKinematics, Spatial
-from kinode.multibody.links.tree_inertia import find_spring_energy
+from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.motion import Motion, MotionProblem
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.link_geometry import Tree
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
+from kinode.structure.tree import Tree
 
 T = TypeVar("T")
 

@@ -17,12 +17,11 @@ from kinode.algebra.trace import Tape
 from kinode.jit.kernel_text.early_turns import compute_turns_early
 from kinode.jit.kernel_text.lean_programs import make_lean
 from kinode.jit.program import Program, Store
-from kinode.kernels.derivatives.directed_outputs import count_directions
-from kinode.kernels.derivatives.directions import along, unit_directions
-from kinode.kernels.derivatives.recursion_scope import LOOP_KERNELS
+from kinode.kernels.derivatives.derivative_outputs import along, count_directions, unit_directions
+from kinode.kernels.derivatives.derivative_words import LOOP_KERNELS
+from kinode.kernels.derivatives.program_rates import differentiate_program
 from kinode.kernels.derivatives.reverse_equations import reverse_equations
 from kinode.kernels.derivatives.reverse_programs import Column, reverse_program
-from kinode.kernels.derivatives.tangent_programs import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.backward.adjoint_solver import make_solver
 from kinode.kernels.rolled.backward.equation_builder import EquationBuilder

@@ -13,9 +13,9 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.trace import Tape
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Store
-from kinode.kernels.repeated_elements import LOAD, ElementGroup, find_groups, lay_out_groups, trace_group
+from kinode.kernels.rolled.repeated_elements import LOAD, ElementGroup, find_groups, lay_out_groups, trace_group
 from kinode.kernels.rolled.tree_sweeps import LinkFlags, Plan, SweepLayout, TreePass, lay_out
-from kinode.structure.link_geometry import WORLD, Tree, find_node_frame
+from kinode.structure.tree import WORLD, Tree, find_node_frame
 
 if TYPE_CHECKING:
     from kinode.kernels.rolled.rolled_builder import RolledBuilder

@@ -20,7 +20,7 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, record
 from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
-from kinode.model.base.registration import Registry
+from kinode.model.base.kinds import Registry
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import PositionScene, Scene, VelocityScene

@@ -18,15 +18,15 @@ import numpy as np
 from kinode.errors import Advice, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.plain_values import PLAIN_TYPES, find_expressions, is_plain
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root, Sampler
     from kinode.model.base.field_reader import Reader
-    from kinode.model.base.lock import Lock
-    from kinode.model.base.registration import Registry
+    from kinode.model.base.kinds import Registry
     from kinode.model.base.scene import Scene, VelocityScene
+    from kinode.model.base.stick_slip import Lock
     from kinode.model.base.symbols import Symbol
+
 
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
@@ -393,3 +393,36 @@ def short(raw: Any) -> str:
     """A value in few words, for messages."""
     text = repr(raw)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
+
+
+def is_plain_tuple(value: Any) -> bool:
+    """Whether a value is a tuple of numbers, texts and nothing else."""
+    return type(value) is tuple and PLAIN_TYPES.issuperset(map(type, value))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether there is surely no expression in a value; a record may tell it by ``has_plain_numbers``."""
+    return is_plain_tuple(value) or bool(getattr(value, "has_plain_numbers", False))
+
+
+def find_expressions(value: Any) -> Iterable[Expression]:
+    """The expressions inside a value, however nested."""
+    if type(value) in PLAIN_TYPES or is_plain_tuple(value):
+        return
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from find_expressions(item)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            if type(item) is not float:
+                yield from find_expressions(item)
+    elif dataclasses.is_dataclass(value):
+        for name in value.__dataclass_fields__:
+            item = getattr(value, name)
+            if type(item) not in PLAIN_TYPES and not is_plain_tuple(item):
+                yield from find_expressions(item)

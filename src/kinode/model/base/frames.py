@@ -21,8 +21,7 @@ from kinode.algebra.spatial import (
     turn_about,
 )
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Value, Vector, unknown
-from kinode.model.base.plain_values import is_plain_tuple
+from kinode.model.base.fields import Value, Vector, is_plain_tuple, unknown
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)

@@ -11,7 +11,7 @@ from kinode.algebra.spatial import dot
 from kinode.errors import ModelError
 from kinode.model.base.fields import Value, frame, law, special
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     PARALLEL_ANGLE,

@@ -27,7 +27,7 @@ from kinode.model.base.fields import (
     record,
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
-from kinode.model.base.registration import Registry
+from kinode.model.base.kinds import Registry
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import ConstraintScene, SlidingScene

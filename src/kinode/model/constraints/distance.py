@@ -8,7 +8,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import dot
 from kinode.model.base.fields import Value, frame, law
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import Constraint, scalar_row
 

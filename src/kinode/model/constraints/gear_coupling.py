@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin
 from kinode.errors import ModelError
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.constraints.constraint import PARALLEL_ANGLE, Constraint, Relation, law_at_start, scalar_row
 from kinode.model.constraints.tooth_mesh import (
     MeshSide,

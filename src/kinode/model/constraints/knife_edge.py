@@ -8,7 +8,7 @@ from kinode.algebra.scalars import Array, sqrt
 from kinode.algebra.spatial import cross, dot
 from kinode.model.base.fields import frame, special
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import SlidingScene
 from kinode.model.constraints.constraint import (
     Constraint,

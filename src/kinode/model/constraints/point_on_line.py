@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from kinode.algebra.scalars import Array
 from kinode.model.base.fields import frame, special
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import Constraint, basis_of
 

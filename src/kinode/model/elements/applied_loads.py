@@ -14,7 +14,7 @@ from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, Vector, frame, laws, record, special
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import PositionScene
 
 ORDER = 20  # in lists of kinds

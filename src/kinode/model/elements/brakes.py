@@ -22,10 +22,9 @@ from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
-from kinode.model.base.lock import Lock
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import AccelerationScene, LawScene, LockScene, PositionScene, VelocityScene
-from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
+from kinode.model.base.stick_slip import Lock, comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
 from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, number, record, unknown
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, VelocityScene
 from kinode.model.elements.brakes import joint
 

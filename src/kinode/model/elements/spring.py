@@ -11,7 +11,7 @@ from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, RepeatableFields
 from kinode.model.base.fields import Value, frame, law, number
 from kinode.model.base.frames import Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 
 ORDER = 10  # in lists of kinds

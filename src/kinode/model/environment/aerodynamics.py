@@ -25,7 +25,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load, check_still
 from kinode.model.base.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.base.frames import ZERO, Frame
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 from kinode.model.environment.atmosphere import air_density, air_sound_speed
 

@@ -17,7 +17,7 @@ from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, turned_letter
 from kinode.model.base.fields import Value, choice, frame, number, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 
 if TYPE_CHECKING:

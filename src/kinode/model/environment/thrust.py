@@ -12,7 +12,7 @@ from kinode.algebra.spatial import ZERO3
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, choice, frame, law
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 
 ORDER = 120  # in lists of kinds

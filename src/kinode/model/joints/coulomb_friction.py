@@ -6,12 +6,12 @@ the reaction and the friction itself.  The friction efforts of a contact are
     efforts = -direction(u) (brake(W) + steady),    brake(W) = sum of its parts
 
 Each part is a seminorm of W, coefficient * arm * |some components of W|.  So it grows no faster than W does, on which
-multibody/restraints/coupled_friction.py relies.  ``direction`` is a number between -1 and 1 for each freedom, times the
+multibody/coupled_friction.py relies.  ``direction`` is a number between -1 and 1 for each freedom, times the
 arm.
 
 In a joint of one freedom the direction is the mode of the friction: 1 and -1 while it slides, 0 while it sticks.  A
-sticking joint is locked with an effort up to brake + steady (model/base/lock.py).  With ``slip``, and in joints of
-several freedoms, the direction is tanh(u/slip): smooth, and the joint creeps instead of sticking.
+sticking joint is locked with an effort up to brake + steady (``Lock``).  With ``slip``, and in joints of several
+freedoms, the direction is tanh(u/slip): smooth, and the joint creeps instead of sticking.
 
 All wrenches are what a exerts on b, about b's joint point, in a's canonical joint axes.
 """
@@ -29,9 +29,10 @@ from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, short, unknown
 
 if TYPE_CHECKING:
-    from kinode.model.base.field_types import NumberLike
     from kinode.model.base.frames import Resolve
+    from kinode.model.base.kinds import NumberLike
     from kinode.model.joints.joint import Joint
+
 
 SMALLEST_SQUARE = 1e-200  # added under square roots: negligible, and keeps their derivative at zero finite
 LARGEST_EXPONENT = 700.0  # exp(-700) is nearly zero; smaller results are subnormal numbers, which are slow

@@ -8,7 +8,7 @@ p' its time derivative.  A compliant contact pushes back with stiffness p + damp
 So nothing adheres, no energy is created, and a contact that ends while the ends still overlap does not begin again at
 once.  A rigid contact reverses the speed times the restitution, by an impulse through the whole mechanism.  If the
 rebound is slower than ``rest_speed`` the joint comes to rest, so that bouncing ends.  A joint that rests on its end is
-locked there (model/base/lock.py) as long as the stop has to push.
+locked there (model/base/stick_slip.py) as long as the stop has to push.
 
 Backlash is a range of ``play`` around the neutral position of a joint.
 """

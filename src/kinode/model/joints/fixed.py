@@ -8,7 +8,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_math import Pair, small_rotation
 

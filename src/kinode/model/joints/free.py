@@ -13,7 +13,7 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Spec, special, vector
 from kinode.model.base.frames import Resolve, read_rotation, rotation_matrix
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints.joint_math import Pair, X, Y, Z, quaternion_rate, slider
 from kinode.model.joints.spherical import Spherical
 

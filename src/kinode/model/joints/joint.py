@@ -1,12 +1,14 @@
-"""What all joints share: their fields, how these are read, initial values.
+"""What all joints share: their fields, how these are read, initial values, compliance.
 
-A joint is one class.  Its mechanics stand in canonical axes (about or along z; the user's axis goes
-into the constant placement): ``transform(q)`` is the pose X_FM, ``motion_subspace(q)`` the matrix that
-maps u to the velocity of M relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot,
-``closure(X)`` the residuals that vanish when X is a pose the joint allows.  Bias terms, Jacobians,
-reaction directions, files and drawing are derived.  ``form`` is the array of joint constants (a screw's
-pitch).  It is an argument so that one traced step serves every joint of a kind.  Each kind has a file
-of its own in this package.
+A joint is one class.  Its mechanics stand in canonical axes (about or along z; the user's axis goes into the constant
+placement): ``transform(q)`` is the pose X_FM, ``motion_subspace(q)`` the matrix that maps u to the velocity of M
+relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot, ``closure(X)`` the residuals that vanish when
+X is a pose the joint allows.  Bias terms, Jacobians, reaction directions, files and drawing are derived.  ``form`` is
+the array of joint constants (a screw's pitch).  It is an argument so that one traced step serves every joint of a kind.
+Each kind has a file of its own in this package.
+
+Compliance under the reaction decides how redundant joints share a load.  It does not affect the motion: bodies and
+joints stay rigid.
 """
 
 from __future__ import annotations
@@ -27,25 +29,27 @@ from kinode.model.base.fields import (
     Spec,
     Value,
     Values,
+    Vector,
     frame,
     laws_per_coordinate,
     per_coordinate,
     record,
     special,
+    unknown,
     vector,
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
-from kinode.model.base.registration import Registry
+from kinode.model.base.kinds import Registry
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root
-    from kinode.model.base.lock import Lock
     from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
+    from kinode.model.base.stick_slip import Lock
     from kinode.model.base.symbols import Symbol
     from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes
     from kinode.model.joints.end_stops import Backlash, Ends, Stop
-    from kinode.model.joints.joint_compliance import Compliance
     from kinode.model.joints.joint_math import Pair
+
 
 JOINTS: Registry[Joint] = Registry()
 
@@ -324,7 +328,6 @@ class Joint(Component):
 
     @classmethod
     def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
-        from kinode.model.joints.joint_compliance import read_compliance
 
         return read_compliance(reader, raw, field, axial=issubclass(cls, AxialJoint))
 
@@ -397,3 +400,78 @@ def _events() -> Any:
 def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of the entries of a joint's q."""
     return tuple(name for name, _ in joint.coordinate_names), tuple(kind for _, kind in joint.coordinate_names)
+
+
+UNITS = {
+    "force": "compliance",
+    "moment": "rotational_compliance",
+    "axial": "compliance",
+    "radial": "compliance",
+    "tilt": "rotational_compliance",
+    "torsion": "rotational_compliance",
+}
+BY_COMPONENT, BY_AXIS = ("force", "moment"), ("axial", "radial", "tilt", "torsion")
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """Displacement for a unit force and turn for a unit moment, none of them negative; what is not given is rigid.
+
+    ``force`` and ``moment`` hold three numbers each, in the parent's joint axes, like the reaction; ``axial`` and
+    ``torsion`` are along and about the axis of the joint, ``radial`` and ``tilt`` across it.
+    """
+
+    force: Vector | None = None
+    moment: Vector | None = None
+    axial: Value | None = None
+    radial: Value | None = None
+    tilt: Value | None = None
+    torsion: Value | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The parts that were given."""
+        return {name: value for name in UNITS if (value := getattr(self, name)) is not None}
+
+    def root(self, C: Array, resolve: Resolve) -> Array:
+        """W with the energy |W x|^2 / 2 of a reaction x = [force; moment]; C turns to axes with z along the joint's."""
+
+        def roots(*values: Value | None) -> Array:
+            return np.sqrt([0.0 if value is None else float(resolve(value)) for value in values])
+
+        W = np.zeros((6, 6))
+        if any(getattr(self, name) is not None for name in BY_AXIS):
+            W[:3, :3] = roots(self.radial, self.radial, self.axial)[:, None] * C.T
+            W[3:, 3:] = roots(self.tilt, self.tilt, self.torsion)[:, None] * C.T
+        else:
+            W[:3, :3] = np.diag(roots(*(self.force or (None,) * 3)))
+            W[3:, 3:] = np.diag(roots(*(self.moment or (None,) * 3)))
+        return W
+
+
+def read_compliance(reader: Reader, raw: Any, field: str, *, axial: bool) -> Compliance:
+    """From a mapping; ``axial`` of a joint that has one axis."""
+    if isinstance(raw, Compliance):
+        return raw
+    words = (*BY_COMPONENT, *(BY_AXIS if axial else ()))
+    if not isinstance(raw, Mapping) or not raw:
+        raise reader.fail(field, f"a mapping with some of {', '.join(words)} is expected")
+    for name in raw:
+        if name not in words:
+            raise reader.fail(field, unknown("has no part", name, words))
+    if set(raw) & set(BY_COMPONENT) and set(raw) & set(BY_AXIS):
+        raise reader.fail(field, "takes either force and moment, or axial, radial, tilt and torsion")
+
+    def read(name: str, value: Any) -> Value:
+        number = reader.number(value, UNITS[name], f"{field}.{name}")
+        if isinstance(number, float) and number < 0:
+            raise reader.fail(f"{field}.{name}", f"must not be negative, not {number:g}")
+        return number
+
+    def read_part(name: str, value: Any) -> Any:
+        if name in BY_AXIS:
+            return read(name, value)
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return reader.sequence(value, 3, f"{field}.{name}", lambda item: read(name, item))
+        return (read(name, value),) * 3
+
+    return Compliance(**{name: read_part(name, value) for name, value in raw.items() if value is not None})

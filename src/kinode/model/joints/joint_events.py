@@ -14,8 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sign, where
 from kinode.model.base.events import Root
-from kinode.model.base.lock import Lock
-from kinode.model.base.stick_slip import REST_SPEED, comes_to_rest, sticking_roots
+from kinode.model.base.stick_slip import REST_SPEED, Lock, comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.joints.end_stops import Range
 

@@ -10,7 +10,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint

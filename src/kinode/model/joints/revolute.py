@@ -9,7 +9,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import ZERO3, Pose, turn_about
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint

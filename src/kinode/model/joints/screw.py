@@ -13,7 +13,7 @@ from kinode.algebra.spatial import ZERO3, Pose, turn_about
 from kinode.algebra.spatial import vector as vec
 from kinode.model.base.fields import Value, number
 from kinode.model.base.frames import Resolve
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import AxialJoint

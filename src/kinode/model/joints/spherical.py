@@ -11,7 +11,7 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion, skew
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Values
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import Joint

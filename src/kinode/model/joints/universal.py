@@ -13,7 +13,7 @@ from kinode.algebra.spatial import vector as vec
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, special
 from kinode.model.base.frames import Resolve, axis_vector, read_axis
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import Joint

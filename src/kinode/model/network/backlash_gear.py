@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from kinode.algebra.scalars import Scalar, less, minimum
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.joints.end_stops import DEPTH_SCALE
 from kinode.model.network.part import Formula, Row

@@ -26,8 +26,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import frame, law, number, record, short, unknown
 from kinode.model.base.frames import NAME, Frame
-from kinode.model.network.domains.domain import DOMAINS, Domain, is_word
-from kinode.model.network.domains.vector_ports import AXES, MECHANICAL
+from kinode.model.network.domain import AXES, DOMAINS, MECHANICAL, Domain, is_word
 from kinode.model.network.part import Formula, Part, Row, Unknown, port, read_node
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 

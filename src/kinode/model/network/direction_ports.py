@@ -26,7 +26,7 @@ from kinode.model.base.element import Load, check_still
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, frame, number, special
 from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, Frame, axis_vector, read_axis
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kinode.model.base.fields import Value, law, number, record
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.network.part import Row, Unknown, port
 from kinode.model.network.two_port import Names, PoleEnds, Rows, TwoPole
 

@@ -20,7 +20,7 @@ from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number, record
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, Scene
 from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP

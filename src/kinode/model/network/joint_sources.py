@@ -18,7 +18,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Component, record
 from kinode.model.joints.joint import Joint
-from kinode.model.network.domains.domain import Domain
+from kinode.model.network.domain import Domain
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Spec, Value, law, number, record
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, Unknown, port
 from kinode.model.network.two_port import Names, Rows, TwoPole

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from kinode.model.base.fields import Value, law, number, record
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, port
 from kinode.model.network.two_port import Names, Rows, ShaftEnds, TwoShaft

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from kinode.algebra.scalars import Scalar, less, where
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, law, number, record
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Row
 from kinode.model.network.two_port import TwoPole

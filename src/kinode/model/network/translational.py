@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kinode.model.base.fields import Value, law, number
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Part, Row, port
 from kinode.model.network.rotational import (

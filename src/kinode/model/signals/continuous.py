@@ -22,7 +22,7 @@ from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, law, number, record, special
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from kinode.errors import ModelError
-from kinode.expressions.parser import RESERVED
+from kinode.expressions.function_table import RESERVED
 from kinode.fmi.fmu_description import NUMBERS, REALS, FmuDescription, FmuEntry, FmuVariable
 from kinode.fmi.fmu_file import FmuFile
 from kinode.model.base.field_reader import Reader

@@ -22,7 +22,7 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, Values, law, number, record, short, special
 from kinode.model.base.frames import NAME
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, SignalPart
 

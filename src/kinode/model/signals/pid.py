@@ -10,7 +10,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
 from kinode.model.base.fields import Value, law, number, record, special
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
 

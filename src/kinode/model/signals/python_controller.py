@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from kinode.errors import LawError, ModelError
-from kinode.expressions.parser import RESERVED
+from kinode.expressions.function_table import RESERVED
 from kinode.model.base.events import Sampler
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, short, special, unknown
 from kinode.model.base.frames import NAME
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.signals.linear_systems import Coefficients
 from kinode.model.signals.sampling import Memory, Sampled

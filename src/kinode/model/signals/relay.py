@@ -9,7 +9,7 @@ from kinode.algebra.scalars import Scalar, less
 from kinode.errors import ModelError
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, law, number
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import SignalPart
 

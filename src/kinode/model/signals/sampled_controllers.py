@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.linear_systems import Rational, StateSpaceMatrices, apply_row
 from kinode.model.signals.pid import Regulator

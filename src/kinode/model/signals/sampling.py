@@ -19,16 +19,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.random_numbers import SIZE, draw_normal, seeded
 from kinode.algebra.scalars import Array, Scalar, floor, tidy
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
 from kinode.model.base.events import Sampler, exact_seconds
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, law, number, record, short, special
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
+from kinode.model.signals.random_numbers import SIZE, draw_normal, seeded
 
 ORDER = 50  # in lists of kinds
 

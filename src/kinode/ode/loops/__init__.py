@@ -1,1 +1,1 @@
-"""The integrators' loops, in the Python that ``jit/translator.py`` takes; all files here count as source."""
+"""The integrators' loops, in the Python that ``jit/loop/translator.py`` takes; all files here count as source."""

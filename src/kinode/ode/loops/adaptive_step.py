@@ -13,12 +13,12 @@ from collections.abc import Callable
 from kinode.ode.loops.dense_output import add, combine, table_row
 from kinode.ode.loops.event_search import find_event
 from kinode.ode.loops.event_triggers import find_growth, restore_values
-from kinode.ode.loops.implicit.stiffness_watch import watch_stiffness
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
 from kinode.ode.loops.run_codes import SLOW_SHARE, STALL_STEPS, Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.singularity_monitor import begin_monitor, crosses, distance, monitor_step
 from kinode.ode.loops.step_bounds import find_hidden, finish_bounds, prepare_bounds
+from kinode.ode.loops.stiffness_watch import watch_stiffness
 
 _EPSILON = 2.0**-52
 ALLOWED_CORRECTION = 10.0  # tolerances by which the projection onto the constraints may move the end of a step

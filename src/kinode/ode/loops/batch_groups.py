@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import Floats, tail
-from kinode.ode.loops.batch_memory import BatchMemory
+from kinode.jit.loop.memory import Floats, tail
 from kinode.ode.loops.fixed_step import classical_step
 from kinode.ode.loops.loop_primitives import project, rate
 from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_memory import BatchMemory
 
 
 def _gather(batch: BatchMemory, group: int, source: Floats, stride: int, n: int, target: Floats) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Floats, apart, tail
+from kinode.jit.loop.memory import Floats, apart, tail
 from kinode.ode.loops.loop_primitives import copy_discrete, rate, slope
 from kinode.ode.loops.run_codes import Stepping
 from kinode.ode.loops.run_memory import RunMemory

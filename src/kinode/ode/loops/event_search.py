@@ -10,7 +10,6 @@ so on the dense output, to the last bit.
 
 from __future__ import annotations
 
-from kinode.ode.loops.chatter import note_peak
 from kinode.ode.loops.dense_output import sample
 from kinode.ode.loops.event_triggers import (
     any_triggers,
@@ -23,6 +22,7 @@ from kinode.ode.loops.event_triggers import (
     store_values,
     triggers,
 )
+from kinode.ode.loops.instants import note_peak
 from kinode.ode.loops.loop_primitives import project
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.step_bounds import search_functions, stays_clear

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import Floats
-from kinode.ode.loops.inputs.follow_courses import change_inputs, follow_courses
+from kinode.jit.loop.memory import Floats
+from kinode.ode.loops.courses import change_inputs, follow_courses
 from kinode.ode.loops.loop_primitives import call_kernel, law_time, run_kernel
 from kinode.ode.loops.run_memory import RunMemory
 

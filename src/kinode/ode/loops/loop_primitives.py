@@ -1,16 +1,16 @@
 """Common functions of the compiled integrator loops: kernel calls, projection onto constraints, the start of a run.
 
 The loops know no model: a kernel is an address with the signature of kinode.jit (nine pointers to double).
-jit/translator.py describes the language of the loops; Python can run the same functions. This module and those of the
-loops are imported only to compile them, or for their constants.
+jit/loop/translator.py describes the language of the loops; Python can run the same functions. This module and those of
+the loops are imported only to compile them, or for their constants.
 """
 
 from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import Floats, Ints, bits, call, tail
-from kinode.ode.loops.inputs.follow_courses import follow_courses
+from kinode.jit.loop.memory import Floats, Ints, bits, call, tail
+from kinode.ode.loops.courses import follow_courses
 from kinode.ode.loops.run_codes import Pending
 from kinode.ode.loops.run_memory import RunMemory
 

@@ -1,15 +1,54 @@
-"""The memory of a run, as records that the compiled loops share with Python (kinode.jit.pointers).
+"""The memory of a run, as records that the compiled loops share with Python (kinode.jit.loop.memory).
 
 `RunMemory` holds all of one run. A record that is constant during a run says so. The others are the state of the loop,
 which may return to Python at any step and continue later with the same bits. Python owns all arrays.
+
+Columns are derivatives of the state that follow it in every row. A batch of runs has a record of its own, and so has a
+stepper: a run without an end, and the grid of times at which it returns. The records of implicit methods are in
+newton_memory.py, those of inputs in courses.py.
 """
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Floats, Ints, Struct, struct
-from kinode.ode.loops.columns.column_memory import ColumnMemory
-from kinode.ode.loops.implicit.newton_memory import NewtonMemory, StiffnessWatch
-from kinode.ode.loops.inputs.course_memory import CourseMemory
+from kinode.jit.loop.memory import Floats, Ints, Struct, struct
+from kinode.ode.loops.courses import CourseMemory
+from kinode.ode.loops.newton_memory import NewtonMemory, StiffnessWatch
+
+
+@struct
+class ColumnMemory(Struct):
+    """The columns of a run, if it has any. Constant, except for work arrays, shifts and what was lost."""
+
+    n_state: int
+    """Length of the state itself; the columns follow it, each as long."""
+    n_measured: int
+    """Entries of the state that steps change: by their number the error of a step is averaged."""
+    count: int
+    """Number of columns."""
+    n_inputs: int
+    """Number of inputs of the model."""
+    functions: int
+    """Address of the kernel that gives the event functions, then their rates along each column and along the motion."""
+    x: Floats
+    """Work array: the argument of kernels with columns."""
+    out: Floats
+    """Work array: event functions and their rates."""
+    before: Floats
+    """Work array: the slope before an instant."""
+    shifts: Floats
+    """For each column: the rate of the time of the present instant, in s for one unit."""
+    break_shifts: Floats
+    """For each break and column: the rate of the time of the break."""
+    breaks_shift: int
+    """1 if any of these is not zero."""
+    shifted: int
+    """1 while the columns are those of the instant, and not those of its fixed time."""
+    lost: int
+    """`Lost`: why the columns after some time are no derivatives; 0 while they are."""
+    lost_time: float
+    """That time in s."""
+    lost_function: int
+    """The event function to name."""
 
 
 @struct
@@ -341,7 +380,7 @@ class StepBounds(Struct):
 
 @struct
 class ChatterCounts(Struct):
-    """Counts of recent events, to detect chatter (chatter.py)."""
+    """Counts of recent events, to detect chatter (instants.py)."""
 
     cluster: int
     cluster_time: float
@@ -399,3 +438,65 @@ class RunMemory(Struct):
     stiffness: StiffnessWatch
     columns: ColumnMemory
     courses: CourseMemory
+
+
+@struct
+class BatchMemory(Struct):
+    """Runs of fixed step, in groups of as many runs as lanes. Constant, except for ``run``."""
+
+    run: RunMemory
+    """The memory of one thread."""
+    first_group: int
+    last_group: int
+    """The thread works on the groups from the first up to, without, the last."""
+    runs: int
+    start: Floats
+    """The initial states of the runs, one after the other."""
+    p: Floats
+    """Parameters of all runs."""
+    n_p: int
+    p_stride: int
+    """Offset from the parameters of one run to those of the next: 0 if all share them."""
+    inputs: Floats
+    n_inputs: int
+    inputs_stride: int
+    every: int
+    """Steps from one sample to the next."""
+    samples: int
+    """Samples of a run."""
+    stop: Ints
+    """Nonzero once all threads are to stop."""
+    failed_step: Ints
+    """For each run: the first step that was not finite; -1 for none."""
+    failed_component: Ints
+    """For each run: the first component that was not finite then."""
+
+
+@struct
+class StepperMemory(Struct):
+    """A run that is advanced from one grid time to the next. Grid times are multiples of ``spacing`` from the start."""
+
+    run: RunMemory
+    spacing: float
+    """Length of an interval in s."""
+    reached: int
+    """Grid times that were reached since the start."""
+    horizon: int
+    """Grid times for which breaks of expressions of time are known."""
+    code: int
+    """`Outcome` with which the loop returned last."""
+    under_way: int
+    """1 while an interval is not finished: the loop returned with a request."""
+    changed: int
+    """1 if parameters have changed since the last interval."""
+    slope_known: int
+    """1 if the first slope is that of the present state and inputs."""
+    passes: int
+    """Steps near singular positions."""
+    n_inputs: int
+    given: Floats
+    """The inputs of the caller; ``run.model.inputs`` are those of the last interval."""
+    watch: int
+    """Address of the kernel of watched quantities; 0 for none."""
+    watched: Floats
+    """Their values at the end of the interval."""

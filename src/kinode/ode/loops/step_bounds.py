@@ -16,7 +16,7 @@ An event function hides an event if it is negative between two times at which it
 
 from __future__ import annotations
 
-from kinode.jit.pointers import Floats
+from kinode.jit.loop.memory import Floats
 from kinode.ode.loops.dense_output import table_row
 from kinode.ode.loops.event_triggers import ZERO_LEVEL, is_active
 from kinode.ode.loops.loop_primitives import law_time, run_kernel, slope

@@ -1,4 +1,4 @@
-"""Answers for building in 3D.
+"""Answers for building in 3D, and what is said about the mobility of the model.
 
 ===========  ===========================  =====================================================================
 kind         fields                       answer
@@ -11,34 +11,179 @@ shape        name                         the shape of a body as a form; mass an
 mobility                                  freedoms, loops, redundant constraints, in words and by joint
 ===========  ===========================  =====================================================================
 
-The newest scene and the newest pull win; nothing of it waits for a run, or is waited for by gestures.
+The newest scene and the newest pull win; nothing of it waits for a run, or is waited for by gestures.  A mechanism that
+is locked is a problem of its text: which loop, which joints, and the changes that free it (`find_lock_problems`).
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, AssemblyError, ModelError
-from kinode.formats.editing.checked_text import CheckedText, check_text
-from kinode.formats.editing.gestures import plan_gesture
-from kinode.formats.editing.model_draft import ModelDraft
-from kinode.formats.editing.text_edits import apply_edits
-from kinode.studio.live_pages.session import Answer, Job
-from kinode.studio.placing.mobility_words import explain_mobility
-from kinode.studio.placing.pulling import Pull
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.editing.checked_text import CheckedText, Cure, Problem, check_text
+from kinode.editing.chunked_spans import reread_spans
+from kinode.editing.draft import ModelDraft
+from kinode.editing.gestures import plan_gesture
+from kinode.editing.places import EntryPlaces, find_box, split_box
+from kinode.editing.spans import apply_edits
+from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
+from kinode.model.system import System
+from kinode.player.scene_data import Plain
+from kinode.studio.placing.pulling import Pull, start_gesture
 from kinode.studio.placing.shape_fields import describe_shape
-from kinode.studio.placing.start_here import start_gesture
 from kinode.studio.placing.still_model import StillModel, pose_array
 from kinode.studio.placing.still_scene import gap_records, still_document
+from kinode.studio.server.session import Answer, Job
+from kinode.tasks.loop_locking import FreeingChange, LockedLoop, find_locked_loops
+from kinode.tasks.mobility import Mobility, component_words, mobility
 
 if TYPE_CHECKING:
-    from kinode.studio.drawing.studio_desk import StudioDesk
+    from kinode.studio.editor.studio_desk import StudioDesk
+
+
+WARNING = "warning"
+
+
+def find_lock_problems(system: System, text: str) -> list[Problem]:
+    """Warnings for loops that cannot move where that is surely not meant.
+
+    It is not where nothing else moves, or where a motion, a speed or a part drives a joint of the loop; a frame of
+    bars in a mechanism that moves is no fault.
+    """
+    if len(system.joints) <= len(system.bodies):  # no loops
+        return []
+    try:
+        found = find_locked_loops(Dynamics(system))
+    except (Error, ArithmeticError, ValueError):
+        return []
+    return [_problem(loop, text) for loop in found if _is_fault(system, loop, found)]
+
+
+def _is_fault(system: System, loop: LockedLoop, found: tuple[LockedLoop, ...]) -> bool:
+    held = {name for each in found for name in each.locked}
+    others = [name for name, joint in system.joints.items() if joint.n_u and name not in held]
+    acted = {node.joint for node in system.nodes.values() if node.joint is not None}
+    return bool(loop.driven) or not others or bool(acted & set(loop.locked))
+
+
+def _problem(loop: LockedLoop, text: str) -> Problem:
+    name = loop.changes[0].joint if loop.changes else loop.locked[0]
+    root = reread_spans(text)
+    box, inner = split_box(root, name)
+    span, line = EntryPlaces(text, find_box(root, box)).find(inner, "")
+    cures = tuple(cure for change in loop.changes if (cure := find_cure(change, text)) is not None)
+    return Problem(loop.words, WARNING, name, line=line, span=span, cures=cures, box=box)
+
+
+def find_cure(change: FreeingChange, text: str) -> Cure | None:
+    """The gesture that makes a change; None where the joint is in no entry of this text."""
+    root = reread_spans(text)
+    box, inner = split_box(root, change.joint)
+    inherited = not box and root.find("extends") is not None and change.field != "kind"
+    if inner not in EntryPlaces(text, find_box(root, box)).paths and not inherited:
+        return None
+    gesture: dict[str, Any] = {"do": "set", "name": inner, "path": [change.field], "value": change.value}
+    if change.value == "spherical":  # which has no axis
+        gesture = {"do": "all", "gestures": [gesture, {**gesture, "path": ["axis"], "value": None}]}
+    cure = Cure(change.words, gesture)
+    return cure.inside(box) if box else cure
+
+
+FREE = 6
+
+
+def explain_mobility(model: StillModel, whole: bool, text: str = "") -> Plain:
+    """The freedoms of a model, and its redundant constraints, as plain data.
+
+    Parameters
+    ----------
+    model : StillModel
+    whole : bool
+        Whether nothing is missing: then the system itself is counted, with all that ties its joints.
+    text : str
+        That of the model: where changes are written that free what is locked.
+
+    Returns
+    -------
+    dict
+        ``counts`` as rows of words and numbers, ``sentences``, ``badges`` by joint, ``cures`` with words and gesture,
+        and ``text`` as ``kn.mobility`` prints it.
+
+    Raises
+    ------
+    AssemblyError
+        The loops cannot be closed.
+    """
+    found = mobility(model.given if whole else model.dynamics)
+    floating = FREE * len(model.loose)
+    badges: dict[str, str] = {}
+    for group in found.redundancies:
+        for name, parts in group.carried.items():
+            joint = name.removesuffix(".effort") if name not in model.given.joints else name
+            words = f"redundant: {component_words(parts)}"
+            badges[joint] = f"{badges[joint]}; {words}" if joint in badges else words
+    for joint in (name for loop in found.locked for name in loop.locked):
+        badges[joint] = f"locked; {badges[joint]}" if joint in badges else "locked"
+    return {
+        "counts": list(_rows(found, floating)),
+        "sentences": list(_sentences(found, model, floating)),
+        "badges": badges,
+        "loose": sorted(model.loose.values()),
+        "cures": [
+            {"words": cure.words, "gesture": cure.gesture}
+            for loop in found.locked
+            for change in loop.changes
+            if text and (cure := find_cure(change, text)) is not None
+        ],
+        "text": str(found),
+    }
+
+
+def _rows(found: Mobility, floating: int) -> Iterator[list[str]]:
+    yield ["bodies", str(found.bodies)]
+    yield ["joints", str(found.joints - floating // FREE)]
+    yield ["loops", str(found.loops)]
+    yield ["degrees of freedom", str(found.freedoms - floating)]
+    yield ["counted in space", str(found.spatial - floating)]
+    if found.planar is not None:
+        yield ["counted in the plane", str(found.planar)]
+    yield ["redundant constraints", str(found.redundant)]
+    if found.driven:
+        yield ["driven freedoms", str(found.driven)]
+    if found.tied:
+        yield ["tied freedoms", str(found.tied)]
+
+
+def _sentences(found: Mobility, model: StillModel, floating: int) -> Iterator[str]:
+    for body in sorted(model.loose.values()):
+        yield f"{body} is not joined to the world yet: its six freedoms are not counted."
+    freedoms = found.freedoms - floating
+    if not freedoms:
+        yield "Nothing can move but what is driven." if found.driven else "Nothing can move."
+    elif freedoms == 1:
+        yield "One number says where all of it is."
+    else:
+        yield f"{freedoms} independent numbers say where all of it is."
+    yield from (loop.words for loop in found.locked)
+    if found.singular:
+        here = found.freedoms_at_start - floating
+        yield f"The start is a singular position: it has {here} freedoms, positions near it {freedoms}."
+    for group in found.redundancies:
+        carried = "; ".join(f"{name} ({component_words(parts)})" for name, parts in group.carried.items())
+        count = "One constraint is" if group.count == 1 else f"{group.count} constraints are"
+        yield f"{count} redundant: the motion is the same without, but the loads are not unique in {carried}."
+    if found.redundancies:
+        yield (
+            "A joint with more freedoms in the loop (spherical or universal for revolute, cylindrical for prismatic) "
+            "takes redundant constraints away; so does a compliance of the joints, for the loads."
+        )
+
 
 PULLED = "pulled"  # what a page remembers: its pull, the position it led to, and the text that it is of
 EMPTY = {"bodies": [], "empty": True}

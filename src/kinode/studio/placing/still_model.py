@@ -2,7 +2,7 @@
 
 The model is completed where it is not whole: a body that nothing joins to the world gets a free joint of its own, which
 the pictures leave out.  What acts on the bodies is left out too; it does not place them.  Loops are closed by the
-assembly of every run (dynamics/initialization/assembler.py), at first in plain numbers: most pictures compile nothing.
+assembly of every run (dynamics/starts/assembler.py), at first in plain numbers: most pictures compile nothing.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, quaternion_from_rotation
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.assembler import Assembler
-from kinode.dynamics.initialization.assembly_errors import find_closure_errors
-from kinode.dynamics.initialization.initial_values import InitialValues
+from kinode.dynamics.starts.assembler import Assembler
+from kinode.dynamics.starts.assembly import find_closure_errors
+from kinode.dynamics.starts.initial_values import InitialValues
 from kinode.errors import AssemblyError, Error, Gap
 from kinode.kernels.state import State
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import CLOSED_ENOUGH
+from kinode.structure.state_layout import EvaluationPoint
 
 PLAIN_CALLS = 300  # evaluations in plain numbers: most loops are closed by then, and nothing is compiled
 STARTS = 5  # positions from which loops are closed before they are said to be open

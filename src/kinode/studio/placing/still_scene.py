@@ -1,4 +1,4 @@
-"""The picture of a model at its start: a run of one picture (run_document.py), with what can be placed.
+"""The picture of a model at its start: a run of one picture (player/run_document.py), with what can be placed.
 
 ``places`` are frames, mass centers, shapes and joints with the numbers of the text that place them.  ``gaps`` are
 joints whose two sides do not meet.
@@ -15,18 +15,17 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.editing.draft import ModelDraft
+from kinode.editing.places import Box, box_prefix, split_box
+from kinode.editing.placing import NumberEntry, PlaceFields, find_axis, find_place, plain_places
 from kinode.errors import Error
-from kinode.formats.editing.actions.number_entries import NumberEntry
-from kinode.formats.editing.actions.placement import PlaceFields, find_axis, find_place, plain_places
-from kinode.formats.editing.box_places import Box, box_prefix, split_box
-from kinode.formats.editing.model_draft import ModelDraft
 from kinode.model.base.frames import Frame, given_axis
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
-from kinode.studio.load_data import NO_LOAD
+from kinode.player.load_data import NO_LOAD
+from kinode.player.run_document import FORMAT, VERSION
+from kinode.player.scene_data import Plain, SceneData
 from kinode.studio.placing.still_model import StillModel, pose_array
-from kinode.studio.run_document import FORMAT, VERSION
-from kinode.studio.scene_data import Plain, SceneData
 from kinode.version import __version__
 
 NOTHING: Plain = {

@@ -20,7 +20,8 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
 from kinode.model.base.frames import Frame, Resolve, axis_vector
 from kinode.model.base.observers.following_frames import MassCenter
-from kinode.model.base.observers.moving_frames import FixedFrame, FixedPlane, Inertial, Nonrolling
+from kinode.model.base.observers.moving_frames import FixedFrame, Inertial
+from kinode.model.base.observers.rolled_frames import FixedPlane, Nonrolling
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.prismatic import Prismatic
 from kinode.model.system import System

@@ -12,20 +12,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ArgumentError
-from kinode.formulations.frame_loads import traced_snapshot
+from kinode.formulations.free_flight import traced_snapshot
 from kinode.model.base.fields import short
-from kinode.model.base.observers.following_frames import JERK, needs_jerk
+from kinode.model.base.observers.moving_frames import JERK, needs_jerk
 from kinode.model.system import System
+from kinode.sheets.sheet import FormulaSheet, SheetSection, SheetValues
+from kinode.sheets.typeset import decimal
 from kinode.structure.topology import find_topology
-from kinode.symbolic.balances.balance_lines import BalanceLine
 from kinode.symbolic.balances.balance_symbols import BalanceSymbols
-from kinode.symbolic.balances.body_balances import BodyBalances
+from kinode.symbolic.balances.body_balances import BalanceLine, BodyBalances
 from kinode.symbolic.balances.frame_carrier import FrameCarrier, find_carrier
 from kinode.symbolic.balances.instant_in_frame import InstantInFrame
-from kinode.symbolic.balances.member_motion import MemberMotion
+from kinode.symbolic.balances.sliding_members import MemberMotion
 from kinode.symbolic.balances.vector_balances import vector_sections
-from kinode.symbolic.formulas.formula_sheet import FormulaSheet, SheetSection, SheetValues
-from kinode.symbolic.formulas.typefaces import decimal
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

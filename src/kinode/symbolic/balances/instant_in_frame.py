@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.formulations.frame_loads import element_loads
+from kinode.formulations.free_flight import element_loads
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.symbolic.balances.frame_carrier import FrameCarrier

@@ -15,12 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinode.symbolic.formulas.formula_sheet import SheetSection
-from kinode.symbolic.formulas.indices import Index, IndexSet
-from kinode.symbolic.formulas.term_values import TermValues
-from kinode.symbolic.formulas.typefaces import PLAIN
-from kinode.symbolic.formulas.typeset import written
-from kinode.symbolic.formulas.vector_terms import Definition, Family, Quotient, Sum, SumOver, VectorTerm, parts_of
+from kinode.sheets.sheet import SheetSection
+from kinode.sheets.terms import Definition, Family, Index, IndexSet, Quotient, Sum, SumOver, VectorTerm, parts_of
+from kinode.sheets.typeset import PLAIN, written
+from kinode.sheets.values import TermValues
 
 j = Index("j")
 

@@ -17,7 +17,7 @@ from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.fields import Component
 from kinode.model.base.parameters import Signal
 from kinode.model.base.symbols import Outline, Symbol, find_symbol, symbol_of
-from kinode.model.circuit_links.circuit_topology import (
+from kinode.model.circuit_topology import (
     ENERGY,
     INFORMATION,
     VECTOR,
@@ -28,7 +28,7 @@ from kinode.model.circuit_links.circuit_topology import (
     find_circuit_topology,
 )
 from kinode.model.joints.joint import DERIVED, Joint
-from kinode.model.network.domains.domain import BASE
+from kinode.model.network.domain import BASE
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:

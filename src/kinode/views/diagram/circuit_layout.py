@@ -1,4 +1,4 @@
-"""The layout of a circuit diagram.
+"""The layout of a circuit diagram: its spine in rows, and the layers below them.
 
 The mechanism is the spine: from the base, kinematic nodes and solid bodies in turn from left to right, along the
 longest chain first, so that a closed loop is a row from base to base; other branches are rows below, the inner ones
@@ -12,19 +12,118 @@ first layer.  It is written here since no library that Python can call has ports
 layer that is given: Graphviz's orthogonal lines do not end at ports (its documentation of ``splines``), and ``dot``
 2.43 draws the six-axis robot of the tests with 19 crossings, the Stewart platform with 31, where there are none here.
 ELK has ports and links of several ends, but needs a Java or JavaScript engine.  A layered layout with all three in a
-Python wheel would make this file, port_sides.py and link_routing.py obsolete.
+Python wheel would make this file, the sides of ports (box_geometry.py) and link_routing.py obsolete.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from kinode.model.circuit_links.circuit_topology import ENERGY, VECTOR
-from kinode.views.diagram.box_extents import STUB, find_room, find_size, is_grounded, snap, words_width
+from kinode.model.circuit_topology import ENERGY, VECTOR
+from kinode.views.diagram.box_geometry import STUB, Sides, find_room, find_size, is_grounded, snap, words_width
 from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph
-from kinode.views.diagram.port_sides import Sides
-from kinode.views.diagram.spine_rows import find_spine, fold_rows
+
+MOST_CHAINS = 2000  # searched for the length of a branch; the longest of these counts
+SpineRow = list[tuple[int, Box]]  # (column, component)
+
+
+class Spine(NamedTuple):
+    """Rows, and for each joint the body, or the world, that it is reached from."""
+
+    rows: list[SpineRow]
+    carrier: dict[str, str]
+
+
+class _SpineStep(NamedTuple):
+    """A joint that is to be placed: the body that it is reached from, its column and its row."""
+
+    joint: str
+    origin: str
+    column: int
+    row: SpineRow
+
+
+def find_spine(circuit: CircuitGraph) -> Spine:
+    """Rows of kinematic nodes and bodies; a branch begins a row of its own, after the row that it leaves."""
+    boxes = circuit.boxes
+    joints_at = _joints_at(circuit)
+    spine, seen = Spine([], {}), set[str]()
+    for root in joints_at.get("world", ()):
+        stack = [_SpineStep(root, "world", 0, [])]
+        while stack:
+            joint, origin, column, row = stack.pop()
+            if joint in seen:
+                continue
+            seen.add(joint)
+            if not row:
+                spine.rows.append(row)
+            spine.carrier[joint] = origin
+            row.append((column, boxes[joint]))
+            body = _other_side(circuit, joint, origin)
+            if body == "world" or body in seen:
+                continue
+            seen.add(body)
+            row.append((column + 1, boxes[body]))
+            branches = [name for name in joints_at[body] if name not in seen]
+            branches.sort(key=lambda name: -_chain_length(circuit, joints_at, name, body, seen))
+            steps = [_SpineStep(name, body, column + 2, [] if k else row) for k, name in enumerate(branches)]
+            stack.extend(reversed(steps))
+    return spine
+
+
+def fold_rows(rows: list[SpineRow], columns: int) -> list[SpineRow]:
+    """Rows of at most so many columns; a longer one goes on in the next."""
+    folded = []
+    for row in rows:
+        first, start = row[0][0] % columns, 0
+        while start < len(row):
+            piece = row[start : start + columns - first]
+            folded.append([(first + k, box) for k, (_, box) in enumerate(piece)])
+            start, first = start + len(piece), 0
+    return folded
+
+
+def _joints_at(circuit: CircuitGraph) -> dict[str, list[str]]:
+    """The joints of each body and of the world."""
+    joints_at: dict[str, list[str]] = {}
+    for name in circuit.system.joints:
+        if name in circuit.boxes:
+            for body in _sides(circuit, name):
+                joints_at.setdefault(body, []).append(name)
+    return joints_at
+
+
+def _sides(circuit: CircuitGraph, joint: str) -> tuple[str, str]:
+    """The two bodies of a joint, as they are drawn."""
+    model = circuit.system.joints[joint]
+    return circuit.shown(model.a.body), circuit.shown(model.b.body)
+
+
+def _other_side(circuit: CircuitGraph, joint: str, body: str) -> str:
+    a, b = _sides(circuit, joint)
+    return b if a == body else a
+
+
+def _chain_length(
+    circuit: CircuitGraph, joints_at: dict[str, list[str]], joint: str, origin: str, seen: Collection[str]
+) -> int:
+    """How many joints the longest chain has that begins with one and goes to no body twice."""
+    longest, stack = 0, [(joint, origin, frozenset(seen), 1)]
+    for _ in range(MOST_CHAINS):
+        if not stack:
+            break
+        name, start, passed, length = stack.pop()
+        longest = max(longest, length)
+        body = _other_side(circuit, name, start)
+        if body == "world" or body in passed:
+            continue
+        here = passed | {body, name}
+        stack += [(other, body, here, length + 1) for other in joints_at[body] if other not in here]
+    return longest
+
 
 BOX_GAP = 30.0  # between boxes beside each other: room for two links
 LAYER_GAP = 60.0  # between layers

@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 
 from kinode.model.base.symbols import Disc, Lettering, Outline, Stroke, StrokeRole, Symbol
-from kinode.model.circuit_links.circuit_topology import INFORMATION
+from kinode.model.circuit_topology import INFORMATION
 from kinode.views.diagram.circuit_graph import Box
 
 ANGLES = {"top": 0, "bottom": 180, "left": -90, "right": 90}  # of a two-pole, by the side of its first port

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from itertools import pairwise
 
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitLink
-from kinode.views.diagram.box_extents import STUB
+from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitLink
+from kinode.views.diagram.box_geometry import STUB
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph, Port
 from kinode.views.diagram.link_routing import OUTWARD, port_point
 

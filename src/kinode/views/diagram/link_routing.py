@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from kinode.model.circuit_links.circuit_topology import INFORMATION, VECTOR
-from kinode.views.diagram.box_extents import STUB, words_at
+from kinode.model.circuit_topology import INFORMATION, VECTOR
+from kinode.views.diagram.box_geometry import STUB, words_at
 from kinode.views.diagram.circuit_graph import GRID, Box, CircuitGraph, Connection, Port
 
 STEP_COST = 1.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.model.base.meshes.mesh_solids import MeshSolid
+from kinode.model.base.meshes import MeshSolid
 from kinode.model.system import System
 
 LIGHT = np.array([-0.35, 0.75, 0.56])  # in the viewer's axes: right, up, toward

@@ -14,8 +14,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.model.base.bodies import Body
 from kinode.model.base.frames import Frame, Resolve, given_axis, rotation_matrix
-from kinode.model.base.meshes.mesh_solids import MeshSolid
-from kinode.model.base.meshes.visual_meshes import find_visual_mesh
+from kinode.model.base.meshes import MeshSolid, find_visual_mesh
 from kinode.model.elements.spring import Spring
 from kinode.model.system import System, joint_frame
 from kinode.views.mechanism.camera import Camera, Patch, box_patches, cylinder_patches, mesh_patches, sphere_patches

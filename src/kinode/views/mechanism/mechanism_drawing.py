@@ -25,18 +25,21 @@ from kinode.views.mechanism.drawn_scene import (
     solids,
     tips,
 )
-from kinode.views.mechanism.frame_symbols import Triad, arrow_tips, draw_triads, find_triads
-from kinode.views.mechanism.label_placement import place_labels
 from kinode.views.mechanism.mechanism_symbols import (
     Paper,
+    Triad,
+    arrow_tips,
     draw_center,
     draw_ground,
     draw_joints,
     draw_margin,
     draw_springs,
+    draw_triads,
+    find_triads,
     glyph_of,
     halo,
     mix,
+    place_labels,
 )
 from kinode.views.style import INK, MUTED, new_figure, save_figure, style
 

@@ -1,28 +1,45 @@
-"""The symbols of a picture: joints, supports, springs, centers of mass, axes and scale.
+"""The symbols of a picture: joints, supports, springs, centers of mass, scale, axes of frames, and names beside them.
 
 They have their size on paper, in points, whatever the size of the mechanism.  What joints, supports and springs are
-drawn with is data: ``kinode.model.base.symbols.joint_glyphs``.
+drawn with is data: ``kinode.model.base.symbols.joint_glyphs``.  A frame is three arrows from its origin, with its name
+at their tips.  A name stands beside its point, where it covers neither a joint nor another name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.base.symbols import Disc, GlyphFill, JointGlyph, Stroke, StrokeRole, symbol_of
-from kinode.model.base.symbols.joint_glyphs import COIL_GLYPH, PLAIN_GLYPH, SUPPORT_GLYPHS, CoilGlyph, SupportGlyph
+from kinode.model.base.symbols import (
+    COIL_GLYPH,
+    PLAIN_GLYPH,
+    SUPPORT_GLYPHS,
+    CoilGlyph,
+    Disc,
+    GlyphFill,
+    JointGlyph,
+    Stroke,
+    StrokeRole,
+    SupportGlyph,
+    symbol_of,
+)
 from kinode.model.elements.spring import Spring
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.views.mechanism.camera import Camera
 from kinode.views.mechanism.drawn_scene import DrawnScene
-from kinode.views.style import INK, MUTED
+from kinode.views.style import COLORS, INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from kinode.results.trajectory import Trajectory
+
 
 FILLS = {GlyphFill.PAPER: "white", GlyphFill.LIGHT: "#d4d9df", GlyphFill.DARK: "#9aa4b0", GlyphFill.INK: INK}
 PEDESTAL = "#e9ecef"
@@ -210,3 +227,157 @@ def mix(color: str, share: float) -> tuple[float, float, float]:
     target = 1.0 if share >= 0 else 0.0
     r, g, b = (c + (target - c) * abs(share) for c in to_rgb(color))
     return (r, g, b)
+
+
+Wanted = tuple[str, Array, Any, bool]  # text, point, color, bold
+Placed = tuple[str, Array, Array, Any, bool]  # text, point, middle of the text, color, bold
+
+LABEL_HEIGHT = 11.0  # points
+LETTER_WIDTH = 5.6  # points, at the most
+DISTANCES = (6.0, 14.0, 26.0, 40.0)
+DIRECTIONS = [(np.cos(a), np.sin(a)) for a in np.deg2rad([35, 145, -35, -145, 90, -90, 0, 180])]
+
+
+def place_labels(
+    axes: Axes, scale: float, wanted: Sequence[Wanted], points: Array, lines: Sequence[Array]
+) -> list[Placed]:
+    """The position of each name; names without free space are left out."""
+    low = np.array([axes.get_xlim()[0], axes.get_ylim()[0]]) * scale
+    high = np.array([axes.get_xlim()[1], axes.get_ylim()[1]]) * scale
+    dots = points * scale
+    samples = np.concatenate([_sample(line * scale) for line in lines]) if lines else np.zeros((0, 2))
+    corners = [
+        (low, low + np.array([54.0, 54.0])),
+        (np.array([high[0] - 110, low[1]]), np.array([high[0], low[1] + 28])),
+    ]
+    boxes: list[tuple[Array, Array]] = list(corners)
+    placed: list[Placed] = []
+    for text, anchor, color, bold in wanted:
+        half = np.array([(LETTER_WIDTH + 0.6 * bold) * len(text) / 2, LABEL_HEIGHT / 2])
+        best, best_cost = None, np.inf
+        for ring, distance in enumerate(DISTANCES):
+            for turn, direction in enumerate(DIRECTIONS):
+                middle = anchor * scale + np.array(direction) * (distance + half * (1.0, 1.0) * np.abs(direction))
+                a, b = middle - half, middle + half
+                if np.any(a < low + 2) or np.any(b > high - 2) or any(_overlap(a, b, c, d) for c, d in boxes):
+                    continue
+                covered = 9.0 * _inside(dots, a - 4, b + 4) + 1.0 * _inside(samples, a - 2, b + 2)
+                cost = covered + 1.5 * ring + 0.05 * turn
+                if cost < best_cost:
+                    best, best_cost = (middle, a, b), cost
+        if best is not None:
+            middle, a, b = best
+            boxes.append((a, b))
+            placed.append((text, anchor, middle / scale, color, bold))
+    return placed
+
+
+def _sample(line: Array) -> Array:
+    """Points along a line, six points apart."""
+    points = [line[:1]]
+    for a, b in pairwise(line):
+        count = int(np.linalg.norm(b - a) / 6.0) + 2
+        points.append(a + (b - a) * np.linspace(0, 1, count)[:, None])
+    return np.concatenate(points)
+
+
+def _overlap(a: Array, b: Array, c: Array, d: Array) -> bool:
+    return bool(np.all(a < d) and np.all(c < b))
+
+
+def _inside(points: Array, a: Array, b: Array) -> int:
+    return int(np.sum(np.all((points > a) & (points < b), axis=1))) if len(points) else 0
+
+
+ARROW = 0.34  # of the height or width of the picture; further frames have longer ones: axes in one line are all seen
+LONGER = 0.16
+NEAR = 14.0  # points: tips that are nearer share a label
+SHORTEST = 6.0  # points on paper: axes that are seen end on have no arrow
+LETTERS = ("x", "y", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class Triad:
+    """A frame at one time: rotation to the axes of the picture, and origin."""
+
+    name: str
+    R: Array
+    p: Array
+
+
+def find_triads(run: Trajectory, names: Sequence[str], row: int, seen_from: str | None) -> list[Triad]:
+    """The frames of these names at one row of a run; errors name a frame that does not exist there."""
+    known = [run.dynamics.arguments.frame_name(name) for name in names]
+    wanted = [*known, *([] if seen_from is None else [seen_from])]
+    values = run.evaluate(f"{name}.{what}" for name in wanted if name != "world" for what in ("rotation", "position"))
+
+    def pose(name: str) -> tuple[Array, Array]:
+        if name == "world":
+            return np.eye(3), np.zeros(3)
+        return values[f"{name}.rotation"][row], values[f"{name}.position"][row]
+
+    back, origin = (np.eye(3), np.zeros(3)) if seen_from is None else pose(seen_from)
+    return [Triad(name, back.T @ R, back.T @ (p - origin)) for name, (R, p) in ((n, pose(n)) for n in known)]
+
+
+def arrow_length(axes: Axes) -> float:
+    """The length of the first frame's arrows, points."""
+    figure: Any = axes.get_figure(root=True)
+    box = axes.get_position()
+    width, height = figure.get_size_inches() * (box.width, box.height) * 72.0
+    return float(ARROW * min(width, height))
+
+
+def arrow_tips(paper: Paper, triads: Sequence[Triad], scale: float) -> list[Array]:
+    """Origins and tips of all arrows on paper, at a scale in points for a meter."""
+    camera, length, tips = paper.camera, arrow_length(paper.axes), []
+    for k, triad in enumerate(triads):
+        start = camera.project(triad.p)
+        ends = camera.project(triad.p + triad.R.T) - start
+        tips.append(np.vstack([start, start + ends * length * (1.0 + LONGER * k) / scale]))
+    return tips
+
+
+def draw_triads(paper: Paper, triads: Sequence[Triad]) -> None:
+    """Arrows along the axes, a color for each frame; axes that coincide on paper share a label."""
+    labels: list[tuple[Array, list[str], str]] = []
+    arrows: list[Array] = []
+    length = arrow_length(paper.axes)
+    for k, triad in enumerate(triads):
+        start, color = paper.camera.project(triad.p), COLORS[k % len(COLORS)]
+        for letter, axis in zip(LETTERS, triad.R.T, strict=True):
+            along = paper.camera.project(triad.p + axis) - start
+            size = length * (1.0 + LONGER * k)
+            if np.linalg.norm(along) * size < SHORTEST:
+                continue
+            tip = start + along * size / paper.scale
+            paper.axes.annotate(
+                "", xy=(tip[0], tip[1]), xytext=(start[0], start[1]), zorder=7.5 - 0.01 * k,
+                arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.6, "shrinkA": 0.0, "shrinkB": 0.0},
+            )  # fmt: skip
+            arrows.append(np.array([start, tip]))
+            _add_label(labels, tip, f"{letter} {triad.name}", color, NEAR / paper.scale)
+        paper.axes.plot(*start, marker="o", markersize=3.6, color=color, zorder=7.6)
+    wanted = [(", ".join(texts), tip, color, False) for tip, texts, color in labels]
+    points = np.array([arrow[1] for arrow in arrows]).reshape(-1, 2)
+    for text, _, middle, color, _ in place_labels(paper.axes, paper.scale, wanted, points, arrows):
+        paper.axes.text(
+            middle[0],
+            middle[1],
+            text,
+            color=color,
+            fontsize=8.5,
+            ha="center",
+            va="center",
+            zorder=8,
+            path_effects=halo(),
+        )
+
+
+def _add_label(labels: list[tuple[Array, list[str], str]], tip: Array, text: str, color: str, near: float) -> None:
+    """A label of its own, or as part of one whose tip is near; it then stands at the farther tip."""
+    for k, (other, texts, first) in enumerate(labels):
+        if np.linalg.norm(tip - other) < near:
+            labels[k] = (tip, [*texts, text], first)
+            return
+    labels.append((tip, [text], color))

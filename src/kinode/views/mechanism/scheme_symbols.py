@@ -11,9 +11,8 @@ from itertools import chain
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.base.symbols.joint_glyphs import EFFORT_MARKS, VELOCITY_MARKS, ArcArrow, PoleMark
-from kinode.views.mechanism.clear_space import along, beside
-from kinode.views.mechanism.paper_sketch import Sketch, block_size, indexed, symbol, words
+from kinode.model.base.symbols import EFFORT_MARKS, VELOCITY_MARKS, ArcArrow, PoleMark
+from kinode.views.mechanism.paper_sketch import Sketch, along, beside, block_size, indexed, symbol, words
 from kinode.views.style import COLORS, INK, MUTED
 
 RADIUS_COLOR = COLORS[0]

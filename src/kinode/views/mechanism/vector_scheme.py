@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.views.mechanism.clear_space import beside
 from kinode.views.mechanism.paper_sketch import (
     LINE_HEIGHT,
     Line,
     Sketch,
+    beside,
     block_size,
     indexed,
     line_width,

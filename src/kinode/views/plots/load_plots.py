@@ -1,26 +1,89 @@
-"""Plots of the loads of a joint: contributions stacked over time, pressure around a shaft, spectra.
+"""Plots of loads over time: contributions to a joint's load, pressure around a shaft, spectra, balances, shaking.
 
 Contributions are vectors: each is shown by its component along their sum, so that the stack adds up to the magnitude of
-the sum at every time; a contribution that relieves the joint is below zero.
+the sum at every time; a contribution that relieves the joint is below zero.  A balance has both sides of force and
+moment about a frame; shaking is the acceleration of a point by chain segment and by term, stacked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.results.reaction_causes import Causes
-from kinode.results.shafts.load_spectra import Spectrum
-from kinode.results.shafts.shaft_loads import Pressure
-from kinode.views.plots.plot_parts import HEIGHT, SUM, draw_bands, find_largest, finish_axes, paired_axes
+from kinode.errors import ArgumentError
+from kinode.results.causes import Causes
+from kinode.results.load_spectra import Spectrum
+from kinode.results.shaft_loads import Pressure
 from kinode.views.plots.time_plots import MOST_LINES, UNITS, WIDTH, short
-from kinode.views.style import COLORS, MOST_POINTS, find_prefix, label, new_figure, save_figure, style, tick
+from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, save_figure, style, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from kinode.results.causes import AccelerationCauses
+    from kinode.results.run_balance import RunBalance
+
+
+LEAST_SHOWN = 1e-9  # of the largest contribution
+REST, SUM = "all others", "magnitude of the sum"
+HEIGHT = 5.6  # inches of a pair of axes
+
+
+@contextmanager
+def paired_axes(title: str, file: Any, size: tuple[float, float] | None, height: float = HEIGHT) -> Iterator[Figure]:
+    """A figure of two axes over one time; with a file it is written at the end."""
+    with style():
+        figure = new_figure(size or (WIDTH, height), shown=file is None)
+        rows: Any = figure.subplots(2, 1, sharex=True)
+        yield figure
+        figure.suptitle(title, x=0.01, ha="left", weight="bold")
+        rows[-1].set_xlabel(label("time", "s"))
+        if file is not None:
+            save_figure(figure, file)
+
+
+def find_largest(parts: Mapping[str, Array], peaks: Mapping[str, float] | None = None) -> dict[str, Array]:
+    """The contributions that can be told apart, the largest first; the others as one, and without those that vanish."""
+    if peaks is None:
+        peaks = {name: float(np.abs(values).max(initial=0.0)) for name, values in parts.items()}
+    least = LEAST_SHOWN * max(peaks.values(), default=0.0)
+    names = sorted((name for name in peaks if peaks[name] > least), key=lambda name: -peaks[name])
+    kept = names if len(names) <= MOST_LINES else names[: MOST_LINES - 1]
+    largest = {name: parts[name] for name in kept}
+    if len(kept) < len(names):
+        largest[REST] = np.sum([parts[name] for name in names[len(kept) :]], axis=0)
+    return largest
+
+
+def find_color(name: str, order: list[str]) -> str:
+    """The color of a contribution by its place in an order; the rest is gray."""
+    return MUTED if name == REST else COLORS[order.index(name) % len(COLORS)]
+
+
+def draw_bands(axes: Axes, t: Array, along: Mapping[str, Array], size: Array, order: list[str]) -> None:
+    """Contributions on top of one another, those below zero downwards, and the magnitude of their sum."""
+    up, down = np.zeros_like(size), np.zeros_like(size)
+    for name, values in along.items():
+        color = find_color(name, order)
+        for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
+            shown = name if base is up else None
+            axes.fill_between(t, base, base + part, color=color, alpha=0.75, linewidth=0, label=shown)
+            base += part
+    axes.plot(t, size, color=INK, linewidth=1.4, label=SUM)
+
+
+def finish_axes(axes: Axes, words: str, unit: str, columns: int) -> None:
+    """The label of the values, and a legend above the axes."""
+    axes.set_ylabel(label(words, unit))
+    axes.yaxis.set_major_formatter(tick)
+    axes.margins(x=0.0)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+
 
 MOST_TURNS = 3.0  # of a shaft that a polar plot shows
 
@@ -174,7 +237,7 @@ def plot_spectrum(
     >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.2, samples=401)
     >>> figure = run.spectrum("shaft").plot(frequency="55 Hz", file="spectrum.png")
     """
-    from kinode.results.shafts.load_spectra import read_frequency
+    from kinode.results.load_spectra import read_frequency
 
     with style():
         figure = new_figure(size or (WIDTH, 3.2), shown=file is None)
@@ -205,3 +268,104 @@ def plot_spectrum(
         if file is not None:
             save_figure(figure, file)
     return figure
+
+
+AXES = ("x", "y", "z")
+
+
+def plot_balance(
+    balance: RunBalance, *, of: str = "force", axis: str | None = None, file: Any = None,
+    size: tuple[float, float] | None = None,
+) -> Figure:  # fmt: skip
+    """What acts (upper axes) and what the motion needs (lower axes), each with its sum.
+
+    Parameters
+    ----------
+    balance : RunBalance
+        The balance, from ``run.balance``.
+    of : {"force", "moment"}
+        Which of the two.
+    axis : {"x", "y", "z"}, optional
+        The component, along an axis of the frame; default is the one with the largest sum.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+    >>> figure = run.balance("lower", about="upper").plot(axis="x", file="balance.png")
+    """
+    if of not in ("force", "moment"):
+        raise ArgumentError(f"of: force or moment, not {of!r}")
+    if axis is not None and axis not in AXES:
+        raise ArgumentError(f"axis: x, y or z, not {axis!r}")
+    sums = [getattr(side, of) for side in (balance.acting, balance.motion)]
+    k = AXES.index(axis) if axis else int(np.argmax(np.abs(sums[0]).max(axis=0, initial=0.0)))
+    title = f"{balance.of}: {of} along {AXES[k]} of {balance.about}"
+    with paired_axes(title, file, size) as figure:
+        sides = (("acting", balance.acting), ("motion", balance.motion))
+        for axes, (word, side), total in zip(figure.axes, sides, sums, strict=True):
+            parts = {name: values[:, k] for name, values in getattr(side, f"{of}s").items()}
+            _draw_balance(axes, balance.t, parts, total[:, k], f"{of} {AXES[k]}, {word}", UNITS[of])
+    return figure
+
+
+def _draw_balance(axes: Axes, t: Array, parts: Mapping[str, Array], total: Array, words: str, unit: str) -> None:
+    """Each term as a line, the largest first, and the sum."""
+    every = -(-len(t) // MOST_POINTS)
+    largest = max((float(np.abs(values).max(initial=0.0)) for values in parts.values()), default=0.0)
+    unit, scale = find_prefix(unit, largest)
+    shown = find_largest(parts)
+    for name, values in shown.items():
+        color = find_color(name, list(shown))
+        axes.plot(t[::every], values[::every] / scale, color=color, linewidth=1.2, label=name)
+    axes.plot(t[::every], total[::every] / scale, color=INK, linewidth=1.6, label="sum")
+    finish_axes(axes, words, unit, min(5, len(shown) + 1))
+
+
+def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
+    """The acceleration breakdown of a point: by chain segment (upper axes) and by term (lower axes).
+
+    A negative contribution reduces the acceleration.
+
+    Parameters
+    ----------
+    causes : AccelerationCauses
+        The breakdown, from ``run.acceleration_by_cause``.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+    >>> figure = run.acceleration_by_cause("lower.tip").plot(file="acceleration.png")
+    """
+    with paired_axes(f"{causes.of}: acceleration by {causes.by}, and by term", file, size) as figure:
+        for axes, names in zip(figure.axes, (causes.tiers, causes.terms), strict=True):
+            draw_stack(axes, causes.t, {name: causes[name] for name in names}, causes.total)
+    return figure
+
+
+def draw_stack(axes: Axes, t: Array, parts: Mapping[str, Array], total: Array) -> None:
+    """Each vector by its component along the sum, the largest first, and the magnitude of the sum."""
+    every = -(-len(t) // MOST_POINTS)
+    t, total = t[::every], total[::every]
+    size = np.linalg.norm(total, axis=1)
+    direction = total / np.where(size > LEAST_SHOWN * size.max(initial=0.0), size, np.inf)[:, None]
+    along = {name: np.einsum("ti,ti->t", values[::every], direction) for name, values in parts.items()}
+    unit, scale = find_prefix("m/s^2", float(size.max(initial=0.0)))
+    shown = {name: values / scale for name, values in find_largest(along).items()}
+    draw_bands(axes, t, shown, size / scale, list(shown))
+    finish_axes(axes, "acceleration", unit, min(5, len(shown) + 1))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from kinode.tasks.studies.study import Study
+    from kinode.studies.study import Study
 
 KINDS = ("lines", "map", "scatter", "tornado")
 MOST_LINES = 8

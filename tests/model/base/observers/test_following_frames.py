@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import kinode as kn
 from kinode.formats.yaml_files import dumps, loads
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 
 def pair():

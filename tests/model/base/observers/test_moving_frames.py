@@ -20,9 +20,9 @@ from kinode.formats.yaml_text import read_text
 from kinode.formulations.free_flight import FreeFlight
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify_states import random_state
+from kinode.tasks.verify import random_state
 
 KINDS = {
     "fixed": lambda body: {"on": body.at(0.3, -0.2, 0.1, rpy=(0.4, 0.5, 0.6))},

@@ -5,7 +5,7 @@ sensitivities s and l, depends on the left sides e = M x + h - tau - G' lam and 
 
     M m - G' nu = -s,   G m = l,   n = -nu
 
-which is the same system with other right-hand sides: the factors of the motion serve (``closed_sweeps.py``).
+which is the same system with other right-hand sides: the factors of the motion serve (``constraint_passes.py``).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from kinode.algebra.scalars import Array
 from kinode.kernels.derivatives.reverse_equations import EquationPlaces, EquationSolver
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
-from kinode.kernels.rolled.closed_sweeps import ClosedSweeper, Response, Results, is_free, without_bias
+from kinode.kernels.rolled.constraint_passes import ClosedSweeper, Response, Results, is_free, without_bias
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import copy_block
 from kinode.kernels.rolled.tree_loops import TreeLoops
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
-from kinode.multibody.links import link_steps
+from kinode.multibody import link_steps
 from kinode.structure.topology import Topology
 
 SHARE_PASS, RESPONSE_PASS = 4, 5  # behind those of the motion

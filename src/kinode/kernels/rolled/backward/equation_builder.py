@@ -18,26 +18,24 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
 from kinode.jit.program import Block, Program, Store
-from kinode.kernels.derivatives.like_stores import roll_groups, roll_stores
+from kinode.kernels.derivatives.program_rates import roll_groups, roll_stores
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_backward
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.rolled.closed_builder import ClosedBuilder
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
-from kinode.kernels.rolled.rolled_programs import Sweeper
 from kinode.kernels.rolled.tree_loops import TreeLoops
+from kinode.kernels.rolled.tree_passes import Sweeper
 from kinode.kernels.rolled.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.model.system import joint_frame
-from kinode.multibody.composition import Composition
+from kinode.multibody import link_steps, loop_constraints
 from kinode.multibody.given import Given
 from kinode.multibody.kinematics import SIDES
-from kinode.multibody.links import link_steps
-from kinode.multibody.links.link_steps import Spatial
-from kinode.multibody.restraints import loop_constraints
-from kinode.multibody.restraints.loop_constraints import CutJointConstraint, LoopConstraint
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD, Tree
+from kinode.multibody.link_steps import Spatial
+from kinode.multibody.loop_constraints import CutJointConstraint, LoopConstraint
+from kinode.multibody.snapshot import Composition, Snapshot
 from kinode.structure.topology import Topology
+from kinode.structure.tree import WORLD, Tree
 
 Results = tuple[Values, dict[str, Array]]
 LinkLoads = dict[int, dict[int, Scalar]]

@@ -2,7 +2,7 @@
 
 The changes by sharing are given.  Results are quantities with these changes, then the loads of all joints as the
 independent rows give them, then frames and freedoms of all joints: what the changes follow from
-(``dynamics/state_batches/world_stiffness.py``).  Joints that are alike are loops.
+(``dynamics/reactions/world_stiffness.py``).  Joints that are alike are loops.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 from kinode.algebra.trace import Tape, Traced
 from kinode.jit.program import Block, Store
-from kinode.kernels.derivatives.directed_outputs import count_joint_directions, count_results
-from kinode.kernels.derivatives.like_stores import roll_groups
+from kinode.kernels.derivatives.derivative_outputs import count_joint_directions, count_results
+from kinode.kernels.derivatives.program_rates import roll_groups
 from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_outputs import direction_sizes, flat, joint_directions
 from kinode.kernels.rolled.backward.equation_builder import EquationBuilder
-from kinode.model.quantity_names import find_quantity
+from kinode.model.quantities import find_quantity
 from kinode.structure.topology import Topology
 
 

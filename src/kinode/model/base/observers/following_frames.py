@@ -13,7 +13,6 @@ frame serves as axes and origin of results, loads and drawings, and its angular 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,15 +23,15 @@ from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, choice, record, special
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
-from kinode.model.base.observers.moving_frames import Observer, Rates
-from kinode.model.base.registration import register
+from kinode.model.base.kinds import register
+from kinode.model.base.observers.moving_frames import JERK, Observer, Rates
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import AccelerationScene, PositionScene, VelocityScene
     from kinode.model.system import System
 
+
 QUIET = np.errstate(divide="ignore", invalid="ignore")  # of vectors without length; the numbers say so themselves
-JERK = "its angular acceleration needs the jerk, the rate of accelerations, which is not computed"
 
 
 @record
@@ -247,35 +246,3 @@ class AlongLine(_Directed):
         n2 = cross(eps, n) + cross(w, cross(w, n))
         a = scene.acceleration(self.start)[1]
         return self._moving(scene).turning_rate(scene.acceleration(self.end)[1] - a, n2), a
-
-
-def needs_jerk(system: System, frame: Frame) -> str:
-    """The frame along a velocity that a frame is, or stands on; nothing if its angular acceleration is known."""
-    return next((name for name in standing(system, frame) if system.frames[name].follows_velocity), "")
-
-
-def known_rates(
-    system: System, owner: str, quantity: str, table: Mapping[str, tuple[str, tuple[str, ...], str]]
-) -> dict[str, tuple[str, tuple[str, ...], str]]:
-    """Quantities of a frame, with what they need if it follows a velocity; ValueError if one needs the jerk."""
-    along = needs_jerk(system, Frame(owner))
-    if not along:
-        return dict(table)
-    own = along == owner
-    if quantity == "angular_acceleration" or (quantity == "acceleration" and not own):
-        follows = "follows" if own else f"stands on {along}, which follows"
-        raise ValueError(f"{owner} {follows} a velocity: {JERK}")
-    late = ("angular_velocity", "euler_rates", *(() if own else ("velocity",)))
-    return {name: (*row[:2], "acceleration" if name in late else row[2]) for name, row in table.items()}
-
-
-def standing(system: System, frame: Frame) -> list[str]:
-    """The frames that a frame is, stands on or lies between, which are no part of a body."""
-    names: list[str] = []
-    queue = [frame]
-    while queue:
-        observer = system.frames.get(queue.pop().body)
-        if observer is not None and observer.name not in names:
-            names.append(observer.name)
-            queue += [x for x in (getattr(observer, key, None) for key in ("on", "point", "start", "end")) if x]
-    return names

@@ -1,1 +1,0 @@
-"""Many rows most of whose entries are zero: what belongs together, and factors."""

@@ -1,0 +1,430 @@
+"""Functions of derivatives for inner loops, a matrix or the gradient of one number: all but the state is fixed before.
+
+A call with exact arguments goes straight to machine code.  All others are checked and converted here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.derivatives.derivative_request import (
+    DerivativeRequest,
+    Derivatives,
+    check_positions,
+    find_limit,
+    read_request,
+)
+from kinode.dynamics.derivatives.shared_gradients import find_shared_gradients, settle_sharing, shares_in_numbers
+from kinode.dynamics.mode_fitting import needs_modes
+from kinode.errors import ArgumentError
+from kinode.jit import python_function
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.rolled.rolled_programs import is_loop_code
+from kinode.kernels.tree_size import is_large
+from kinode.model.base.fields import short
+from kinode.structure.massless_freedoms import MOST_ENTRIES, count_entries
+from kinode.structure.state_layout import EvaluationPoint
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+
+
+MOST_COLUMNS = 120  # in code for all of them at once
+
+
+class DerivativeFunction(Protocol):
+    """Derivatives as a function of time, coordinates and speeds: ``f(t, q, u, effort, out=)``.
+
+    It returns the matrix of derivatives, in ``out`` if that is given; 2-D ``q, u`` are a batch.  Of quantities for
+    given accelerations the fourth argument is ``u_dot``, and is needed.
+    """
+
+    @property
+    def request(self) -> DerivativeRequest:
+        """What is differentiated by what."""
+
+    @property
+    def rows(self) -> dict[str, slice]:
+        """The rows of the matrix that belong to each quantity."""
+
+    @property
+    def columns(self) -> dict[str, slice]:
+        """The columns of the matrix that belong to each name in ``by``."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix."""
+
+    def blocks(self, matrix: Array) -> Derivatives:
+        """A matrix that this function returned, with its blocks by name."""
+
+    def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
+        """The matrix for arguments of any kind."""
+
+    def __call__(
+        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, z: Any = None,
+        p: Any = None, inputs: Any = None, out: Any = None,
+    ) -> Array:  # fmt: skip
+        """The matrix of derivatives."""
+
+
+class PreparedDerivatives:
+    """Derivatives as a function of time, coordinates and speeds: ``f(t, q, u, effort, out=)``.
+
+    It returns the matrix of derivatives, in ``out`` if that is given; 2-D ``q, u`` are a batch.  ``rows`` and
+    ``columns`` are the slices of the matrix by name, and ``blocks(matrix)`` has its blocks by name.  Of quantities for
+    given accelerations the fourth argument is ``u_dot``, and is needed.
+    """
+
+    def __init__(self, dynamics: Dynamics, request: DerivativeRequest) -> None:
+        self.dynamics, self.request, self.kernels = dynamics, request, dynamics.kernels
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code cannot be pickled: another process prepares its own.
+        names = tuple(self.request.of), tuple(self.request.by)
+        return _prepare_again, (self.dynamics, *names, self.request.of_motion)
+
+    @property
+    def rows(self) -> dict[str, slice]:
+        """The rows of the matrix that belong to each quantity."""
+        return self.request.rows
+
+    @property
+    def columns(self) -> dict[str, slice]:
+        """The columns of the matrix that belong to each name in ``by``."""
+        return self.request.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix."""
+        return self.request.shape
+
+    def blocks(self, matrix: Array) -> Derivatives:
+        """A matrix that this function returned, with its blocks by name."""
+        return Derivatives(matrix, self.request)
+
+    def __call__(
+        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, z: Any = None,
+        p: Any = None, inputs: Any = None, out: Any = None,
+    ) -> Array:  # fmt: skip
+        """The matrix of derivatives; the fourth argument may be named."""
+        return self.evaluate(t, q, u, read_fourth(self.request, x, effort, u_dot), z, p, inputs, out)
+
+    def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
+        """The same for arguments of any kind."""
+        if self.parts:
+            matrix = self._join([part.evaluate(t, q, u, x, z, p, inputs, None) for part in self.parts])
+            return matrix if out is None else write_into(out, matrix)
+        request, read = self.request, self.dynamics.arguments
+        n = read.topology.n_u
+        extra = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
+        point = self.dynamics.read_point(request.kernel, t, q, u, z, p, inputs, extra)
+        result = self._call(settle_sharing(self.dynamics, request, point), self.kernels, point, extra)
+        check_positions(self.dynamics, ", ".join(request.of), point, result)
+        return result if out is None else write_into(out, result)
+
+    @cached_property
+    def parts(self) -> list[PreparedDerivatives]:
+        """Derivatives of some of the quantities each, where code of all of them would be long; none by default."""
+        requests = split_request(self.dynamics, self.request)
+        return [PreparedDerivatives(self.dynamics, request) for request in requests]
+
+    def _join(self, matrices: list[Array]) -> Array:
+        """The matrix of all quantities from those of the parts."""
+        whole = np.empty((*matrices[0].shape[:-2], *self.shape))
+        for part, matrix in zip(self.parts, matrices, strict=True):
+            for name, rows in part.rows.items():
+                whole[..., self.rows[name], :] = matrix[..., rows, :]
+        return whole
+
+    def _call(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+        rows = count_rows(request, point, extra)
+        if 0 in self.shape or rows == 0:
+            return np.zeros(self.shape if rows is None else (rows, *self.shape))
+        if shares_in_numbers(self.dynamics, request):
+            return find_shared_gradients(self.dynamics, request, point, extra, np.eye(self.shape[0]))
+        if takes_turns(self.dynamics, request):
+            return self._in_turns(request, kernels, point, extra)
+        result = kernels.call(request.kernel, point, extra)
+        return result.reshape(*result.shape[:-1], *self.shape)
+
+    def _in_turns(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
+        """The matrix as a batch: column by column forward, or row by row backward where accelerations are given."""
+        backward = request.of_motion
+        count, rows = self.shape[0 if backward else 1], count_rows(request, point, extra)
+        states = rows or 1
+
+        def repeated(values: Any) -> Array:
+            each = np.asarray(values, dtype=float)
+            return np.repeat(np.broadcast_to(each, (states, each.shape[-1])), count, axis=0)
+
+        arrays = {name: repeated(getattr(point, name)) for name in ("q", "u", "z", "p", "inputs")}
+        times = repeated(np.reshape(point.t, (-1, 1)))[:, 0]
+        x = np.hstack([repeated(extra), np.tile(np.eye(count), (states, 1))])
+        kernel = Kernel("gradient_of_motion" if backward else "derivatives_along", request.options)
+        result = kernels.call(kernel, EvaluationPoint(times, **arrays), x)
+        matrices: Array = result.reshape(states, count, -1)
+        matrices = matrices if backward else matrices.swapaxes(1, 2)
+        return np.ascontiguousarray(matrices if rows is not None else matrices[0])
+
+    def __repr__(self) -> str:
+        of, by = ", ".join(self.request.of), ", ".join(self.request.by)
+        return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
+
+
+def _prepare_again(dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool) -> DerivativeFunction:
+    return prepare(dynamics, read_request(dynamics, of, by, of_motion))
+
+
+def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
+    """The argument after t, q and u, which may be given by its place or by its name."""
+    own, other = (u_dot, effort) if request.of_motion else (effort, u_dot)
+    if other is not None or (own is not None and x is not None):
+        raise ArgumentError(f"derivatives: after t, q and u, {request.argument} is expected, once")
+    return own if x is None else x
+
+
+def count_rows(request: DerivativeRequest, point: EvaluationPoint, extra: Array) -> int | None:
+    """The number of states of a call; None for a single state.  Batches of different lengths are refused."""
+    given = {name: getattr(point, name) for name in ("q", "u", "z", "p", "inputs")} | {request.argument: extra}
+    rows = {name: len(values) for name, values in given.items() if np.ndim(values) == 2}
+    rows |= {"t": len(point.t)} if np.ndim(point.t) else {}
+    if len(set(rows.values())) > 1:
+        lengths = ", ".join(f"{name} has {count}" for name, count in rows.items())
+        raise ArgumentError(f"derivatives: the batches differ in their numbers of rows: {lengths}")
+    return next(iter(rows.values()), None)
+
+
+def join_rows(parts: list[Array]) -> Array:
+    """Vectors side by side; where some have rows, all get as many."""
+    rows = {len(part) for part in parts if part.ndim == 2}
+    if len(rows) > 1:
+        raise ArgumentError(f"batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
+    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
+
+
+def write_into(out: Any, result: Array) -> Array:
+    """The result, written into an array that is given for it."""
+    if not isinstance(out, np.ndarray) or out.shape != result.shape or out.dtype != result.dtype:
+        raise ArgumentError(f"out: an array of floats of shape {result.shape} is expected, not {short(out)}")
+    if not out.flags.writeable:
+        raise ArgumentError("out: an array that can be written to is expected")
+    out[...] = result
+    return out
+
+
+def split_request(dynamics: Dynamics, request: DerivativeRequest) -> list[DerivativeRequest]:
+    """Requests for one function of the whole system each in a large system, whose loop code gives one alone."""
+    along = Kernel("derivatives_along", request.options)
+    if request.of_motion or dynamics.formulation != "recursive" or not is_large(dynamics.topology):
+        return []
+    if is_loop_code(dynamics.topology, along):
+        return []
+    quantities = tuple(name for name in request.of if name not in OF_SYSTEMS)
+    groups = [(name,) for name in request.of if name in OF_SYSTEMS] + ([quantities] if quantities else [])
+    return [read_request(dynamics, names, tuple(request.by)) for names in groups] if len(groups) > 1 else []
+
+
+def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
+    """Whether columns, or rows, are computed one by one: straight-line code of all would take long to compile."""
+    topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
+    if dynamics.formulation == "recursive" and is_large(topology):
+        if is_loop_code(topology, request.kernel):
+            return False
+        if request.of_motion or is_loop_code(topology, along):
+            return True
+    return count_entries(topology) > MOST_ENTRIES or request.shape[1] > MOST_COLUMNS
+
+
+def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:
+    """The function for a request; where that is possible, one of machine code."""
+    plain = PreparedDerivatives(dynamics, request)
+    topology, kernel = dynamics.arguments.topology, request.kernel
+    if 0 in request.shape or topology.n_u == 0 or request.is_shared:
+        return plain
+    if needs_modes(topology, kernel) or takes_turns(dynamics, request) or plain.parts:
+        return plain
+    defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
+    function = python_function.make_callable(
+        dynamics.kernels.machine(kernel),
+        ("t", "q", "u", "x"),
+        defaults,
+        request.shape,
+        plain,
+        name="derivatives",
+        doc=PreparedDerivatives.__doc__ or "",
+        signature=f"(t, q, u, {request.argument}, *, z=None, p=None, inputs=None, out=None)",
+        least=4 if request.of_motion else 3,
+        takes_out=True,
+        limit=find_limit(dynamics),
+    )
+    # Python calls a ``partial`` object without a step in between, and it can have attributes; a method of a class of
+    # our own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.
+    fast: Any = partial(function)
+    fast.request, fast.rows, fast.columns, fast.shape = request, plain.rows, plain.columns, plain.shape
+    fast.blocks, fast.evaluate, fast.__doc__ = plain.blocks, plain.evaluate, plain.__doc__
+    made: DerivativeFunction = fast
+    return made
+
+
+class GradientFunction(Protocol):
+    """The gradient as a function of time, coordinates and speeds: ``g(t, q, u, effort, weights=, out=)``.
+
+    It returns the derivatives of one number by all columns, in ``out`` if that is given; 2-D ``q, u`` are a batch.
+    Where accelerations are given the fourth argument is ``u_dot``, and is needed.
+    """
+
+    @property
+    def request(self) -> DerivativeRequest:
+        """What is differentiated by what."""
+
+    @property
+    def columns(self) -> dict[str, slice]:
+        """The entries of the gradient that belong to each name in ``by``."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The shape of the gradient."""
+
+    def blocks(self, gradient: Array) -> Derivatives:
+        """A gradient that this function returned, with its blocks by name."""
+
+    def evaluate(
+        self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, weights: Any, out: Any = None
+    ) -> Array:
+        """The gradient for arguments of any kind."""
+
+    def __call__(
+        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, weights: Any = None,
+        z: Any = None, p: Any = None, inputs: Any = None, out: Any = None,
+    ) -> Array:  # fmt: skip
+        """The gradient."""
+
+
+class PreparedGradient:
+    """The gradient as a function of time, coordinates and speeds: ``g(t, q, u, effort, weights=, out=)``.
+
+    It returns the derivatives of one number by all columns, in ``out`` if that is given; 2-D ``q, u`` are a batch.
+    ``columns`` are its slices by name, and ``blocks(gradient)`` has its blocks by name.  ``weights`` replace those that
+    were given when it was made.  Where accelerations are given the fourth argument is ``u_dot``, and is needed.
+    """
+
+    def __init__(self, dynamics: Dynamics, request: DerivativeRequest, weights: Any) -> None:
+        self.dynamics, self.request = dynamics, request
+        self.kernel = Kernel("gradient_of_motion" if request.of_motion else "gradient", request.options)
+        self.weights = None if weights is None and request.shape[0] != 1 else self._read_weights(weights)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code cannot be pickled: another process prepares its own.
+        names = tuple(self.request.of), tuple(self.request.by)
+        return _prepare_gradient_again, (self.dynamics, *names, self.request.of_motion, self.weights)
+
+    @cached_property
+    def parts(self) -> list[PreparedGradient]:
+        """Gradients of some of the quantities each, where code of all of them would be long; none by default."""
+        requests = split_request(self.dynamics, self.request)
+        return [PreparedGradient(self.dynamics, request, None) for request in requests]
+
+    def _weights_of(self, part: PreparedGradient, weights: Array) -> Array:
+        """The weights of the quantities of a part."""
+        return np.concatenate([weights[..., self.request.rows[name]] for name in part.request.of], axis=-1)
+
+    @property
+    def columns(self) -> dict[str, slice]:
+        """The entries of the gradient that belong to each name in ``by``."""
+        return self.request.columns
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The shape of the gradient."""
+        return (self.request.shape[1],)
+
+    def blocks(self, gradient: Array) -> Derivatives:
+        """A gradient that this function returned, with its blocks by name."""
+        number = replace(self.request, of={", ".join(self.request.of): ()})
+        return Derivatives(gradient.reshape(*gradient.shape[:-1], 1, gradient.shape[-1]), number)
+
+    def _read_weights(self, weights: Any) -> Array:
+        return self.dynamics.arguments.read_array("weights", weights, self.request.shape[0], np.ones(1))
+
+    def __call__(
+        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, weights: Any = None,
+        z: Any = None, p: Any = None, inputs: Any = None, out: Any = None,
+    ) -> Array:  # fmt: skip
+        """The gradient; the fourth argument may be named."""
+        return self.evaluate(t, q, u, read_fourth(self.request, x, effort, u_dot), z, p, inputs, weights, out)
+
+    def evaluate(
+        self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, weights: Any, out: Any = None
+    ) -> Array:
+        """The same for arguments of any kind."""
+        request, read, n = self.request, self.dynamics.arguments, self.dynamics.n_u
+        own = self.weights if weights is None else self._read_weights(weights)
+        if own is None:
+            names, size = ", ".join(request.of), request.shape[0]
+            raise ArgumentError(
+                f"weights: {names} has {size} entries, and a gradient is that of one number: give weights"
+            )
+        loads = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
+        joined = join_rows([loads, own])
+        if request.shape[1] and self.parts:
+            each = ((part, self._weights_of(part, own)) for part in self.parts)
+            result = np.sum([part.evaluate(t, q, u, x, z, p, inputs, several) for part, several in each], axis=0)
+        elif request.shape[1]:
+            point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
+            settled = settle_sharing(self.dynamics, request, point)
+            if shares_in_numbers(self.dynamics, settled):
+                weights = np.expand_dims(own, -2)
+                result = find_shared_gradients(self.dynamics, settled, point, loads, weights)[..., 0, :]
+            else:
+                result = self.dynamics.kernels.call(self.kernel._replace(options=settled.options), point, joined)
+            check_positions(self.dynamics, ", ".join(request.of), point, result)
+        else:
+            result = np.zeros((*joined.shape[:-1], 0))
+        return result if out is None else write_into(out, result)
+
+    def __repr__(self) -> str:
+        of, by = ", ".join(self.request.of), ", ".join(self.request.by)
+        return f"<gradient of {of} by {by}: g(t, q, u, {self.request.argument})>"
+
+
+def _prepare_gradient_again(
+    dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool, weights: Array | None
+) -> GradientFunction:
+    return prepare_gradient(dynamics, read_request(dynamics, of, by, of_motion), weights)
+
+
+def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any) -> GradientFunction:
+    """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
+    plain = PreparedGradient(dynamics, request, weights)
+    fixed = plain.weights is not None and plain.weights.ndim == 1
+    if request.is_shared or 0 in request.shape:
+        return plain
+    modes = needs_modes(dynamics.arguments.topology, plain.kernel)
+    if not fixed or request.of_motion or modes or plain.parts:
+        return plain
+    defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
+    function = python_function.make_callable(
+        dynamics.kernels.machine(plain.kernel),
+        ("t", "q", "u"),
+        {**defaults, "x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])},
+        plain.shape,
+        plain,
+        name="gradient",
+        doc=PreparedGradient.__doc__ or "",
+        signature=f"(t, q, u, {request.argument}, *, weights=None, z=None, p=None, inputs=None, out=None)",
+        takes_out=True,
+        limit=find_limit(dynamics),
+    )
+    fast: Any = partial(function)  # it can have attributes, and Python calls it without a step in between
+    fast.request, fast.columns, fast.shape = request, plain.columns, plain.shape
+    fast.blocks, fast.evaluate, fast.__doc__ = plain.blocks, plain.evaluate, plain.__doc__
+    made: GradientFunction = fast
+    return made

@@ -1,1 +1,0 @@
-"""Consistent initial conditions: initial values, assembly of loops, states that follow others."""

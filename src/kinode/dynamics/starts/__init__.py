@@ -1,0 +1,1 @@
+"""Consistent initial states: loops closed, following states and networks at the values that the rest demands."""

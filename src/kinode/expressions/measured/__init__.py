@@ -1,1 +1,0 @@
-"""Columns of numbers from files: text, Excel, MAT, Parquet."""

@@ -1,1 +1,0 @@
-"""What gestures do, one file for each sort."""

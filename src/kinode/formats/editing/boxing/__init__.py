@@ -1,1 +1,0 @@
-"""Subsystems under change: gestures inside them, boxes made of a selection, and boxes that are dissolved."""

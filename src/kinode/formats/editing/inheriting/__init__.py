@@ -1,1 +1,0 @@
-"""Models that extend others: the text of the base taken over."""

@@ -1,1 +1,0 @@
-"""Constraint forces eliminated from the equations of all bodies, in absolute coordinates (T-10.9)."""

@@ -1,1 +1,0 @@
-"""Hamilton's canonical equations."""

@@ -1,1 +1,0 @@
-"""The component circuit: equations of motion from component equations and nodal laws."""

@@ -1,0 +1,1 @@
+"""C text: programs and loops as C99, with the same numbers as machine code."""

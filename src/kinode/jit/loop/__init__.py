@@ -1,0 +1,1 @@
+"""The loop language: typed Python that is compiled, for integrators and other loops around kernels."""

@@ -1,1 +1,0 @@
-"""Machine code as built-in functions of Python."""

@@ -1,1 +1,0 @@
-"""Cut joints in loop code: those of a kind share their steps."""

@@ -1,1 +1,0 @@
-"""Meshes of bodies: their triangles, mass properties, and files of visuals."""

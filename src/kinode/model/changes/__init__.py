@@ -1,1 +1,0 @@
-"""Changes of a whole system: another name for a component, and what goes with one that is removed."""

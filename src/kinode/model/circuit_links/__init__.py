@@ -1,1 +1,0 @@
-"""The component circuit that a system is: components, links, nodes, and the names of link variables."""

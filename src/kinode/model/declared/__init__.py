@@ -1,1 +1,0 @@
-"""What a system declares as data, beside its components."""

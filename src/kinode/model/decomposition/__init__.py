@@ -1,1 +1,0 @@
-"""Joints with several freedoms taken apart into hinges and slides: ``System.decomposed``."""

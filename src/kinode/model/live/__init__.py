@@ -1,1 +1,0 @@
-"""Live numbers: literals of a model as arguments of the compiled code."""

@@ -1,1 +1,0 @@
-"""What restrains the motion: loop constraints and their forces, locked joints, friction, static support."""

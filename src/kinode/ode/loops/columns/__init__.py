@@ -1,1 +1,0 @@
-"""Columns of derivatives that are integrated with the state, and how they jump at events."""

@@ -1,1 +1,0 @@
-"""Steps of implicit methods: Jacobian, linear equations, Newton iteration, error estimate."""

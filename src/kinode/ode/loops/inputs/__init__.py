@@ -1,1 +1,0 @@
-"""Inputs that change during a run, in the compiled loops."""

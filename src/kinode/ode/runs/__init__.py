@@ -1,1 +1,0 @@
-"""Runs laid out in memory, and begun again there with other values."""

@@ -1,0 +1,1 @@
+"""Reports of runs, studies and fits: one HTML file each, which needs nothing else."""

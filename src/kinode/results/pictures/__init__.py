@@ -1,1 +1,0 @@
-"""Pictures of a run for views that move: poses, loads and quantities at even times."""

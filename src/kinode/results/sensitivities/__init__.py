@@ -1,1 +1,0 @@
-"""What follows from the sensitivities of a run: derivatives of quantities by name, and tolerances."""

@@ -1,1 +1,0 @@
-"""Loads of shafts: bearings, polar diagrams, spectra."""

@@ -1,1 +1,0 @@
-"""Loads as those need them who choose motors and gears."""

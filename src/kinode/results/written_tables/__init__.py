@@ -1,1 +1,0 @@
-"""Runs as tables for other programs: CSV, Excel, MAT."""

@@ -1,0 +1,1 @@
+"""What is printed, without mechanics: terms of formulas, tables, sheets; as text, LaTeX and MathML."""

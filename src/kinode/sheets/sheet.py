@@ -1,0 +1,375 @@
+"""A sheet of formulas in vectors: sections of numbered definitions and equations, as text, LaTeX and MathML.
+
+``PrintedText`` is what all that prints as text has in common: equations, matrices, sheets.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.sheets.markup import Markup, join, tag
+from kinode.sheets.terms import Cases, Definition, Negative, Product, Sum, VectorTerm, parts_of
+from kinode.sheets.text import LATEX_LINE, aligned, latex_document, latex_text, wrapped
+from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, signed_terms, written
+
+
+class PrintedText:
+    """What prints as text, within a width; ``_write_text`` writes it."""
+
+    def text(self, width: int = 80) -> str:
+        """All of it as text.
+
+        Parameters
+        ----------
+        width : int
+            Characters of a line; default 80.
+
+        Returns
+        -------
+        str
+        """
+        return self._write_text(width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _write_text(self, width: int) -> str:
+        raise NotImplementedError
+
+
+SHORTEST_LINE = 40  # characters of a line of text, at least
+NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
+LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
+WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
+LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
+ROUNDING = 1e-14  # of the largest value of a unit: smaller ones are not shown
+
+
+@dataclass(frozen=True)
+class SheetSection:
+    """Formulas under a title, after a few words.
+
+    Attributes
+    ----------
+    title, words : str
+        What the formulas are, and what holds for all of them.
+    lines : tuple of Definition
+        The formulas.
+    table : tuple, optional
+        Head and rows: which body has which number, values of symbols.  A cell is a text or a symbol.
+    """
+
+    title: str
+    words: str = ""
+    lines: tuple[Definition, ...] = ()
+    table: tuple[Sequence[str], Sequence[Sequence[str | VectorTerm]]] | None = None
+
+
+@dataclass(frozen=True)
+class FormulaSheet:
+    """Formulas that print as text, LaTeX and MathML."""
+
+    heading: str
+    sections: tuple[SheetSection, ...]
+
+    def __getitem__(self, title: str) -> SheetSection:
+        for section in self.sections:
+            if section.title == title:
+                return section
+        raise KeyError(f"{title!r} is none of the sections {', '.join(s.title for s in self.sections)}")
+
+    def only(self, *titles: str) -> FormulaSheet:
+        """A sheet with some of the sections."""
+        return FormulaSheet(self.heading, tuple(self[title] for title in titles))
+
+    @property
+    def definitions(self) -> list[Definition]:
+        """All formulas, in the order of the sections."""
+        return [line for section in self.sections for line in section.lines]
+
+    def text(self, width: int = 80) -> str:
+        """The formulas as text with lines of at most this many characters.
+
+        Returns
+        -------
+        str
+        """
+        width = max(width, SHORTEST_LINE)
+        lines = textwrap.wrap(self.heading, width)
+        for section in self.sections:
+            lines += ["", *textwrap.wrap(section.title, width)]
+            lines += textwrap.wrap(section.words, width, initial_indent="  ", subsequent_indent="  ")
+            for line in section.lines:
+                lines += _text_lines(line, width)
+            if section.table is not None:
+                lines += text_table(*section.table, width)
+        return "\n".join(lines)
+
+    def latex(self, *, document: bool = False) -> str:
+        """The formulas in LaTeX: an align environment for each section, or a complete document.
+
+        Returns
+        -------
+        str
+        """
+        parts = []
+        for section in self.sections:
+            if document:
+                parts += [rf"\subsection*{{{latex_text(section.title)}}}", latex_text(section.words)]
+            if section.lines:
+                parts.append(aligned([_latex_row(line) for line in section.lines]))
+            if document and section.table is not None:
+                parts += [r"\par\noindent", _latex_table(*section.table)]
+        body = "\n".join(part for part in parts if part)
+        return latex_document(self.heading, body) if document else body
+
+    def mathml(self) -> str:
+        """The formulas as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        parts: list[Markup] = []
+        for section in self.sections:
+            parts.append(tag("h3", section.title))
+            parts += [tag("p", section.words)] if section.words else []
+            rows = [row for line in section.lines for row in _markup_rows(line)]
+            if rows:
+                body = tag("mtable", *rows, displaystyle="true", columnalign="left")
+                parts.append(tag("div", tag("math", body), class_="wide"))
+            if section.table is not None:
+                parts.append(_markup_table(*section.table))
+        return join(parts)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_latex_(self) -> str:
+        return self.latex()
+
+
+class SheetValues(Mapping[str, Any]):
+    """The values of all symbols at one instant, by name: ``values["T_1(3)"]``; prints as a table.
+
+    Attributes
+    ----------
+    units : dict of str to str
+        SI unit of each value.
+    """
+
+    def __init__(self, values: Mapping[str, Any], units: Mapping[str, str]) -> None:
+        self._values, self.units = dict(values), dict(units)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            raise KeyError(f"{name!r} is no symbol of this sheet; list(values) names all {len(self)}")
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def text(self, width: int = 80) -> str:
+        """A table: symbol, unit, value; what is rounding beside the largest value of its unit is 0.
+
+        Returns
+        -------
+        str
+        """
+        largest: dict[str, float] = {}
+        for name, value in self.items():
+            largest[self.units[name]] = max(largest.get(self.units[name], 0.0), float(np.max(np.abs(value))))
+        rows = [(x, self.units[x], _number_text(value, ROUNDING * largest[self.units[x]])) for x, value in self.items()]
+        return "\n".join(text_table(("symbol", "unit", "value"), rows, width))
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _number_text(value: Any, smallest: float) -> str:
+    if np.ndim(value) == 2:
+        return ", ".join(_number_text(row, smallest) for row in value)
+    if np.ndim(value) == 1:
+        return f"({', '.join(_number_text(x, smallest) for x in value)})"
+    return f"{0.0 if abs(value) <= smallest else value:.6g}"
+
+
+class PrintedSheet(PrintedText):
+    """What prints as a sheet of formulas, which ``_sheet`` composes."""
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        raise NotImplementedError
+
+    def _write_text(self, width: int) -> str:
+        return self._sheet.text(width)
+
+    def latex(self, *, document: bool = False) -> str:
+        """The equations in LaTeX.
+
+        Parameters
+        ----------
+        document : bool
+            Whether to write a complete document, with all tables; default are align environments.
+
+        Returns
+        -------
+        str
+        """
+        return self._sheet.latex(document=document)
+
+    def mathml(self) -> str:
+        """All tables and equations as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        return self._sheet.mathml()
+
+    def _repr_html_(self) -> str:
+        return self.mathml()
+
+
+# -- text ------------------------------------------------------------------------------------------
+def _text_lines(line: Definition, width: int) -> list[str]:
+    if isinstance(line.right, Cases):
+        lines = _case_lines(line.left, line.right, width)
+    else:
+        lines = _sum_lines(line, width)
+    remark = "  ".join(x for x in (line.words, line.number) if x)
+    if remark and len(lines[-1]) + 3 + len(remark) <= width:
+        lines[-1] = f"{lines[-1]}{remark:>{width - len(lines[-1])}}"
+    elif remark:
+        lines.append(f"{remark:>{width}}" if len(remark) < width else f"      {remark}")
+    return lines
+
+
+def _case_lines(left: VectorTerm, cases: Cases, width: int) -> list[str]:
+    """One line for each case, below each other; where they are too long, below the symbol."""
+    front, lines = f"  {written(left, PLAIN)} =", list[str]()
+    texts = [
+        f"{written(term, PLAIN)}  {'otherwise' if where is None else f'if {condition_text(where, PLAIN)}'}"
+        for term, where in cases.cases
+    ]
+    if max(len(text) for text in texts) + len(front) < width:
+        return [f"{front if not k else ' ' * len(front)} {text}" for k, text in enumerate(texts)]
+    for text in texts:
+        lines += wrapped(f"    {text}", width)
+    return [front, *lines]
+
+
+def _sum_lines(line: Definition, width: int) -> list[str]:
+    formula = f"  {written(line.left, PLAIN)} = {written(line.right, PLAIN)}"
+    if line.where is not None:
+        formula += f" for {condition_text(line.where, PLAIN)}"
+    return wrapped(formula, width)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]], width: int) -> list[str]:
+    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
+    texts = [[cell if isinstance(cell, str) else written(cell, PLAIN) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
+    widest = widths.index(max(widths))
+    room = width - 2 * len(widths) - sum(widths) + widths[widest]
+    if room < min(widths[widest], NARROWEST_CELL):
+        return [line for row in texts[1:] for line in _text_row(row, width)]
+    widths[widest] = min(widths[widest], room)
+    lines = []
+    for row in texts:
+        cells = [
+            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
+            for k, cell in enumerate(row)
+        ]
+        for k in range(len(cells[widest])):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
+    return lines
+
+
+def _text_row(row: Sequence[str], width: int) -> list[str]:
+    """A row of a table on lines of its own."""
+    rest = "; ".join(cell for cell in row[1:] if cell)
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+def _latex_row(line: Definition) -> str:
+    """One line, aligned at the equals sign; a long left side takes lines of its own."""
+    left, right = (_latex_lines(side) for side in (line.left, line.right))
+    where = "" if line.where is None else rf" \quad ({condition_text(line.where, LATEX)})"
+    number = rf" \tag*{{{latex_text(line.number)}}}" if line.number else ""
+    if len(left) == 1:
+        return rf"{left[0]} &= " + r" \\ &\quad ".join(right) + where + number
+    return r"& " + r" \\ &\quad ".join(left) + r" \\ &\qquad = " + r" \\ &\qquad\quad ".join(right) + where + number
+
+
+def _latex_lines(side: VectorTerm) -> list[str]:
+    """A sum in lines of about ``LATEX_LINE`` characters."""
+    rows = [""]
+    for k, term in enumerate(parts_of(side)):
+        for piece in _latex_pieces(term, k == 0):
+            if rows[-1] and len(rows[-1]) + len(piece) > LATEX_LINE:
+                rows.append("")
+            rows[-1] = f"{rows[-1]} {piece}".strip()
+    return rows
+
+
+def _latex_pieces(term: VectorTerm, first: bool) -> list[str]:
+    """A term with its sign; a long product of a factor and a sum in pieces, between which a line may be broken."""
+    ((minus, text),) = signed_terms(term, LATEX)
+    sign = "- " if minus else "" if first else "+ "
+    inner = term.term if isinstance(term, Negative) else term
+    if len(text) <= LONGEST_PRODUCT or not isinstance(inner, Product) or not isinstance(inner.factors[-1], Sum):
+        return [sign + text]
+    front = written(Product(inner.factors[:-1]), LATEX) if len(inner.factors) > 1 else ""
+    pieces = [f"{'- ' if minus else '+ '}{text}" for minus, text in signed_terms(inner.factors[-1], LATEX)]
+    pieces[0] = rf"{sign}{front}\, \bigl( {pieces[0].removeprefix('+ ')}"
+    pieces[-1] += r" \bigr)"
+    return pieces
+
+
+def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
+    """A table; a column of long words is wrapped."""
+    cells = [[latex_text(x) if isinstance(x, str) else f"${written(x, LATEX)}$" for x in row] for row in (head, *rows)]
+    words = [[x if isinstance(x, str) else "" for x in row] for row in (head, *rows)]
+    longest = [max(len(row[k]) for row in words) for k in range(len(head))]
+    columns = "".join(r"p{0.4\linewidth}" if length > WIDEST_CELL else "l" for length in longest)
+    lines = [" & ".join(row) + r" \\" for row in cells]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
+
+
+# -- MathML ----------------------------------------------------------------------------------------
+def _markup_rows(line: Definition) -> list[Markup]:
+    terms = signed_terms(line.right, MATHML)
+    pieces = [terms[k : k + LONGEST_MARKUP] for k in range(0, len(terms), LONGEST_MARKUP)]
+    rows: list[list[Any]] = []
+    for k, piece in enumerate(pieces):
+        start = [Markup(written(line.left, MATHML)), tag("mo", "=")] if not k else [tag("mspace", width="2em")]
+        sign = [tag("mo", "+")] if k and not piece[0][0] else []
+        rows.append([*start, *sign, Markup(MATHML.signed(piece))])
+    if line.where is not None:
+        rows[-1] += [tag("mspace", width="1em"), tag("mtext", f"({condition_text(line.where, MATHML)})")]
+    remark = [tag("mtext", "  ".join(x for x in (line.words, line.number) if x))]
+    shown = [[tag("mtd", *row, style="text-align:left; padding:0.25em 0")] for row in rows]
+    shown[-1].append(tag("mtd", *remark, style="text-align:left; padding-left:2em"))
+    return [tag("mtr", *row) for row in shown]
+
+
+def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> Markup:
+    top = tag("thead", tag("tr", *(tag("th", cell) for cell in head)))
+    body = tag("tbody", *(tag("tr", *(tag("td", _markup_cell(cell)) for cell in row)) for row in rows))
+    return tag("div", tag("table", top, body), class_="wide")
+
+
+def _markup_cell(cell: str | VectorTerm) -> str:
+    return cell if isinstance(cell, str) else tag("math", Markup(written(cell, MATHML)))

@@ -1,1 +1,0 @@
-"""Bounds of laws along a run: which laws have them, and their search over many steps."""

@@ -1,1 +1,0 @@
-"""What runs of one compiled system share: its compiled functions, events and the memory of its runs."""

@@ -1,1 +1,0 @@
-"""Sensitivities of runs: what they are by, and the compiled functions that integrate them with the state."""

@@ -1,1 +1,0 @@
-"""Mass: freedoms without any, and the entries of the mass matrix."""

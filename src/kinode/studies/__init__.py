@@ -1,0 +1,1 @@
+"""Many runs: studies over what varies, batches in the background, fits to measurements."""

@@ -1,1 +1,0 @@
-"""The studio compares its document with other models."""

@@ -1,0 +1,395 @@
+"""What the studio answers about studies: many runs of the model as it stands, in a process of their own.
+
+=============  ==========  ====================================================================================
+kind           fields      answer
+=============  ==========  ====================================================================================
+study_about                names that can vary, with ranges; quantities, reductions, what is kept at first; why
+                           there can be no study yet
+study_check    form        errors by field; runs, and the seconds that they may take (None while a study runs)
+study_run      form        id of the study that was begun; errors by field if it was not
+study_stop     id          ends it; what is done stays
+study_list                 studies: one line for each
+study_open     id          all of a study as a packet: axes, what is kept, form, command, call; status, results
+study_drop     id          forgets a study
+study_csv      id          text, name of the file
+study_take     id, run     as a gesture: the values of a run, written into the model
+=============  ==========  ====================================================================================
+
+Pushed to all pages are ``study_state`` (how far a study is; whether its model is older than the text) and, as a packet,
+``study_chunk``: runs that were made, from ``first`` on.  One study runs at a time.  A `StudyRecord` has its form, the
+model it is of, and the runs that are made.  Studies stay as long as the server lives.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.editing.draft import ModelDraft
+from kinode.errors import ArgumentError, Error, ModelError
+from kinode.exporters.export import file_name
+from kinode.expressions.units import parse_unit
+from kinode.studies.worker import NOT_RUN
+from kinode.studio.editor.checked_model import CheckedVersion
+from kinode.studio.editor.study_form import (
+    START,
+    StudyForm,
+    describe_choices,
+    list_names,
+    read_form,
+    take_gesture,
+    write_call,
+    write_command,
+)
+from kinode.studio.editor.worker import DerivationProcess, Plain, StoppedError
+from kinode.studio.live.page_data import start_values
+from kinode.studio.server.session import Answer, Job
+
+if TYPE_CHECKING:
+    from kinode.studies.study import Study
+    from kinode.studio.editor.studio_desk import StudioDesk
+
+
+RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
+
+
+class StudyRecord:
+    """One study.
+
+    Parameters
+    ----------
+    number : int
+        Tells studies of a server apart.
+    form : StudyForm
+    raw : dict
+        The form as the page sent it, to be filled in again.
+    found : CheckedVersion
+        The model that it is of.
+    file : str
+        What the model is called.
+    """
+
+    def __init__(self, number: int, form: StudyForm, raw: Any, found: CheckedVersion, file: str) -> None:
+        self.number, self.form, self.raw, self.found, self.file = number, form, raw, found, file
+        self.state, self.words, self.older = RUNNING, "", False
+        self.description: Plain = {"dims": [], "axes": [], "kept": [], "runs": form.runs, "until": None}
+        self.results: dict[str, Array] = {}
+        self.status = np.zeros(form.runs, dtype=np.int32)
+        self.messages: dict[int, str] = {}
+        self.when = time.time()
+        self.seconds = 0.0
+        self._began = time.perf_counter()
+        self._share = 0.0
+
+    # -- what comes in -----------------------------------------------------------------------------
+    def describe(self, description: Plain) -> None:
+        """What its runs have."""
+        units = {axis.name: axis.unit for axis in self.form.axes}
+        for axis in description["axes"]:
+            axis["shown"] = _shown(units.get(axis["name"], ""))
+        self.description = description
+        self.results = {each["text"]: np.full(description["runs"], np.nan) for each in description["kept"]}
+        self._began = time.perf_counter()
+
+    def take(self, chunk: Plain) -> dict[str, Array]:
+        """Runs that are made; the arrays that pages are sent."""
+        first, count = int(chunk["first"]), len(chunk["status"])
+        span = slice(first, first + count)
+        self.status[span] = chunk["status"]
+        self.messages |= {int(k): str(text) for k, text in chunk["messages"].items()}
+        for text, values in chunk["results"].items():
+            self.results[text][span] = values
+        return {"status": self.status[span], "results": np.array([row[span] for row in self.results.values()])}
+
+    def reach(self, share: float) -> None:
+        """How far it is, runs of the chunk under way too."""
+        self._share = share
+
+    def end(self, state: str, words: str = "") -> None:
+        """It is over."""
+        self.state, self.words = state, words
+        self.seconds = time.perf_counter() - self._began
+
+    # -- what goes out -----------------------------------------------------------------------------
+    @property
+    def done(self) -> int:
+        """Runs whose results are here."""
+        return int((self.status != NOT_RUN).sum())
+
+    def progress(self) -> Plain:
+        """How far it is, in runs, runs per second and seconds left."""
+        runs = self.form.runs
+        reached = max(self.done, round(self._share * runs)) if self.state == RUNNING else self.done
+        seconds = time.perf_counter() - self._began if self.state == RUNNING else self.seconds
+        rate = reached / seconds if seconds > 0.0 else 0.0
+        return {
+            "id": self.number, "state": self.state, "words": self.words, "runs": runs, "done": self.done,
+            "reached": reached, "seconds": seconds, "rate": rate, "older": self.older,
+            "left": (runs - reached) / rate if rate > 0.0 and self.state == RUNNING else None,
+        }  # fmt: skip
+
+    def summary(self) -> Plain:
+        """One line of the list of studies."""
+        over = ", ".join(axis.name for axis in self.form.axes)
+        return {**self.progress(), "title": f"{over}: {self.form.runs} runs", "when": self.when, "file": self.file}
+
+    def packet(self) -> tuple[Plain, dict[str, Array]]:
+        """All of it."""
+        header = {
+            **self.summary(), **self.description, "form": self.raw, "messages": self.messages,
+            "command": write_command(self.form, self.file), "python": write_call(self.form, self.file),
+        }  # fmt: skip
+        rows = np.array(list(self.results.values())).reshape(len(self.results), self.form.runs)
+        return header, {"status": self.status, "results": rows}
+
+    def values_of(self, run: int) -> dict[str, float]:
+        """What varied, with its values in a run, in SI."""
+        dims = {each["name"]: each["length"] for each in self.description["dims"]}
+        places = dict(zip(dims, np.unravel_index(run, tuple(dims.values()))))
+        return {axis["name"]: float(axis["values"][int(places[axis["dim"]])]) for axis in self.description["axes"]}
+
+    def study(self) -> Study:
+        """The same as `kn.sweep` returns it."""
+        from kinode.studies.store import compose_data
+        from kinode.studies.study import Study
+
+        told = self.description
+        coordinates = [(axis["title"], axis["unit"], axis["dim"], axis["values"]) for axis in told["axes"]]
+        kept = [(each["text"], each["unit"], self.results[each["text"]]) for each in told["kept"]]
+        messages = [self.messages.get(k, "") for k in range(self.form.runs)]
+        dims = {each["name"]: each["length"] for each in told["dims"]}
+        data = compose_data(dims, coordinates, [], kept, self.status.astype(np.int8), messages)
+        return Study(data, [each["text"] for each in told["kept"]], [axis["title"] for axis in told["axes"]])
+
+
+def _shown(unit: str) -> Plain:
+    """A unit as pages use it: the number that is shown is that in SI through the factor."""
+    return {"unit": unit, "factor": parse_unit(unit).factor if unit else 1.0}
+
+
+MOST_STUDIES = 12  # that stay
+LANE = "studies"
+
+
+class StudyAnswers:
+    """Holds the studies of one studio, and answers its pages.
+
+    Parameters
+    ----------
+    desk : StudioDesk
+        Whose document is studied.
+    changing_lane : str
+        In which changes of the text wait.
+    """
+
+    def __init__(self, desk: StudioDesk, changing_lane: str) -> None:
+        self._desk = desk
+        self._lock = threading.RLock()
+        self._process = DerivationProcess()
+        self._studies: dict[int, StudyRecord] = {}
+        self._running: StudyRecord | None = None
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._count = 0
+        desk.checker.listeners.append(self._checked)
+        handle = desk.session.handle
+        handle("study_check", self.check)
+        handle("study_take", self.take, changes=True, lane=changing_lane)
+        for kind, answer in {
+            "study_about": self.about, "study_run": self.run, "study_stop": self.stop, "study_list": self.list,
+            "study_open": self.open, "study_drop": self.drop, "study_csv": self.csv,
+        }.items():  # fmt: skip
+            handle(kind, answer, lane=LANE)
+
+    def close(self) -> None:
+        """End what is under way."""
+        self._stopping = True
+        self._process.close()
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Wait until no study runs."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    # -- before a study ----------------------------------------------------------------------------
+    def about(self, job: Job) -> Answer:
+        """What can vary and be kept."""
+        found = self._desk.checked()
+        why = _refusal(found)
+        if why:
+            return {"why": why, "version": found.of.version}
+        draft = ModelDraft(found.of.text, found.of.place, found.checked)
+        return {**describe_choices(found.system, draft, self._start(found)), "why": "", "version": found.of.version}
+
+    def _start(self, found: CheckedVersion) -> dict[str, float]:
+        """The initial values, where a run of the model is shown."""
+        live = self._desk.live
+        if not live.is_shown:
+            return {}
+        data, chosen = live.shown
+        if data.model.system != found.system or chosen.choice.values or chosen.choice.start:
+            return {}
+        return start_values(chosen)
+
+    def check(self, job: Job) -> Answer:
+        """What is wrong with a form, or how long it would take."""
+        raw, found = job.fields.get("form"), self._desk.checked()
+        form, errors = read_form(raw)
+        if self._running is not None or _refusal(found):
+            told = [{"field": each.field, "message": each.message} for each in errors]
+            return {"errors": told, "runs": form.runs, "seconds": None, "note": _refusal(found)}
+        try:
+            return self._process.ask("study_check", found.of.text, found.of.place, {"form": raw}, job.goes_on)
+        except StoppedError:
+            job.stop()
+            return {}
+
+    # -- a study -----------------------------------------------------------------------------------
+    def run(self, job: Job) -> Answer:
+        """Begin a study of the model as it stands."""
+        raw, found = job.fields.get("form"), self._desk.checked()
+        form, errors = read_form(raw)
+        if errors:
+            return {"errors": [{"field": each.field, "message": each.message} for each in errors]}
+        why = _refusal(found)
+        if why:
+            raise ModelError(why)
+        with self._lock:
+            if self._running is not None:
+                raise ArgumentError("a study is running: stop it, or wait for it")
+            self._count += 1
+            record = StudyRecord(self._count, form, raw, found, self._desk.document.file.name)
+            self._studies[record.number] = self._running = record
+            for number in list(self._studies)[:-MOST_STUDIES]:
+                del self._studies[number]
+            self._stopping = False
+        self._tell(record)
+        self._thread = threading.Thread(target=self._make, args=(record,), name="kinode study", daemon=True)
+        self._thread.start()
+        return {"id": record.number, "errors": []}
+
+    def _make(self, record: StudyRecord) -> None:
+        """Have the runs made, and tell the pages of them."""
+
+        def take(part: Plain) -> None:
+            if "description" in part:
+                with self._lock:
+                    record.describe(part["description"])
+            else:
+                with self._lock:
+                    arrays = record.take(part["chunk"])
+                header = {"first": part["chunk"]["first"], "messages": part["chunk"]["messages"]}
+                self._desk.session.push({"kind": "study_chunk", "id": record.number, **header}, arrays)
+            self._tell(record)
+
+        def tell(share: float, words: str) -> None:
+            record.reach(share)
+            self._tell(record)
+
+        of, fields = record.found.of, {"form": record.raw}
+        try:
+            self._process.ask("study", of.text, of.place, fields, lambda: not self._stopping, tell, take)
+            ending = DONE, ""
+        except StoppedError:
+            ending = STOPPED, ""
+        except Error as error:
+            ending = FAILED, str(error)
+        except Exception as error:  # the page must not wait for ever
+            ending = FAILED, f"kinode failed, which is a fault of its own: {type(error).__name__}: {error}"
+        with self._lock:
+            record.end(*ending)
+            self._running = None
+        self._tell(record)
+
+    def _tell(self, record: StudyRecord) -> None:
+        self._desk.session.push({"kind": "study_state", **record.summary()})
+
+    def stop(self, job: Job) -> Answer:
+        """End the study that runs; what is done stays."""
+        running = self._running
+        if running is not None and job.fields.get("id") in (None, running.number):
+            self._stopping = True
+        return {"stopped": running is not None}
+
+    def _checked(self, found: CheckedVersion) -> None:
+        """A version was checked: say which studies are of another model."""
+        with self._lock:
+            records = list(self._studies.values())
+        for record in records:
+            same = record.found.of.text == found.of.text or record.found.system == found.system
+            if record.older == same:
+                record.older = not same
+                self._tell(record)
+
+    # -- studies that there are --------------------------------------------------------------------
+    def list(self, job: Job) -> Answer:
+        """One line for each study, the newest first."""
+        with self._lock:
+            return {"studies": [each.summary() for each in reversed(self._studies.values())]}
+
+    def open(self, job: Job) -> Answer:
+        """All of a study."""
+        with self._lock:
+            return self._find(job).packet()
+
+    def drop(self, job: Job) -> Answer:
+        """Forget a study."""
+        record = self._find(job)
+        with self._lock:
+            if record.state == RUNNING:
+                raise ArgumentError("this study is running: stop it first")
+            del self._studies[record.number]
+        self._desk.session.push({"kind": "study_state", "id": record.number, "state": "dropped"})
+        return {"dropped": record.number}
+
+    def csv(self, job: Job) -> Answer:
+        """One row for each run."""
+        record = self._find(job)
+        if not record.results:
+            raise ArgumentError("no run of this study is done yet")
+        with self._lock:
+            study = record.study()
+        return {"text": study.csv_text(), "name": f"{file_name(record.found.system.name)}_study.csv"}
+
+    def take(self, job: Job) -> Answer:
+        """Write the values of a run into the model, as one step of undo."""
+        record, run = self._find(job), job.fields.get("run")
+        if type(run) is not int or not 0 <= run < record.form.runs or not record.description["axes"]:
+            raise ArgumentError(f"run: the number of a run is expected, not {run!r:.40}")
+        found = self._desk.checked()
+        known = list_names(found.system)
+        values = record.values_of(run)
+        missing = [name for name in values if name not in known]
+        if missing:
+            raise ArgumentError(f"{missing[0]} is not there any more: the study is of an older model")
+        draft = ModelDraft(found.of.text, found.of.place, found.checked)
+        starts = {name for name in values if known[name] == START}
+        gesture = take_gesture(draft, values, starts)
+        answer = self._desk.changed(self._desk.document.gesture(gesture), job.seq)
+        return {**answer, "words": gesture["words"]}
+
+    def _find(self, job: Job) -> StudyRecord:
+        number: Any = job.fields.get("id")
+        with self._lock:
+            if number not in self._studies:
+                raise ArgumentError(f"id: there is no study {number!r:.40} any more")
+            return self._studies[number]
+
+
+def add_study_answers(desk: StudioDesk, changing_lane: str) -> StudyAnswers:
+    """Let a studio answer about studies; what comes back is to be closed with it."""
+    return StudyAnswers(desk, changing_lane)
+
+
+def _refusal(found: CheckedVersion) -> str:
+    """Why there can be no study of a model; empty if there can."""
+    if not found.checked.complete:
+        return f"the model is not whole yet: {found.checked.problems[0].message}"
+    if not (found.system.bodies or found.system.elements):
+        return "there is nothing to run yet"
+    return ""

@@ -1,1 +1,0 @@
-"""Films of runs, made by a Chromium without a window."""

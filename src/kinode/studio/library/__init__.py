@@ -1,1 +1,0 @@
-"""The library of the studio: model files beside a document that are parts of its palette."""

@@ -1,0 +1,1 @@
+"""Live pages: a run whose numbers are changed on the page, and computed anew."""

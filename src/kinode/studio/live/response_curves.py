@@ -1,0 +1,162 @@
+"""Response curves under sliders: computed in the background, pushed as they become finer.
+
+A curve pauses while a run is asked for, and for a moment after it, so that a drag has the processor to itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kinode.errors import ArgumentError
+from kinode.model.base.fields import short
+from kinode.studies.batch import DEFAULT_POINTS, CurveRun, start_response_curve
+from kinode.studies.run_rows import RunRow
+from kinode.studio.live.changing_run import ChangingRun, ChosenRun
+from kinode.studio.server.session import Client
+
+QUIET = 0.3
+"""s without a request for a run, before curves go on."""
+PUSH_EVERY = 0.04
+"""s between two pushes of a curve."""
+MOST_POINTS = 513
+THREADS = 1
+"""Runs of curves at a time: one processor remains for the page."""
+
+
+class ResponseBoard:
+    """The curves under way, by page and name."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._curves: dict[tuple[Client, str], _PushedCurve] = {}
+        self._busy, self._quiet_from, self._ended = 0, 0.0, False
+        self._paused = False
+        self._thread: threading.Thread | None = None
+
+    def start(self, client: Client, model: ChangingRun, chosen: ChosenRun, fields: Mapping[str, Any]) -> None:
+        """Begin a curve, in the place of one of the same name."""
+        name, points = _name(fields.get("name")), fields.get("points", DEFAULT_POINTS)
+        if isinstance(points, bool) or not isinstance(points, int) or not 2 <= points <= MOST_POINTS:
+            raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {short(points)}")
+        self.stop(client, name)
+        curve = _PushedCurve(client, model, chosen, {**fields, "name": name, "points": points})
+        with self._changed:
+            self._curves = {key: each for key, each in self._curves.items() if not each.finished}
+            self._curves[client, name] = curve
+            if self._paused:
+                curve.run.batch.pause()
+        curve.ready.set()
+
+    def stop(self, client: Client | None = None, name: str | None = None) -> None:
+        """Stop the curves of a page, or one of them, or all."""
+        with self._changed:
+            for key, curve in list(self._curves.items()):
+                if client in (None, key[0]) and name in (None, key[1]):
+                    curve.run.cancel()
+                    del self._curves[key]
+
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """Curves pause in a ``with`` block, and for a moment after it."""
+        with self._changed:
+            self._busy += 1
+            self._pause()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy -= 1
+                self._quiet_from = time.monotonic() + QUIET
+                self._changed.notify_all()
+                if self._thread is None and self._paused:
+                    self._thread = threading.Thread(target=self._resume_later, name="kinode curves", daemon=True)
+                    self._thread.start()
+
+    def close(self) -> None:
+        """Stop all."""
+        self.stop()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def _pause(self) -> None:
+        if not self._paused and self._curves:
+            self._paused = True
+            for curve in self._curves.values():
+                curve.run.batch.pause()
+
+    def _resume_later(self) -> None:
+        """Let the curves go on when nothing was asked for a moment; the thread ends then."""
+        with self._changed:
+            while not self._ended:
+                left = QUIET if self._busy else self._quiet_from - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+            self._paused, self._thread = False, None
+            for curve in self._curves.values():
+                curve.run.batch.resume()
+
+
+class _PushedCurve:
+    """One curve, and what of it was told to its page."""
+
+    def __init__(self, client: Client, model: ChangingRun, chosen: ChosenRun, fields: Mapping[str, Any]) -> None:
+        self.client, self.name, self.of = client, fields["name"], fields.get("of")
+        self.ready = threading.Event()
+        self._told = 0.0
+        name, choice, given = self.name, chosen.choice, model.split(chosen.choice.values)[1]
+        self.run: CurveRun = start_response_curve(
+            chosen.setting.dynamics, name, fields.get("low"), fields.get("high"), of=fields.get("of", ""),
+            until=choice.until, points=fields["points"],
+            parameters={key: value for key, value in chosen.setting.parameters.items() if key != name},
+            inputs={key: value for key, value in given.items() if key != name},
+            start={key: value for key, value in choice.start.items() if key != name} or None, threads=THREADS,
+            on_row=self._tell, times=model.task(chosen.setting.dynamics, choice.until).requested["times"],
+            **model.options,
+        )  # fmt: skip
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will come."""
+        return self.run.batch.finished
+
+    def _tell(self, row: RunRow) -> None:
+        """Push what is known of the curve; of rows that come fast not each."""
+        self.ready.wait()
+        batch = self.run.batch
+        if self.client not in self.client.session.clients:
+            batch.cancel()
+            return
+        rows = batch.rows
+        complete, now = len(rows) == len(batch), time.monotonic()
+        if not complete and now - self._told < PUSH_EVERY and len(rows) > 3:
+            return
+        self._told = now
+        curve = self.run.curve
+        least = curve.least
+        known = [k for k in sorted(curve.rows) if not curve.rows[k].failed]
+        self.client.push(
+            {
+                "kind": "response",
+                "name": self.name,
+                "of": self.of,
+                "unit": curve.response_unit,
+                "values": [float(curve.values[k]) for k in known],
+                "results": [float(curve.responses[k]) for k in known],
+                "failed": [{"value": value, "message": message} for value, message in curve.failures.items()],
+                "least": None if least is None else {"value": least.value, "result": least.response},
+                "points": len(batch),
+                "complete": complete,
+            }
+        )
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"name: the name of a number is expected, not {short(name)}")
+    return name

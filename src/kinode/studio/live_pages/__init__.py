@@ -1,1 +1,0 @@
-"""Live pages: the server with its gate, the session, the model whose numbers are changed."""

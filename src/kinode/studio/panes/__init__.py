@@ -1,1 +1,0 @@
-"""What the studio shows beside drawing and run: derivations compared, equations, explanations, reports, other forms."""

@@ -1,0 +1,1 @@
+"""The web server behind live pages and the studio: who may speak to it, what it serves, requests and answers."""

@@ -1,0 +1,522 @@
+"""A session: what the pages of one server ask for, and who answers.  Requests, answers, and work in the background.
+
+The page sends requests as JSON: ``{"seq": 7, "kind": "set", ...}``, with ``seq`` a whole number that grows.  Each
+request gets exactly one answer with its ``seq``, as JSON or as one packet (player/packet.py) with ``seq`` in it:
+
+=============================================  ===========================================================
+``{"seq": 7, "kind": "set", ...}``             what the handler of "set" returned
+``{"seq": 7, "error": {"message": ...}}``      what went wrong (`describe_error`)
+``{"seq": 7, "kind": "overtaken"}``            a newer request of its kind came before it was begun
+``{"seq": 7, "kind": "stopped"}``              it was begun, and stopped
+``{"seq": null, "error": ...}``                what came was no request
+=============================================  ===========================================================
+
+The newest wins, for each page and kind: one request is running, one waiting.  The running one may finish, otherwise a
+drag would show nothing.  It is told to stop when a newer one waits and it has taken max(2 s, 5 times what is usual for
+its kind), when the page asks for that (``{"kind": "stop", "of": 7}``; without ``of`` all requests), and when the page
+is gone.  The next begins when the answer has been taken, so that a slow page gets fewer pictures, not late ones.
+`NewestWork` is the same for work that no request asked for.
+
+Handlers are functions of a `Job`, registered by kind, each page and kind with a thread of its own::
+
+    session = Session()
+
+    def set_values(job):
+        run = kn.simulate(dynamics, until, parameters=job.fields["values"], progress=job.goes_on)
+        return {"version": 3}, {"t": run.t, "poses": ...}      # a packet: header and arrays
+        # or: return {"version": 3}                            # JSON
+
+    session.handle("set", set_values)
+    session.handle("save", save, changes=True)                 # refused where the session is read-only
+    session.handle("edit", edit, lane="text")                  # one after the other, none is overtaken
+    session.push({"kind": "changed", "file": "arm.yaml"})      # to all pages; from any thread, without seq
+    job.client.push({"kind": "curve"}, {"x": x, "y": y})       # to the page that asked
+    job.client.memory["pinned"] = run                          # what belongs to one page
+    session.on_open = greet                                    # called with each new Client; must be quick
+
+Kinds of one named lane, such as changes of a text, are answered in the order in which they came; none is overtaken.
+Handlers of different kinds, and of different pages, run at the same time: what they share must not change, or is
+locked.  A handler that takes long asks ``job.goes_on()`` now and then, and returns or raises when it is False; what it
+returns then is dropped.  A handler that never asks cannot be stopped, and holds up its own kind alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from statistics import median
+from typing import Any, Generic, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+from kinode.errors import (
+    ArgumentError,
+    AssemblyError,
+    Error,
+    LawError,
+    ModelError,
+    SimulationError,
+    find_close,
+    suggest,
+)
+from kinode.player.packet import EncodedSeries, read_json, write_json, write_packet
+
+Arrays = Mapping[str, NDArray[Any] | EncodedSeries]
+LARGEST_SEQ = 1 << 53  # beyond that, numbers of a page are not exact
+
+
+def compose(header: Mapping[str, Any], arrays: Arrays | None) -> str | bytes:
+    """A message: JSON, or a packet where there are arrays."""
+    return write_json(dict(header)) if arrays is None else write_packet(header, arrays)
+
+
+def read_request(message: str | bytes) -> dict[str, Any]:
+    """The fields of a request, with a ``seq`` that is right; ArgumentError if it is none."""
+    if not isinstance(message, str):
+        raise ArgumentError("a request is a text in JSON")
+    try:
+        fields = read_json(message)
+    except ValueError as error:
+        raise ArgumentError(f"a request that is not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise ArgumentError("a request is an object with 'seq' and 'kind'")
+    seq = fields.get("seq")
+    if type(seq) is not int or not 0 <= seq < LARGEST_SEQ:
+        raise ArgumentError("seq: a request needs a whole number, from 0 on")
+    return fields
+
+
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """An error as data: ``message``, ``type``, and where it is known component, field, file, line, and more.
+
+    Examples
+    --------
+    >>> from kinode.errors import ModelError
+    >>> describe_error(ModelError("must be positive", component="arm", field="mass", line=7))
+    {'message': 'must be positive', 'type': 'ModelError', 'component': 'arm', 'field': 'mass', 'line': 7}
+    """
+    kind = type(error).__name__
+    if not isinstance(error, Error):
+        return {"message": f"kinode failed, which is a fault of its own: {kind}: {error}", "type": kind}
+    said: dict[str, Any] = {"message": error.message if isinstance(error, ModelError) else str(error), "type": kind}
+    if isinstance(error, ModelError):
+        places = {"component": error.component, "field": error.field, "file": error.file, "line": error.line}
+        if isinstance(error, LawError):
+            places |= {"text": error.text, "position": error.position}
+        said |= {name: value for name, value in places.items() if value is not None}
+    if isinstance(error, AssemblyError):
+        said["residuals"] = {name: gap._asdict() for name, gap in error.residuals.items()}
+    if isinstance(error, SimulationError) and error.run is not None:
+        said["t"] = float(error.run.t[-1])
+    return said
+
+
+Answer = Mapping[str, Any] | tuple[Mapping[str, Any], Arrays] | None
+Handler = Callable[["Job"], Answer]
+
+LOG = logging.getLogger("kinode.studio")
+TIMES_USUAL = 5.0
+"""A request may take so many times the median of its kind before it is stopped for a newer one."""
+MOST_PUSHES = 256
+"""Messages without request that may wait for a page."""
+MOST_WAITING = 256
+"""Requests of one lane that may wait."""
+RESERVED = frozenset({"overtaken", "stopped", "stop"})
+
+
+class Wire(Protocol):
+    """What a session needs of a connection."""
+
+    async def send(self, message: str | bytes) -> None:
+        """Send a message; returns when there is room for the next."""
+
+    def __aiter__(self) -> AsyncIterator[str | bytes]:
+        """The messages that come in, until the connection ends."""
+
+    async def close(self, code: int, reason: str) -> None:
+        """End the connection."""
+
+
+class Job:
+    """One request: its kind, its fields and the page that sent it."""
+
+    def __init__(self, seq: int, kind: str, fields: Mapping[str, Any], client: Client) -> None:
+        self.seq = seq
+        self.kind = kind
+        self.fields = fields
+        self.client = client
+        self.began = 0.0
+        self._stop = threading.Event()
+
+    def goes_on(self, fraction: float = 0.0) -> bool:
+        """Whether the answer is still wanted; fits ``progress=`` of `kn.simulate`."""
+        return not self._stop.is_set()
+
+    def stop(self) -> None:
+        """Say that the answer is no longer wanted."""
+        self._stop.set()
+
+
+class Session:
+    """Handlers by kind, and the pages that are connected.
+
+    Parameters
+    ----------
+    read_only : bool
+        Whether kinds that change something are refused.
+    least_seconds : float
+        No request is stopped for a newer one before.
+    send_seconds : float
+        A page that does not take a message for so long is let go.
+    """
+
+    def __init__(self, *, read_only: bool = False, least_seconds: float = 2.0, send_seconds: float = 20.0) -> None:
+        self.read_only = read_only
+        self.least_seconds = least_seconds
+        self.send_seconds = send_seconds
+        self.on_open: Callable[[Client], None] | None = None
+        self.clients: tuple[Client, ...] = ()
+        self._handlers: dict[str, tuple[Handler, bool]] = {}
+        self._lanes: dict[str, str] = {}
+        self._seconds: dict[str, deque[float]] = {}
+
+    def handle(self, kind: str, handler: Handler, *, changes: bool = False, lane: str = "") -> None:
+        """Register who answers a kind of request; with ``changes`` it is refused where the session is read-only.
+
+        Kinds of one ``lane`` are answered one after the other; of a kind without one the newest wins.
+        """
+        if not kind or kind in RESERVED:
+            raise ArgumentError(f"kind: {kind!r} is a word of the session itself")
+        self._handlers[kind] = handler, changes
+        self._lanes[kind] = lane
+        self._seconds[kind] = deque(maxlen=9)
+
+    def push(self, header: Mapping[str, Any], arrays: Arrays | None = None) -> None:
+        """Send a message without request to all pages, from any thread."""
+        if self.clients:
+            message = compose(header, arrays)
+            for client in self.clients:
+                client.send_soon(message)
+
+    def handler_of(self, kind: object) -> Handler:
+        """The handler of a kind, or an error that says why there is none."""
+        if not isinstance(kind, str):
+            raise ArgumentError("kind: a request needs the name of its kind")
+        if kind not in self._handlers:
+            raise ArgumentError(suggest(f"kind: {kind!r} is not known", kind, find_close(kind, self._handlers)))
+        handler, changes = self._handlers[kind]
+        if changes and self.read_only:
+            raise ArgumentError(f"{kind}: this page is read-only")
+        return handler
+
+    def lane_of(self, kind: str) -> str:
+        """The lane in which requests of a kind wait for each other; empty where the newest wins."""
+        return self._lanes[kind]
+
+    def patience(self, kind: str) -> float:
+        """Seconds after which a request of a kind is stopped for a newer one."""
+        seconds = self._seconds[kind]
+        return max(self.least_seconds, TIMES_USUAL * median(seconds)) if seconds else self.least_seconds
+
+    def note_seconds(self, kind: str, seconds: float) -> None:
+        """Remember how long a request took."""
+        self._seconds[kind].append(seconds)
+
+    async def attend(self, wire: Wire) -> None:
+        """Serve a page until its connection ends."""
+        client = Client(self, wire, asyncio.get_running_loop())
+        self.clients = (*self.clients, client)
+        try:
+            if self.on_open is not None:
+                self.on_open(client)
+            async for message in wire:
+                await client.receive(message)
+        finally:
+            self.clients = tuple(other for other in self.clients if other is not client)
+            client.end()
+
+
+class Client:
+    """A page that is connected; ``memory`` is for what handlers keep for it."""
+
+    def __init__(self, session: Session, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+        self.session = session
+        self.memory: dict[str, Any] = {}
+        self._wire, self._loop = wire, loop
+        self._lanes: dict[str, _Lane] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._pushes: deque[str | bytes] = deque()
+        self._lock = threading.Lock()
+        self._last_seq = -1
+        self._gone = False
+
+    def push(self, header: Mapping[str, Any], arrays: Arrays | None = None) -> None:
+        """Send a message without request, from any thread."""
+        self.send_soon(compose(header, arrays))
+
+    def send_soon(self, message: str | bytes) -> None:
+        """Send a message that is written already, from any thread; to a page that is gone nothing is sent."""
+        with self._lock:
+            first, full = not self._pushes, len(self._pushes) >= MOST_PUSHES
+            if not full and not self._gone:
+                self._pushes.append(message)
+        if self._gone or self._loop.is_closed() or not (first or full):
+            return
+        try:
+            self._loop.call_soon_threadsafe(self._let_go if full else self._begin_pushes)
+        except RuntimeError:  # the loop was closed in between
+            return
+
+    async def send(self, message: str | bytes) -> None:
+        """Send a message; a page that does not take it in time is let go."""
+        try:
+            async with asyncio.timeout(self.session.send_seconds):
+                await self._wire.send(message)
+        except TimeoutError:
+            self._let_go()
+
+    async def receive(self, message: str | bytes) -> None:
+        """Take a request: begin it, let it wait, or answer what is wrong with it."""
+        seq = None
+        try:
+            fields = read_request(message)
+            if fields["seq"] <= self._last_seq:
+                raise ArgumentError(f"seq: {fields['seq']} came after {self._last_seq}; it must grow")
+            seq = self._last_seq = fields["seq"]
+            if fields.get("kind") == "stop":
+                await self._stop(seq, fields.get("of"))
+                return
+            handler = self.session.handler_of(fields.get("kind"))
+        except ArgumentError as error:
+            await self.send(write_json({"seq": seq, "error": describe_error(error)}))
+            return
+        shared = self.session.lane_of(fields["kind"])
+        name = f"lane {shared}" if shared else fields["kind"]
+        lane = self._lanes.get(name)
+        if lane is None:
+            lane = self._lanes[name] = _Lane(self, name, self._loop, in_order=bool(shared))
+        await lane.take(Job(seq, fields["kind"], fields, self), handler)
+
+    def end(self) -> None:
+        """Stop all that runs for this page."""
+        with self._lock:
+            self._gone = True
+            self._pushes.clear()
+        for lane in self._lanes.values():
+            lane.end()
+
+    def keep(self, task: asyncio.Task[None]) -> None:
+        """Hold on to a task until it is done."""
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None and not self._gone:
+            LOG.debug("a page went away", exc_info=task.exception())
+
+    async def _stop(self, seq: int, of: object) -> None:
+        """Stop one request, or all; those that wait are answered here, those that run when they are done."""
+        dropped = [job for lane in self._lanes.values() for job in lane.drop(of)]
+        running = [lane.running for lane in self._lanes.values()]
+        stopped = [job for job in running if job is not None and of in (None, job.seq)] + dropped
+        for job in stopped:
+            job.stop()
+        for job in dropped:
+            await self.send(write_json({"seq": job.seq, "kind": "stopped"}))
+        await self.send(write_json({"seq": seq, "kind": "stop", "stopped": sorted(job.seq for job in stopped)}))
+
+    def _begin_pushes(self) -> None:
+        self.keep(self._loop.create_task(self._send_pushes()))
+
+    async def _send_pushes(self) -> None:
+        """Send what waits, in order; what is being sent stays in the queue, so that one task is at work."""
+        while True:
+            with self._lock:
+                if not self._pushes:
+                    return
+                message = self._pushes[0]
+            await self.send(message)
+            with self._lock:
+                if self._pushes:
+                    self._pushes.popleft()
+                if not self._pushes:
+                    return
+
+    def _let_go(self) -> None:
+        if not self._gone:
+            self.end()
+            self.keep(self._loop.create_task(self._wire.close(1013, "messages were not taken in time")))
+
+
+class _Lane:
+    """The requests of one kind of one page: one running in a thread, one waiting; ``in_order`` all that came."""
+
+    def __init__(self, client: Client, kind: str, loop: asyncio.AbstractEventLoop, in_order: bool = False) -> None:
+        self.running: Job | None = None
+        self._waiting: deque[tuple[Job, Handler]] = deque()
+        self._client, self._loop, self._ended, self._in_order = client, loop, False, in_order
+        self._timer: asyncio.TimerHandle | None = None
+        self._work: queue.SimpleQueue[tuple[Job, Handler, asyncio.Future[str | bytes]] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._labor, name=f"kinode-{kind}", daemon=True).start()
+
+    async def take(self, job: Job, handler: Handler) -> None:
+        """Begin a request, or let it wait: behind the others, or in the place of an older one."""
+        if self.running is None:
+            self.running = job
+            self._client.keep(self._loop.create_task(self._run(job, handler)))
+            return
+        overtaken = self._waiting.popleft() if self._waiting and not self._in_order else None
+        if len(self._waiting) >= MOST_WAITING:
+            error = describe_error(ArgumentError(f"{job.kind}: {MOST_WAITING} requests are waiting already"))
+            await self._client.send(write_json({"seq": job.seq, "error": error}))
+            return
+        self._waiting.append((job, handler))
+        self._set_timer()
+        if overtaken is not None:
+            await self._client.send(write_json({"seq": overtaken[0].seq, "kind": "overtaken"}))
+
+    def drop(self, of: object) -> list[Job]:
+        """Take back the requests that wait and have that ``seq``, or all."""
+        jobs = [job for job, _ in self._waiting if of in (None, job.seq)]
+        self._waiting = deque(pair for pair in self._waiting if pair[0] not in jobs)
+        return jobs
+
+    def end(self) -> None:
+        """Stop, and let the thread go when it is done."""
+        self._ended = True
+        self._waiting.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.running is not None and not self._in_order:
+            self.running.stop()
+        self._work.put(None)
+
+    async def _run(self, job: Job, handler: Handler) -> None:
+        """Run a request, send its answer, and go on with the one that waits."""
+        while not self._ended:
+            done: asyncio.Future[str | bytes] = self._loop.create_future()
+            self.running, job.began = job, time.monotonic()
+            self._work.put((job, handler, done))
+            self._set_timer()
+            answer = await done
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            job.began = 0.0  # what comes from here on is the page's own slowness
+            await self._client.send(answer)
+            if not self._waiting:
+                break
+            job, handler = self._waiting.popleft()
+        self.running = None
+
+    def _set_timer(self) -> None:
+        """Stop what is running when its time is over, if one waits for it."""
+        job = self.running
+        if self._timer is None and self._waiting and job is not None and job.began and not self._in_order:
+            due = job.began + self._client.session.patience(job.kind)
+            self._timer = self._loop.call_later(max(0.0, due - time.monotonic()), job.stop)
+
+    def _labor(self) -> None:
+        """The thread: runs what it is given, until there is no more."""
+        while (work := self._work.get()) is not None:
+            job, handler, done = work
+            answer = _answer(job, handler)
+            try:
+                self._loop.call_soon_threadsafe(_settle, done, answer)
+            except RuntimeError:  # the server has ended
+                return
+            del work, job, handler, done, answer  # nothing is held while waiting
+
+
+def _settle(done: asyncio.Future[str | bytes], answer: str | bytes) -> None:
+    if not done.done():
+        done.set_result(answer)
+
+
+def _answer(job: Job, handler: Handler) -> str | bytes:
+    """What a handler says to a request, as a message."""
+    try:
+        result = handler(job)
+        took = time.monotonic() - job.began
+        if not job.goes_on():
+            return write_json({"seq": job.seq, "kind": "stopped"})
+        header, arrays = result if isinstance(result, tuple) else (result or {}, None)
+        message = compose({**header, "seq": job.seq, "kind": job.kind}, arrays)
+    except BaseException as error:
+        if not job.goes_on():
+            return write_json({"seq": job.seq, "kind": "stopped"})
+        if not isinstance(error, Error):
+            LOG.error("the handler of %r failed", job.kind, exc_info=error)
+        return write_json({"seq": job.seq, "error": describe_error(error)})
+    job.client.session.note_seconds(job.kind, took)
+    return message
+
+
+PATIENCE = 2.0  # s, for which work under way may go on though newer waits
+T = TypeVar("T")
+GoesOn = Callable[..., bool]
+
+
+class NewestWork(Generic[T]):
+    """A thread that does the newest of what it is asked for.
+
+    What is under way may finish, otherwise someone who types would see nothing; after two seconds it is told to stop
+    when newer work waits.
+
+    Parameters
+    ----------
+    name : str
+        Of the thread.
+    work : function
+        Of what is asked for, and of a function that says whether it is still wanted.
+    """
+
+    def __init__(self, name: str, work: Callable[[T, GoesOn], None]) -> None:
+        self._work = work
+        self._waiting: list[T] = []
+        self._busy, self._ended, self._began = False, False, 0.0
+        self._turn = threading.Condition()
+        self._thread = threading.Thread(target=self._labor, name=name, daemon=True)
+        self._thread.start()
+
+    def ask(self, what: T) -> None:
+        """Do this, in the place of what waits."""
+        with self._turn:
+            self._waiting = [what]
+            self._turn.notify_all()
+
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait until nothing is to be done; False if the time was over before."""
+        with self._turn:
+            return self._turn.wait_for(lambda: self._ended or (not self._waiting and not self._busy), seconds)
+
+    def close(self) -> None:
+        """End; what is under way is told to stop."""
+        with self._turn:
+            self._ended = True
+            self._turn.notify_all()
+
+    def _goes_on(self, *_: object) -> bool:
+        late = time.monotonic() - self._began > PATIENCE
+        return not self._ended and not (self._waiting and late)
+
+    def _labor(self) -> None:
+        while True:
+            with self._turn:
+                self._busy = False
+                self._turn.notify_all()
+                self._turn.wait_for(lambda: self._waiting or self._ended)
+                if self._ended:
+                    return
+                what, self._busy = self._waiting.pop(), True
+            self._began = time.monotonic()
+            try:
+                self._work(what, self._goes_on)
+            except Exception as error:
+                LOG.error("work in the background failed", exc_info=error)

@@ -1,1 +1,0 @@
-"""Studies in the studio: many runs of the model as it stands, over what varies."""

@@ -1,1 +1,0 @@
-"""The steps of ``kn.explain`` for circuits."""

@@ -1,1 +1,0 @@
-"""The elimination of constraint forces in matrices: symbols, and values at a state."""

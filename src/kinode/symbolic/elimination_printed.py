@@ -1,0 +1,355 @@
+"""The matrices of the elimination as they are printed: formulas as text, LaTeX and MathML, and numbers at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.trace import replay
+from kinode.formulations.eliminated_motion import find_light_bodies
+from kinode.sheets.markup import Markup, join, printer_of, tag
+from kinode.sheets.sheet import PrintedText
+from kinode.sheets.terms import SymbolStyle
+from kinode.sheets.text import (
+    HOLDS_WHILE,
+    aligned,
+    latex_document,
+    latex_text,
+    plain_text,
+    wrapped,
+    write_matrix,
+    write_vector,
+)
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.symbolic.elimination_trace import ANGLES, EliminationTrace, EulerChart, find_chart
+from kinode.symbolic.printed_equations import latex_of, matrix
+
+if TYPE_CHECKING:
+    from kinode.symbolic.elimination_matrices import EliminationMatrices
+
+
+EQUATIONS = ("M v_dot = -Omega v + Q + L lambda", "lambda = B1^-1 (B3 v + sigma - B2 Q)", "x_dot = D v")
+ROTATION = "Rz(psi) Rx(theta) Rz(phi) C"
+WIDEST = 8  # columns of a matrix that fits on paper
+LATEX_EQUATIONS = (
+    r"\mathbf{M}\dot{\mathbf{v}} &= -\boldsymbol{\Omega}\mathbf{v} + \mathbf{Q}"
+    r" + \mathbf{L}_\lambda\boldsymbol{\lambda}",
+    r"\boldsymbol{\lambda} &= \mathbf{B}_1^{-1}"
+    r"\left(\mathbf{B}_3\mathbf{v} + \boldsymbol{\sigma} - \mathbf{B}_2\mathbf{Q}\right)",
+    r"\dot{\mathbf{x}} &= \mathbf{D}\mathbf{v}",
+)
+
+
+def _shown(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
+    """Title, LaTeX, entries, names of rows and columns of each matrix that is printed."""
+    velocities, rows = e.velocities, e.multipliers
+    shown: list[tuple[str, str, Any, Sequence[str], Sequence[str]]] = [
+        ("M", r"\mathbf{M}", e.M, velocities, velocities),
+        ("Omega", r"\boldsymbol{\Omega}", e.Omega, velocities, velocities),
+        ("L_lambda", r"\mathbf{L}_\lambda", e.L, velocities, rows),
+        ("rate of L_lambda", r"\dot{\mathbf{L}}_\lambda", e.L_dot, velocities, rows),
+    ]
+    if e.writes_inverse:
+        shown += [
+            ("B1 = L'M^-1 L", r"\mathbf{B}_1", e.B1, rows, rows),
+            ("B2 = L'M^-1", r"\mathbf{B}_2", e.B2, rows, velocities),
+            ("B3 = L'M^-1 Omega - L_dot'", r"\mathbf{B}_3", e.B3, rows, velocities),
+        ]
+    return shown
+
+
+def write_elimination(e: EliminationMatrices, width: int) -> str:
+    """The matrices as text."""
+    lines: list[str] = []
+    for title, _, A, rows, columns in _shown(e):
+        cells = [[plain_text(x) for x in A.row(i)] for i in range(A.shape[0])]
+        by_column = A is e.L or A is e.L_dot
+        lines += write_matrix(title, cells, rows, columns, width, by_column=by_column)
+    lines += write_vector("v", [plain_text(x) for x in e.velocity_formulas], e.velocities, width)
+    lines += write_vector("Q", [plain_text(x) for x in e.Q], e.velocities, width)
+    if any(x != 0 for x in e.sigma):
+        lines += write_vector("sigma", [plain_text(x) for x in e.sigma], e.multipliers, width)
+    lines += _euler_lines(e, width)
+    if e.conditions:
+        lines += ["", HOLDS_WHILE, *(f"  {plain_text(x)} > 0" for x in e.conditions)]
+    steps = [f"  {symbol} = {plain_text(formula)}" for symbol, formula in e.intermediates]
+    named = [line for step in steps for line in wrapped(step, width)]
+    head = [e.heading, "", *(f"  {equation}" for equation in EQUATIONS)]
+    return "\n".join([*head, *(["", *named] if named else []), *lines])
+
+
+def _euler_lines(e: EliminationMatrices, width: int) -> list[str]:
+    """D of the bodies, once for all that have the same angles."""
+    lines: list[str] = []
+    for bodies, text, T in _charts(e):
+        cells = [[plain_text(x) for x in T.row(i)] for i in range(3)]
+        lines += ["", f"D = diag(R, T) of {', '.join(bodies)}", f"  R = {ROTATION}, {text}"]
+        lines += write_matrix("  T", cells, [f"{part}_dot" for part in ANGLES], ["wx", "wy", "wz"], width)[1:]
+    return lines
+
+
+def _charts(e: EliminationMatrices) -> list[tuple[list[str], str, Any]]:
+    """The bodies that share their Euler angles, the rotation C as text, and T in angles without the body's name."""
+    import sympy
+
+    shared = []
+    for part in ANGLES:
+        e.notation.styles[part] = SymbolStyle(part)
+    for text in dict.fromkeys(chart.text for chart in e.charts.values()):
+        bodies = [body for body, chart in e.charts.items() if chart.text == text]
+        plain = {sympy.Symbol(f"{part}_{bodies[0].replace('.', '_')}"): sympy.Symbol(part) for part in ANGLES}
+        shared.append((bodies, text, e.body_rates(bodies[0])[1].xreplace(plain)))
+    return shared
+
+
+def _every(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
+    """Title, LaTeX, entries and names of all matrices and vectors."""
+    velocities, rows, one = e.velocities, e.multipliers, ("",)
+    shown = _shown(e)
+    shown.append(("lambda", r"\boldsymbol{\lambda}", matrix(e.unknowns, 1), rows, one))
+    shown.append(("v", r"\mathbf{v}", matrix(e.velocity_formulas, 1), velocities, one))
+    shown.append(("Q", r"\mathbf{Q}", e.Q, velocities, one))
+    if any(x != 0 for x in e.sigma):
+        shown.append(("sigma", r"\boldsymbol{\sigma}", e.sigma, rows, one))
+    return shown
+
+
+# -- MathML ----------------------------------------------------------------------------------------
+def write_elimination_markup(e: EliminationMatrices) -> Markup:
+    """The matrices as MathML, under their titles."""
+    printer = printer_of(e.notation.styles)
+
+    def block(title: str, A: Any) -> list[Markup]:
+        shown = tag("math", Markup(printer(A)), display="block", style="text-align:left")
+        return [tag("h3", title), tag("div", shown, class_="wide")]
+
+    parts = [tag("p", equation) for equation in EQUATIONS]
+    parts += [tag("p", f"{symbol} = ", tag("math", Markup(printer(formula)))) for symbol, formula in e.intermediates]
+    for title, _, A, _, _ in _every(e):
+        parts += block(title, A)
+    for bodies, text, T in _charts(e):
+        parts += [*block(f"T of {', '.join(bodies)}", T), tag("p", f"D = diag(R, T), R = {ROTATION}, {text}")]
+    for x in e.conditions:
+        parts.append(tag("p", f"{HOLDS_WHILE} ", tag("math", Markup(printer(x)), tag("mo", ">"), tag("mn", "0"))))
+    return join(parts)
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+def write_elimination_latex(e: EliminationMatrices, document: bool) -> str:
+    """The matrices in LaTeX; of wide ones the entries that are not zero."""
+    parts = [aligned(LATEX_EQUATIONS)]
+    parts += [aligned([f"{latex_of(e, symbol)} &= {latex_of(e, formula)}"]) for symbol, formula in e.intermediates]
+    for _, symbol, A, rows, columns in _every(e):
+        if A.shape[1] <= WIDEST:
+            parts.append(aligned([f"{symbol} &= {latex_of(e, A)}"]))
+            continue
+        entries = [(i, j) for i in range(A.shape[0]) for j in range(A.shape[1]) if A[i, j] != 0]
+        lines = [f"{_entry(e, symbol, rows[i], columns[j])} &= {latex_of(e, A[i, j])}" for i, j in entries]
+        parts.append(aligned(lines or [f"{symbol} &= 0"]))
+    for bodies, text, T in _charts(e):
+        names, rotation = latex_text(", ".join(bodies)), r"R_z(\psi)\, R_x(\theta)\, R_z(\varphi)\, \mathbf{C}"
+        given = rf"\text{{{names}:}}\quad \mathbf{{R}} = {rotation},\quad \text{{{latex_text(text)}}}"
+        parts.append(aligned([given]))
+        parts.append(aligned([rf"\mathbf{{T}} &= {latex_of(e, T)}"]))
+    if e.conditions:
+        parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {latex_of(e, x)} &> 0" for x in e.conditions]))
+    body_text = "\n".join(parts)
+    return latex_document(e.heading, body_text) if document else body_text
+
+
+def _entry(e: EliminationMatrices, symbol: str, row: str, column: str) -> str:
+    """An entry of a matrix by the names of its row and column."""
+    import sympy
+
+    return rf"{symbol}\bigl[{latex_of(e, sympy.Symbol(row))},\, {latex_of(e, sympy.Symbol(column))}\bigr]"
+
+
+DIGITS = 6  # of a printed number
+NOISE = 1e-13  # of the largest number in a matrix: smaller ones are printed as zero
+
+
+@dataclass(frozen=True, eq=False)
+class EliminationValues(PrintedText):
+    """M v_dot = -Omega v + Q + L lam, lam = B1^-1 (B3 v + sigma - B2 Q) - W gamma, x_dot = D v, as numbers.
+
+    Attributes
+    ----------
+    t : float
+        Time, s.
+    velocities, multipliers, coordinates : list of str
+        Names of the entries of v, lam and x.
+    M, Omega, v, Q, L, L_dot : array
+        As in ``EliminationMatrices``; SI units.
+    sigma : array
+        Accelerations that drives prescribe; zero for joints without one.
+    x : array
+        Position of the origin and Euler angles of each body.
+    charts : dict of str to EulerChart
+        The rotation C of each body, chosen so that its angles are far from their singular position.
+    weights : array
+        W: zero, but for rows that act on a body without inertia, whose M has no inverse.  There M + L W L' stands in
+        place of M.
+    """
+
+    t: float
+    velocities: list[str]
+    multipliers: list[str]
+    coordinates: list[str]
+    M: Array = field(repr=False)
+    Omega: Array = field(repr=False)
+    v: Array = field(repr=False)
+    Q: Array = field(repr=False)
+    L: Array = field(repr=False)
+    L_dot: Array = field(repr=False)
+    sigma: Array = field(repr=False)
+    x: Array = field(repr=False)
+    D: Array = field(repr=False)
+    charts: dict[str, EulerChart] = field(repr=False)
+    weights: Array = field(repr=False)
+
+    @property
+    def B2(self) -> Array:
+        """L'M^-1."""
+        inverted: Array = np.linalg.solve(self.M + (self.L * self.weights) @ self.L.T, self.L).T
+        return inverted
+
+    @property
+    def B1(self) -> Array:
+        """L'M^-1 L."""
+        product: Array = self.B2 @ self.L
+        return product
+
+    @property
+    def B3(self) -> Array:
+        """L'M^-1 Omega - L_dot'."""
+        difference: Array = self.B2 @ self.Omega - self.L_dot.T
+        return difference
+
+    @property
+    def gamma(self) -> Array:
+        """The right side of L'v_dot = gamma."""
+        gamma: Array = self.sigma - self.L_dot.T @ self.v
+        return gamma
+
+    @property
+    def lam(self) -> Array:
+        """B1^-1 (B3 v + sigma - B2 Q): the reactions by name, and what drives, gears and constraints exert."""
+        if not self.multipliers:
+            return np.empty(0)
+        multipliers: Array = np.linalg.solve(self.B1, self.B3 @ self.v + self.sigma - self.B2 @ self.Q)
+        multipliers -= self.weights * self.gamma
+        return multipliers
+
+    @property
+    def v_dot(self) -> Array:
+        """M^-1 (-Omega v + Q + L lam)."""
+        M, gamma = self.M + (self.L * self.weights) @ self.L.T, self.gamma
+        right = self.Q - self.Omega @ self.v + self.L @ (self.lam + self.weights * gamma)
+        accelerations: Array = np.linalg.solve(M, right)
+        return accelerations
+
+    @property
+    def x_dot(self) -> Array:
+        """D v."""
+        rates: Array = self.D @ self.v
+        return rates
+
+    @property
+    def drift(self) -> Array:
+        """L'v less the prescribed velocities: zero in a state that the joints allow, if nothing is driven."""
+        drift: Array = self.L.T @ self.v
+        return drift
+
+    def __getitem__(self, name: str) -> float:
+        """A velocity, multiplier or coordinate by its name."""
+        for names, values in ((self.velocities, self.v), (self.multipliers, self.lam), (self.coordinates, self.x)):
+            if name in names:
+                return float(values[names.index(name)])
+        known = ", ".join((*self.velocities, *self.multipliers, *self.coordinates))
+        raise KeyError(f"{name!r} is none of {known}")
+
+    def _write_text(self, width: int) -> str:
+        lines = [f"at t = {self.t:g} s"]
+        velocities, rows = self.velocities, self.multipliers
+        matrices = (
+            ("M", self.M, velocities, velocities), ("Omega", self.Omega, velocities, velocities),
+            ("L_lambda", self.L, velocities, rows), ("rate of L_lambda", self.L_dot, velocities, rows),
+            ("B1 = L'M^-1 L", self.B1, rows, rows), ("B2 = L'M^-1", self.B2, rows, velocities),
+            ("B3 = L'M^-1 Omega - L_dot'", self.B3, rows, velocities),
+        )  # fmt: skip
+        for title, values, left, above in matrices:
+            cells = _cells(values)
+            lines += write_matrix(title, cells, left, above, width, by_column=above is rows and left is not rows)
+        vectors: tuple[tuple[str, Array, list[str]], ...] = (
+            ("v", self.v, velocities), ("Q", self.Q, velocities), ("lambda", self.lam, rows),
+            ("v_dot", self.v_dot, velocities), ("x", self.x, self.coordinates),
+            ("x_dot = D v", self.x_dot, self.coordinates),
+        )  # fmt: skip
+        for title, vector, names in vectors:
+            lines += write_vector(title, _cells(vector[None])[0], names, width)
+        return "\n".join(lines)
+
+
+def _cells(values: Array) -> list[list[str]]:
+    """Numbers as text; what is rounding beside the largest is zero."""
+    least = NOISE * float(np.abs(values).max(initial=0.0))
+    return [[f"{x:.{DIGITS}g}" if abs(x) > least else "0" for x in row] for row in values]
+
+
+def evaluate_trace(
+    trace: EliminationTrace, point: EvaluationPoint, columns: list[int], rows: list[int],
+    names: tuple[list[str], list[str], list[str]],
+) -> EliminationValues:  # fmt: skip
+    """The values of a trace at a point, of some velocities and rows; ``names`` are those of v, lam and x."""
+    arrays: dict[str, Any] = {
+        "t": [point.t],
+        "q": point.q,
+        "u": point.u,
+        "z": point.z,
+        "p": point.p,
+        "inputs": point.inputs,
+    }
+    given = {(name, i): float(x) for name, array in arrays.items() for i, x in enumerate(np.ravel(array))}
+    velocities = replay([x for body in trace.bodies for x in trace.formulas[body]], given)
+    given |= {("v", i): float(x) for i, x in enumerate(velocities)}
+
+    def numbers(A: Array) -> Array:
+        flat = replay(list(np.asarray(A, dtype=object).ravel()), given)
+        return np.array(flat, dtype=float).reshape(np.shape(A))
+
+    M, Omega = (numbers(A)[np.ix_(columns, columns)] for A in (trace.M, trace.Omega))
+    L, L_dot = (numbers(A)[:, rows] for A in (trace.L, trace.L_dot))
+    v, Q = (numbers(A) for A in (trace.v, trace.Q))
+    x, D, charts = _positions(trace.bodies, numbers(trace.poses).reshape(-1, 12))
+    return EliminationValues(
+        float(np.ravel(point.t)[0]), *names, M=M, Omega=Omega, v=v[columns], Q=Q[columns], L=L[columns],
+        L_dot=L_dot[columns], sigma=numbers(trace.gamma)[rows] + L_dot.T @ v, x=x, D=D[:, columns], charts=charts,
+        weights=_weights(trace, L),
+    )  # fmt: skip
+
+
+def _weights(trace: EliminationTrace, L: Array) -> Array:
+    """W of the rows that act on bodies without inertia."""
+    system = trace.topology.system
+    light = [trace.bodies.index(name) for name in find_light_bodies(system)]
+    masses = [float(system.nominal(body.mass)) for body in system.bodies.values()]
+    touched = [any(L[6 * k : 6 * k + 6, j].any() for k in light) for j in range(L.shape[1])]
+    return np.array(touched, dtype=float) * (sum(masses) / len(masses) or 1.0)
+
+
+def _positions(bodies: Sequence[str], poses: Array) -> tuple[Array, Array, dict[str, EulerChart]]:
+    """x, D and the charts of all bodies, from R and p of each."""
+    x, n = [], 6 * len(bodies)
+    D, charts = np.zeros((n, n)), {}
+    for k, (body, pose) in enumerate(zip(bodies, poses, strict=True)):
+        R = pose[:9].reshape(3, 3)
+        chart = charts[body] = find_chart(R)
+        angles = chart.angles(R)
+        x += [*pose[9:], *angles]
+        D[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = R
+        D[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = np.asarray(chart.rates(angles), dtype=float)
+    return np.array(x), D, charts

@@ -1,1 +1,0 @@
-"""Many runs of one compiled system in the background, and what is read from them."""

@@ -1,1 +1,0 @@
-"""A system that is advanced by the caller's clock."""

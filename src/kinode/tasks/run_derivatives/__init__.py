@@ -1,1 +1,0 @@
-"""Derivatives of runs: how the start depends on parameters and initial values."""

@@ -1,1 +1,0 @@
-"""Eigenvalues along a parameter, and mode shapes that a picture can swing."""

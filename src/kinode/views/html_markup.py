@@ -1,0 +1,59 @@
+"""Tables, lists and pictures of a report as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kinode.sheets.markup import Markup, escape, join, tag
+from kinode.views.style import to_svg
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def table(
+    head: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = (), caption: str = "",
+    dense: bool = False,
+) -> Markup:  # fmt: skip
+    """A table that scrolls by itself where it is too wide; ``numbers`` are the columns aligned to the right.
+
+    With many columns it is set ``dense``: closer, and with heads of several lines.
+    """
+
+    def cells(name: str, row: Sequence[object]) -> Markup:
+        return join(tag(name, cell, class_="n") if k in numbers else tag(name, cell) for k, cell in enumerate(row))
+
+    top = tag("thead", tag("tr", cells("th", head)))
+    body = tag("tbody", *(tag("tr", cells("td", row)) for row in rows))
+    title = tag("caption", caption) if caption else ""
+    return tag("div", tag("table", title, top, body), class_="wide dense" if dense else "wide")
+
+
+def with_unit(words: str, unit: str) -> Markup:
+    """The head of a column: words, and the unit below them."""
+    below = tag("span", unit, class_="unit")
+    return join([words, Markup("<br>"), below]) if words else below
+
+
+def facts(pairs: Iterable[tuple[object, object]]) -> Markup:
+    """Words and what they are, as a list of definitions."""
+    return tag("dl", *(tag("div", tag("dt", word), tag("dd", value)) for word, value in pairs), class_="facts")
+
+
+def picture(figure: Figure, words: str, *, caption: str = "", class_: str = "") -> Markup:
+    """A figure of matplotlib as SVG inside the page; ``words`` are for those who cannot see it."""
+    svg = to_svg(figure)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
+    svg = svg.replace("xlink:href", "href")
+    start, _, rest = svg.partition(">")
+    view_box = re.search(r'viewBox="([^"]*)"', start)
+    assert view_box is not None
+    start = f'<svg viewBox="{view_box.group(1)}" role="img" aria-label="{escape(words)}"'
+    svg = re.sub(r"\s*\n\s*", "\n", f"{start}>{rest}")
+    under = tag("figcaption", caption) if caption else ""
+    return tag("figure", Markup(svg), under, **({"class_": class_} if class_ else {}))
