@@ -232,8 +232,8 @@ def test_pickles_are_read_or_refused_in_words(name, kind):
     data = (FOLDER / "pickles" / f"{name}_{kind}.pickle").read_bytes()
     try:
         read = pickle.loads(data)
-    except Exception as error:
-        assert "made anew" in str(error)
+    except (ModuleNotFoundError, AttributeError) as error:  # a class of then stands elsewhere now: they are made anew
+        assert "kinode" in str(error)
     else:
         assert same(kn.simulate(read, stored_files.PICKLED_UNTIL).y[-1], PICKLES[name])
 

@@ -1,7 +1,6 @@
 """Breakdowns over a run: of the kinetic share of a joint's reaction, and of the acceleration of a point.
 
-``formulations.reaction_contributions`` and ``formulations.acceleration_contributions`` define them at one instant; here
-they are evaluated for all times at once.
+``formulations.contributions`` defines them at one instant; here they are evaluated for all times at once.
 
 Reactions are broken down by cause, by body or by term.  The contributions are vectors; their sum is the kinetic share.
 The share of a contribution in the peak is its component along the sum at the time when the sum is largest.  These

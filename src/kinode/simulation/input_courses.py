@@ -4,8 +4,8 @@
 
 A course is a pair of times in s and values, and after them, in any order, "held" (each value holds until the next
 time; without it the course is linear between them) and the unit of the values; or a pandas Series with the times as
-its index; or an xarray DataArray over one dimension, whose names and facts may tell units (``expressions/measured``).
-Before the first and after the last time a course has the value there.
+its index; or an xarray DataArray over one dimension, whose names and facts may tell units
+(``expressions/measured_files``).  Before the first and after the last time a course has the value there.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ efforts, damping, loads.  J is the Jacobian of the constraints.  The formulation
 of every body (``body_equations``), ``hamilton`` the canonical form (``hamilton_equations``).
 
 A formulation is traced once.  Both shapes come from the tape: ``expanded`` writes the normal form of
-``algebra.normal_form`` as a person would, ``named`` writes the operations of the tape, with a name for each value that
+``symbolic.normal_form`` as a person would, ``named`` writes the operations of the tape, with a name for each value that
 is used more than once.
 """
 

@@ -2,7 +2,7 @@
 
 The steps are those of the recursive Newton-Euler algorithm (docs/theory/chains.md): kinematics from the base outwards
 (``explain_motion``), forces from the tips inwards, and the equations along the freedoms of the joints
-(``explain_forces``).  The functions that compute them are the ones that are compiled (``multibody.links.link_steps``).
+(``explain_forces``).  The functions that compute them are the ones that are compiled (``multibody.link_steps``).
 
 Each body is described in its own axes, about its pole, which is the point of its joint.  The formulas of a body contain
 the symbols of the body below, so they stay short for any number of bodies.  Parts of a formula that would be longer

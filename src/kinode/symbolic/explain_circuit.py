@@ -2,7 +2,7 @@
 
 The steps are those of docs/theory/circuits.md: components and nodes (T-7.13), the equations as they stand, the Sigma
 method (T-7.16, T-7.17), and the condensation (T-7.18).  What is solved here is what is compiled
-(``multibody.networks.network_condensation``): each unknown is written with the symbols of those before it.
+(``multibody.network_condensation``): each unknown is written with the symbols of those before it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Real-time stepper: ``dynamics.stepper(dt)``, a system that its caller advances by one interval at a time.
 
-The loop (ode/loops/stepping) and its memory are those of ``kn.simulate``, with events, clocks and impacts; the memory
+The loop (ode/loops) and its memory are those of ``kn.simulate``, with events, clocks and impacts; the memory
 stays from call to call.  A call makes no object: inputs are copied into the memory, and the state is read where it
 lies.  Quantities by name are evaluated at the end of each step.  ``dynamics.step`` is one step, from any state, of a
 stepper that each thread keeps.

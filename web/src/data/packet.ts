@@ -1,5 +1,5 @@
 // One binary message: u32 header length, JSON header padded to 4 bytes, arrays aligned to 8.
-// The same layout as src/kinode/studio/packet.py; in a file the whole packet is deflated and in base64.
+// The same layout as src/kinode/player/packet.py; in a file the whole packet is deflated and in base64.
 
 import { RunDocument, type NumberArray, type RunHeader } from "./run_document";
 

@@ -1,5 +1,5 @@
 // What a run is for the player: a header of plain data and arrays of numbers.
-// src/kinode/studio/run_document.py writes it; docs/reference/player-data.md describes it.
+// src/kinode/player/run_document.py writes it; docs/reference/player-data.md describes it.
 
 export type Vec3 = [number, number, number];
 export type Quat = [number, number, number, number]; // w, x, y, z

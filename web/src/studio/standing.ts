@@ -1,4 +1,4 @@
-// How the model stands: the server's one record of one version of the text (src/kinode/studio/drawing/standing.py), and the
+// How the model stands: the server's one record of one version of the text (src/kinode/studio/editor/standing.py), and the
 // words of every label that tells a state. What is not known of the newest text yet is never told as if it were.
 
 import type { VerifyState } from "./derivations/derivation_types";

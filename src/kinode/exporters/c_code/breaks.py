@@ -1,4 +1,4 @@
-"""The next break of expressions of time: their arguments, and a loop that becomes C (``jit/translator.py``).
+"""The next break of expressions of time: their arguments, and a loop that becomes C (``jit/loop/translator.py``).
 
 ``simulation/time_events.py`` finds all breaks of a run before it begins.  Exported code knows neither the end of a run
 nor its parameters, so that it looks for one break after the other: between two of them an argument is smooth, and

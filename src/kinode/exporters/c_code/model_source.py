@@ -1,6 +1,6 @@
 """A compiled system as C99: its kernels, the loops of its integrator, and the functions of ``c/model_runtime.c``.
 
-Kernels and loops are those of machine code, written by the second writer (``jit/c_text``).  The memory of a run is the
+Kernels and loops are those of machine code, written by the second writer (``jit/c``).  The memory of a run is the
 image of a real one (``memory_image.py``).  All that changes is in one structure, without pointers but to itself.  The
 header has the functions with comments, the indices of the numbers by name, and for each parameter when a change of it
 acts.

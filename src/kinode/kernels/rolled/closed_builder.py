@@ -194,7 +194,7 @@ class ClosedBuilder(RolledBuilder):
 
     # -- projection --------------------------------------------------------------------------------
     def _projection(self) -> tuple[list[Block], dict[str, np.ndarray], int]:
-        """One Newton step of q and of u, as in ``multibody.restraints.projection``."""
+        """One Newton step of q and of u, as in ``multibody.snapshot``."""
         rows, topology = self._rows, self.topology
         there = TreeLoops(self, topology.tree)
         memory = RowMemory(rows, topology, self.work, 2)

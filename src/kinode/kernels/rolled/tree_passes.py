@@ -1,6 +1,6 @@
 """The mechanics of passes over a large tree: kinematics, accelerations, wrenches, momenta of one link, and reactions.
 
-The steps are those of multibody/links/link_steps.py, traced once for each structure of link (``tree_sweeps.py``).
+The steps are those of multibody/link_steps.py, traced once for each structure of link (``tree_sweeps.py``).
 
 Reactions take passes over the full tree, of which every body is a link; the last of them stores each as it is known.
 They compute what ``multibody.instant_reactions`` does for a joint of the tree.  The static share balances gravity and

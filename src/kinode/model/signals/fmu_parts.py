@@ -12,7 +12,7 @@ inputs are laws of the same instant, and so are its outputs.  The FMU computes; 
 its own where it gives them.  What it does follows from time, states, parameters and inputs as long as no event happens,
 and from the events before.  These are events of the system: each event indicator has a mode, its sign, whose change is
 located as all others are.  The time that the FMU announced for its next event is a discrete state, and so is what the
-events before have left in it: a ``ticket``, by which its instances are brought there (``fmi/fmu_histories.py``).  At an
+events before have left in it: a ``ticket``, by which its instances are brought there (``fmi/fmu_instance.py``).  At an
 event the FMU gives new states, a new ticket, the next time, and outputs that change at events alone.  It is asked only
 once a step is accepted and the event is located; what it answers follows from its arguments, so that an answer that is
 not used does no harm.  An FMU that asks for an event after a completed step gets one there.

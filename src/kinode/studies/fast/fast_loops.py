@@ -4,8 +4,8 @@ Every run begins in the memory of the one before, which is set back to what it w
 returns to Python where the output does not fit, or a run is so long that somebody should look at it.
 
 Peaks, least and last values of quantities over the rows of a run are those of the reducers in ``kept_results.py`` to
-the last bit (``jit/translator.py`` describes the language of the loops).  All quantities are read from some rows before
-the next rows, so that each row comes from memory once.
+the last bit (``jit/loop/translator.py`` describes the language of the loops).  All quantities are read from some rows
+before the next rows, so that each row comes from memory once.
 """
 
 from __future__ import annotations

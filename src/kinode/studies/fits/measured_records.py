@@ -1,8 +1,8 @@
 """Measured records: columns over time from a file, a DataFrame, an xarray Dataset, a run or a mapping of arrays.
 
 The time is the column that the caller names, else the column or dimension called t or time, else the first column of a
-file, or the index of a DataFrame.  Headings and units are those of ``expressions/measured``, and so are files: text,
-Excel (``log.xlsx#sheet``), MAT, Parquet.
+file, or the index of a DataFrame.  Headings and units are those of ``expressions/measured_files``, and so are files:
+text, Excel (``log.xlsx#sheet``), MAT, Parquet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The symbols of a picture: joints, supports, springs, centers of mass, scale, axes of frames, and names beside them.
 
 They have their size on paper, in points, whatever the size of the mechanism.  What joints, supports and springs are
-drawn with is data: ``kinode.model.base.symbols.joint_glyphs``.  A frame is three arrows from its origin, with its name
+drawn with is data: ``kinode.model.base.house_symbols``.  A frame is three arrows from its origin, with its name
 at their tips.  A name stands beside its point, where it covers neither a joint nor another name.
 """
 

@@ -13,7 +13,7 @@ export interface PlacedWords {
   room: Room;
 }
 
-/** The places that the sketch gives; where it gives none, those of views/diagram/box_extents.py. */
+/** The places that the sketch gives; where it gives none, those of views/diagram/box_geometry.py. */
 export function placeWords(box: SketchBox): PlacedWords[] {
   if (box.words !== undefined) {
     const [x, y] = box.at;

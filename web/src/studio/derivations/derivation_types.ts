@@ -1,4 +1,4 @@
-// What the panes of derivations and the server say to each other; src/kinode/studio/panes/pane_answers.py has the table.
+// What the panes of derivations and the server say to each other; src/kinode/studio/editor has the table.
 
 export interface FormulationChoice {
   name: string;

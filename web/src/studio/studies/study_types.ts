@@ -1,4 +1,4 @@
-// What the server says about studies; the same as src/kinode/studio/studies_pane.
+// What the server says about studies; the same as src/kinode/studio/editor/studies.py.
 
 export type AxisKind = "range" | "list" | "normal" | "uniform";
 
