@@ -228,7 +228,7 @@ PICKLES = json.loads((FOLDER / "pickles" / "values.json").read_text())
 
 @pytest.mark.parametrize("kind", ["system", "dynamics"])
 @pytest.mark.parametrize("name", PICKLES)
-def test_pickles_are_read_or_refused_in_words(name, kind):
+def test_pickles_are_read_or_name_what_has_moved(name, kind):
     data = (FOLDER / "pickles" / f"{name}_{kind}.pickle").read_bytes()
     try:
         read = pickle.loads(data)
