@@ -196,8 +196,7 @@ def test_nothing_else_writes_files():
     others = {name: writing_calls(text) for name, text in texts.items() if may.search(text)}
     assert {name: calls for name, calls in others.items() if calls} == {
         "atomic_files.py": ["open(target, 'wb')", "open(descriptor, 'wb')", "open(place, 'wb')"],
-        # no files: the pipes to the processes that asked
-        "compile_worker.py": ["os.fdopen(os.dup(0), 'rb')", "os.fdopen(os.dup(1), 'wb')"],
+        # no file: the pipe to the process that asked
         "derivation_worker.py": ["os.fdopen(os.dup(1), 'wb')"],
         "style.py": [
             "figure.savefig(out, format=path.suffix.r",

@@ -33,9 +33,9 @@ def assert_close(found, expected, share):
 
 def test_all_of_them_are_loop_code(chain):
     topology = chain[0].topology
-    for name in ("gradient", "second_derivatives", "derivatives_along", "derivatives"):
+    for name in ("second_derivatives", "derivatives_along", "derivatives"):
         assert is_loop_code(topology, Kernel(name, DerivativeOptions(("u_dot",), BY))), name
-    assert is_loop_code(topology, Kernel("gradient_of_motion", DerivativeOptions(("effort",), BY)))
+    assert is_loop_code(topology, Kernel("motion_along", DerivativeOptions(("effort",), BY)))
     assert is_loop_code(topology, Kernel("jacobian_rate", (TIP,)))
 
 

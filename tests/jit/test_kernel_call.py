@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import inspect
 import sys
-import threading
-import time
 import tracemalloc
 import weakref
 
@@ -22,7 +19,6 @@ from kinode.jit import python_function
 from kinode.jit.compiler import compile_program
 from kinode.jit.kernel_call import run, run_batch
 from kinode.jit.program import Block, Program
-from kinode.jit.thread_team import ThreadPool
 
 Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])
 
@@ -248,7 +244,7 @@ def test_the_function_keeps_alive_what_it_needs_and_no_longer(native):
 @pytest.mark.parametrize("rows", (0, 1, 7, 3001))
 def test_rows_on_threads(lanes, rows, monkeypatch):
     monkeypatch.setattr("kinode.jit.kernel_call.LEAST_SHARED_TIME", 0.0)
-    monkeypatch.setattr("kinode.jit.thread_team.processors", lambda: 3)
+    monkeypatch.setattr("kinode.jit.threads.processors", lambda: 3)
     machine = compile_program(make_program(), lanes)
     generator = np.random.default_rng(0)
     t, q, u = generator.normal(size=rows), generator.normal(size=(3, rows)).T, generator.normal(size=(rows, 5))[:, 1:4]
@@ -271,26 +267,3 @@ def test_a_constant_program_has_no_arguments():
         compile_program(straight([("out", 0, 4.0)], out=1), 1), (), {}, (1,), fallback
     )
     assert function().tolist() == [4.0]
-
-
-def test_a_batch_takes_no_more_threads_than_it_is_given():
-    """Of a pool with three workers; a piece waits until as many threads as may take one have done so."""
-    pool, seen = ThreadPool(3), set()
-    wanted = 2
-
-    @ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3)
-    def driver(first, last, bases, strides, scratch):
-        seen.add(threading.get_ident())
-        patience = time.monotonic() + 60.0
-        while len(seen) < wanted and time.monotonic() < patience:
-            time.sleep(0.001)
-        done.extend(range(first, last))
-
-    used = []
-    for threads, wanted in ((2, 2), (4, 3)):  # noqa: B007
-        seen.clear()
-        done = []
-        pool.run(ctypes.cast(driver, ctypes.c_void_p).value, range(40), 1, 0, 0, 1, threads)
-        assert sorted(done) == list(range(40))
-        used.append(len(seen))
-    assert used[0] <= 2 < used[1]

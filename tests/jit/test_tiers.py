@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ import kinode as kn
 from kernels import call_lanes, straight
 from kinode.algebra.scalars import less
 from kinode.algebra.trace import Tape, needed
-from kinode.jit import compiler, llvm_code
+from kinode.jit import code_cache, compiler, llvm_code
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program_walk import set_keys
 from kinode.jit.tiers import better_code, waiting_words
@@ -153,16 +154,32 @@ def test_the_first_tier_alone(tiered, monkeypatch):
     assert request.entry != entry
 
 
-def test_where_the_other_process_ends_code_is_made_here(tiered):
-    compiler.build("test of two tiers", 1, lambda: random_program(6, 1500))
-    assert better_code.is_wanted() and wait_for_better_code(PATIENCE)
-    process = better_code._known[0]
-    process.stop()
-    assert not better_code.is_wanted()
+def test_without_a_cache_code_is_made_here(tiered, monkeypatch):
+    monkeypatch.setenv("KINODE_CACHE", "0")
     machine = compiler.build("test of one tier", 1, lambda: random_program(5, 1500))
     assert not isinstance(machine.engine, ExchangedCode)
-    better_code.stop_better_code()
-    assert better_code.is_wanted()
+
+
+@pytest.mark.parametrize("start", ["nowhere", "broken"])
+def test_where_no_process_can_be_started_the_first_code_stays(tiered, monkeypatch, start):
+    executable = {"nowhere": "/nowhere/python", "broken": sys.executable}[start]
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setattr(better_code, "START", "raise SystemExit(1)")
+    program, rows = random_program(7, 1500), {"q": np.random.default_rng(1).uniform(-1, 1, (1, 6))}
+    machine = compiler.build(f"test of {start}", 1, lambda: program)
+    first = call_lanes(machine, rows)
+    assert wait_for_better_code(PATIENCE) and machine.engine.n_exchanges == 0
+    assert call_lanes(machine, rows).tobytes() == first.tobytes()
+
+
+def test_what_cannot_be_compiled_or_is_there_does_not_keep_the_rest_waiting(tiered):
+    text = "define double @same(double %x) {\n  ret double %x\n}\n"
+    names = [digit * 40 for digit in "123"]
+    code_cache.save(names[1], b"what another process made")
+    batch = [(names[0], b"", "no text of LLVM", 1, False), *((name, b"head", text, 1, True) for name in names[1:])]
+    better_code.compile_all(io.BytesIO(pickle.dumps(batch)))
+    assert code_cache.load(names[0]) is None and code_cache.load(names[1]) == b"what another process made"
+    assert code_cache.load(names[2]).startswith(b"head\x7fELF") or sys.platform != "linux"
 
 
 def test_a_run_with_both_tiers_is_bit_for_bit_that_of_one(tiered, monkeypatch):
@@ -185,7 +202,6 @@ def test_loops_come_in_two_tiers_with_the_same_bits(tiered, monkeypatch):
         found = kn.simulate(dynamics, 0.5, progress=False)
         return found.q.tobytes() + found.u.tobytes()
 
-    better_code.stop_better_code()  # that of another test has another cache
     monkeypatch.setattr(compiled_loops, "_LOADED", {})
     first = run()
     ((name, loop),) = compiled_loops._LOADED.items()

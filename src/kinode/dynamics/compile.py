@@ -6,12 +6,10 @@ import weakref
 from collections.abc import Callable, Iterable
 
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.jit.compiler import prepare_interpreter
 from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.model.system import System
 
 MOST_KEPT = 16  # systems whose machine code is kept for the next task
-FEW_JOINTS = 8  # that move: the kernels of fewer are compiled sooner than the interpreter of bytecode
 _COMPILED: dict[tuple[int, str], tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
 
 
@@ -58,14 +56,7 @@ def compile(system: System, formulation: str = "recursive", *, live: bool | str 
 
         system = make_live(system, live)
     with waiting_words(getattr(system, "name", "")):
-        _prepare(system)
         return _close(Dynamics(system, formulation))
-
-
-def _prepare(system: System) -> None:
-    """Begin with what the kernels of a large system run by at first."""
-    if isinstance(system, System) and sum(joint.n_u > 0 for joint in system.joints.values()) > FEW_JOINTS:
-        prepare_interpreter()
 
 
 def _close(dynamics: Dynamics) -> Dynamics:
@@ -84,7 +75,6 @@ def find_compiled(
     owner, dynamics = _COMPILED.pop(key, (None, None))
     if owner is None or dynamics is None or owner() is not system or not dynamics.system.is_copy_of(system):
         with waiting_words(getattr(system, "name", "")):
-            _prepare(system)
             dynamics, owner = Dynamics(system, formulation), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
             meanwhile(dynamics)
             _close(dynamics)

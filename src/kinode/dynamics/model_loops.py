@@ -1,15 +1,13 @@
-"""Loops over many states in machine code: compiled when first used or found in the cache, run in several threads."""
+"""Loops over many states in machine code: compiled when first used, or found in the cache."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache as remember
 from typing import Any
 
 from kinode.jit.loop.memory import Struct
 from kinode.jit.machine_code import keep, load_object
-from kinode.jit.thread_team import processors
 from kinode.ode.compiled_loops import CompiledLoop
 
 _ENGINES: list[Any] = []  # keeps the machine code in memory
@@ -29,14 +27,3 @@ def load_loop(source: Callable[[Any], int]) -> Callable[[Struct], int]:
     engine = load_object(keep(f"loop {source.__module__}.{source.__name__}", compile_loop))
     _ENGINES.append(engine)
     return CompiledLoop(engine.get_function_address(symbol))
-
-
-def in_threads(work: Callable[[int, int], None], count: int, least: int) -> None:
-    """Share ``count`` pieces of work among threads, at least so many for each: ``work(first, last)``."""
-    threads = max(1, min(processors(), count // least))
-    if threads == 1:
-        work(0, count)
-        return
-    bounds = [count * k // threads for k in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, bounds[:-1], bounds[1:]))

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.model_loops import in_threads, load_loop
+from kinode.dynamics.model_loops import load_loop
 from kinode.jit.loop.memory import Floats, Struct, call, floats_of, struct, tail
+from kinode.jit.threads import share
 from kinode.kernels.kernel_options import Kernel
 from kinode.ode.input_table import Inputs, split_inputs
 from kinode.ode.loops.courses import CourseMemory, follow_courses
@@ -206,8 +207,9 @@ class TrialStepper:
             memory.first, memory.last, memory.rows = first, last, rows
             memory.t, memory.h, memory.earliest, memory.latest, memory.y = map(floats_of, arrays)
             memory.out, memory.error = floats_of(out), floats_of(error)
-            load_loop(take_steps)(memory)
+            loop(memory)
 
         if rows:
-            in_threads(work, -(-rows // self.lanes), LEAST_GROUPS)
+            loop = load_loop(take_steps)  # before the threads begin, of which each would compile it
+            share(work, -(-rows // self.lanes), LEAST_GROUPS)
         return TrialSteps(y + out[:, :n], out[:, n:], error[:, :n], error[:, n:])

@@ -1,8 +1,8 @@
 """Kernels from the cache on disk, or compiled.
 
 ``build`` looks into the cache before it makes the program, so nothing is traced if the code is there, and what writes
-and compiles text is not imported.  New straight-line kernels run as bytecode at once (``bytecode``), which takes two or
-three times as long as compiled code, while another process writes their text and compiles it.
+and compiles text is not imported.  Long code is compiled with low effort at once, and with higher effort by another
+process (``tiers``).
 """
 
 from __future__ import annotations
@@ -11,26 +11,20 @@ import os
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.jit import code_cache
-from kinode.jit.machine_code import ARGUMENTS, INTERPRETER, Machine, find_entry, is_kept, load_kernel, provide_shared
+from kinode.jit.machine_code import ARGUMENTS, Machine, find_entry, load_kernel, provide_shared
 from kinode.jit.tiers.pending_code import PendingCode
 from kinode.jit.tiers.waiting_words import waiting_words
 from kinode.paused_collection import paused_collection
 
 if TYPE_CHECKING:
-    from kinode.jit.bytecode.operation_list import OperationList
     from kinode.jit.program import Program
-    from kinode.jit.tiers.better_code import Request
+    from kinode.jit.tiers.better_code import Wanted
 
 TWO_TIER_LINES = 500  # lines of LLVM text: from here on level 0 at once, and a higher one in the background
 MOST_LINES = 250_000  # for which the higher level is tried
-FEW_OPERATIONS = (
-    2_000  # compiled at low effort they are there before the interpreter of bytecode, if the cache lacks it
-)
-_PREPARED = Event()  # this process makes the interpreter
 
 
 class BuildRequest(NamedTuple):
@@ -93,35 +87,21 @@ def build_several(requests: Sequence[BuildRequest]) -> list[Machine]:
     """
     entries = [request.entry for request in requests]
     known = [None if entry is None else code_cache.load(entry) for entry in entries]
-    drafts: list[_Draft | OperationList | None] = []
+    drafts: list[_Draft | None] = []
     if any(found is None for found in known):  # LLVM begins with what every kernel needs, beside the first program
         PendingCode(lambda: _provide_usual(requests[0].lanes), at_once=False)
     with paused_collection():
-        for k, (request, found) in enumerate(zip(requests, known, strict=True)):
+        for k, (request, entry, found) in enumerate(zip(requests, entries, known, strict=True)):
             with waiting_words("" if found is not None else request.words):
-                drafts.append(None if found is not None else _draft(request, at_once=k + 1 == len(requests)))
+                drafts.append(None if found is not None else _draft(request, entry, at_once=k + 1 == len(requests)))
     machines = []
     for request, entry, found, draft in zip(requests, entries, known, drafts, strict=True):
         if draft is None:
             assert found is not None
             machines.append(_load(found, request))
-        elif isinstance(draft, _Draft):
-            machines.append(_finish(request, entry, draft))
         else:
-            machines.append(_interpret(request, entry, draft))
+            machines.append(_finish(request, entry, draft))
     return machines
-
-
-def prepare_interpreter() -> None:
-    """Begin to make what new kernels run by, beside what comes before the first of them, if the cache lacks it."""
-    if not _has_interpreter() and _is_improved():
-        _PREPARED.set()
-        PendingCode(lambda: _provide_usual(1), at_once=False)
-
-
-def _has_interpreter() -> bool:
-    """Whether the interpreter of bytecode is in the cache, or is being made."""
-    return _PREPARED.is_set() or is_kept(INTERPRETER)
 
 
 def _load(kept: bytes, request: BuildRequest) -> Machine:
@@ -133,54 +113,28 @@ def _load(kept: bytes, request: BuildRequest) -> Machine:
 def _provide_usual(lanes: int) -> None:
     """Compile or load what most kernels call."""
     from kinode.jit.llvm_code import choose_lanes
+    from kinode.jit.tiers.better_code import is_wanted
 
-    if lanes == 1 and _is_improved() and _has_interpreter():
-        from kinode.jit.bytecode.bytecode_kernel import find_interpreter
-        from kinode.jit.tiers.exchanged_code import find_jumps
-
-        find_interpreter()
-        find_jumps()
-        return
     provide_shared("batch", lanes)
     if lanes == 1 and choose_lanes() > 1:
         provide_shared("sincos", 2 * choose_lanes())
-    if lanes == 1 and _is_improved():
+    if lanes == 1 and is_wanted(find_entry("")):
         from kinode.jit.tiers.exchanged_code import find_jumps
 
         find_jumps()
 
 
-def _draft(request: BuildRequest, at_once: bool) -> _Draft | OperationList:
-    """A kernel as bytecode, or as text; its code is made at once, or while the caller goes on."""
+def _draft(request: BuildRequest, entry: str | None, at_once: bool) -> _Draft:
+    """A kernel as text; its code is made at once, or while the caller goes on."""
     from kinode.jit.llvm_code import choose_level, compile_text
+    from kinode.jit.tiers.better_code import is_wanted
 
     program = request.make_program()
-    if request.lanes == 1 and _is_improved() and (listed := _list_operations(program)) is not None:
-        return listed
     written = write_kernel(program, request.lanes, bool(request.data))
     text, long = written.text, TWO_TIER_LINES < written.lines < MOST_LINES
-    tiered = long and not program.rare and _is_improved()
+    tiered = long and not program.rare and is_wanted(entry)
     level = 0 if tiered or (long and is_first_tier_alone()) else choose_level(text, program.rare)
     return _Draft(written, tiered, PendingCode(lambda: compile_text(text, level), at_once))
-
-
-def _list_operations(program: Program) -> OperationList | None:
-    """The operations of a program for which bytecode serves, else None."""
-    from kinode.jit.bytecode.bytecode_kernel import LEAST, MOST
-    from kinode.jit.bytecode.operation_list import list_operations
-    from kinode.jit.llvm_code import host
-
-    least = LEAST if _has_interpreter() else FEW_OPERATIONS
-    if len(program.blocks) == 1 and _count_nodes(program) < least:
-        return None
-    listed = list_operations(program, host().fma)
-    return listed if listed is not None and least <= len(listed.codes) <= MOST else None
-
-
-def _count_nodes(program: Program) -> int:
-    """At the most so many operations has a program of one block: nodes are numbered as they are traced."""
-    values = [value for case in program.blocks[0].cases for _, _, value in case]
-    return 1 + max((getattr(value, "index", -1) for value in values), default=-1)
 
 
 def write_kernel(program: Program, lanes: int, has_data: bool = False) -> KernelText:
@@ -202,68 +156,38 @@ def write_kernel(program: Program, lanes: int, has_data: bool = False) -> Kernel
     return KernelText(about, text)
 
 
-def compile_operations(packed: bytes) -> bytes:
-    """What the cache keeps of a kernel whose operations were packed: of high effort, unless it is called rarely."""
-    from kinode.jit.bytecode.operation_list import unpack
-    from kinode.jit.llvm_code import choose_level, compile_text
-
-    program = unpack(packed)
-    written = write_kernel(program, 1)
-    level = choose_level(written.text, program.rare)
-    if TWO_TIER_LINES < written.lines < MOST_LINES and not program.rare:
-        level = 1
-    return written.entry_of(compile_text(written.text, level))
-
-
 def is_first_tier_alone() -> bool:
     """Whether long code stays as it is compiled first: KINODE_TIERS=first, for processes that end soon."""
     return os.environ.get("KINODE_TIERS") == "first"
 
 
-def _is_improved() -> bool:
-    """Whether another process makes better code of long text."""
-    from kinode.jit.tiers import better_code
-
-    return better_code.is_wanted()
-
-
 def _finish(request: BuildRequest, entry: str | None, draft: _Draft) -> Machine:
     """The kernel of a text, in memory and in the cache."""
-    from kinode.jit.tiers.better_code import Request
+    from kinode.jit.tiers.better_code import Wanted
 
     with waiting_words(request.words):
         code = draft.code.wait()
     written = draft.written
     machine = load_kernel(written.about, code, request.lanes, request.data)
-    if draft.tiered:
-        content = written.text.encode()
-        return _improve(machine, request, lambda use: Request(content, entry, use, 1, repr(written.about)))
+    if entry is not None and draft.tiered:
+        return _improve(machine, request, Wanted(entry, written.entry_of(b""), written.text, 1))
     if entry is not None:
         code_cache.save(entry, written.entry_of(code))
     return machine
 
 
-def _interpret(request: BuildRequest, entry: str | None, listed: OperationList) -> Machine:
-    """The kernel of a list of operations."""
-    from kinode.jit.bytecode.bytecode_kernel import load_bytecode
-    from kinode.jit.tiers.better_code import Request
-
-    return _improve(load_bytecode(listed), request, lambda use: Request(listed.pack(), entry, use))
-
-
-def _improve(first: Machine, request: BuildRequest, ask: Callable[[Callable[[bytes], None]], Request]) -> Machine:
+def _improve(first: Machine, request: BuildRequest, wanted: Wanted) -> Machine:
     """The kernel with code that is exchanged for better one when that is there."""
-    from kinode.jit.tiers import better_code
+    from kinode.jit.tiers.better_code import improve
     from kinode.jit.tiers.exchanged_code import Addresses, ExchangedCode
 
     exchanged = ExchangedCode(Addresses(first.address, first.batch_address), first.engine)
 
     def use(kept: bytes) -> None:
-        if kept:
-            better = _load(kept, request)
-            exchanged.exchange(Addresses(better.address, better.batch_address), better.engine)
+        better = _load(kept, request)
+        exchanged.exchange(Addresses(better.address, better.batch_address), better.engine)
 
-    better_code.improve(ask(use))
+    improve(wanted, use)
     kernel, batch = exchanged.addresses
     return replace(first, address=kernel, batch_address=batch, engine=exchanged)
 

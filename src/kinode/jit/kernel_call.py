@@ -20,8 +20,8 @@ import numpy as np
 
 from kinode.jit.machine_code import ARGUMENTS, Machine
 
-LEAST_SHARED_TIME = 4e-5  # s of remaining work; less is not shared with other threads
-PIECE_TIME = 2e-5  # s of work that a thread takes at a time
+LEAST_SHARED_TIME = 1.5e-4  # s of remaining work; less is not shared with other threads
+PIECE_TIME = 2e-5  # s of work that a thread takes at a time, at least
 TIMED_PIECE = 8  # rows for each lane that the caller computes first, to learn how long a row takes
 
 GIVEN = frozenset(ARGUMENTS) - {"work", "out"}
@@ -123,7 +123,7 @@ def run_batch(
     all calls.  Arguments that are not given are zero.  At most ``threads`` share the work, all
     processors by default.
     """
-    from kinode.jit.thread_team import processors, thread_pool
+    from kinode.jit.threads import processors, share
 
     out = provide_results(rows, machine.sizes["out"])
     arrays, addresses, strides = [], [], []  # ``arrays`` keeps the memory of those that were copied
@@ -159,16 +159,9 @@ def run_batch(
     if row_time * (rows - first) < LEAST_SHARED_TIME:
         compute(first, rows)
         return out
-    pool = thread_pool()
-    if not pool.lock.acquire(blocking=False):  # another thread runs a batch
-        compute(first, rows)
-        return out
-    threads = processors() if threads is None else threads
-    try:
-        size = machine.lanes * max(4, min(int(PIECE_TIME / row_time), (rows - first) // 8) // machine.lanes)
-        pool.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1, threads)
-    finally:
-        pool.lock.release()
+    groups, lanes = -(-(rows - first) // machine.lanes), machine.lanes
+    least = min(max(4, int(PIECE_TIME / row_time) // lanes), max(1, groups // 8))
+    share(lambda a, b: compute(first + a * lanes, min(first + b * lanes, rows)), groups, least, threads)
     return out
 
 

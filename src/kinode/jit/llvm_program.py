@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.named_data import NamedData
-from kinode.algebra.trace import needed
 from kinode.jit import shared_routines
 from kinode.jit.llvm_case import LIBRARY, CaseWriter
 from kinode.jit.llvm_text import IrText, number, numbers, vector_type
@@ -208,12 +207,3 @@ class _Writer:
         address = line.put(f"getelementptr inbounds i64, ptr {table}, i64 {counter}")
         shift = line.put(f"load i64, ptr {address}, align 8, !invariant.load !1")
         return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), 0
-
-
-def _views_used(block: Block) -> set[str]:
-    """The views that a block reads or writes."""
-    names = set()
-    for stores in block.cases:
-        names |= {view for view, _, _ in stores}
-        names |= {node.args[0] for node in needed(value for _, _, value in stores) if node.op == "input"}
-    return names

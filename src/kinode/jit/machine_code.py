@@ -20,8 +20,6 @@ from kinode.jit.tiers.waiting_words import waiting_words
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 """The arguments of a kernel."""
-INTERPRETER = "interpreter of bytecode"
-"""What the cache knows the code of the interpreter by."""
 LIBRARY = (
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "atan2", "pow", "floor", "fma",
 )  # fmt: skip

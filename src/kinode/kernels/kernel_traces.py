@@ -49,9 +49,9 @@ derivative_outputs = _LaterModule("derivatives.derivative_outputs")
 directed_outputs = _LaterModule("derivatives.derivative_outputs")
 find_named_values = _LaterModule("derivatives.derivative_outputs").find_named_values
 has_recursion = _LaterModule("derivatives.derivative_words").has_recursion
-has_adjoint_of_motion = _LaterModule("derivatives.derivative_words").has_adjoint_of_motion
-has_adjoint_of_shared = _LaterModule("derivatives.derivative_words").has_adjoint_of_shared
+has_shared_tangents = _LaterModule("derivatives.derivative_words").has_shared_tangents
 has_tangents = _LaterModule("derivatives.derivative_words").has_tangents
+is_inverse_dynamics = _LaterModule("derivatives.derivative_words").is_inverse_dynamics
 
 
 @dataclass(frozen=True)
@@ -184,12 +184,13 @@ TRACES: Mapping[str, KernelTrace] = {
     "jacobian": KernelTrace(outputs.jacobian, rolled=_on_body),
     "derivatives": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "u_dot")),
     "derivatives_of_motion": KernelTrace(trace=derivative_outputs.derivatives, rolled=partial(has_recursion, "effort")),
-    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_tangents),
-    "gradient_of_motion": KernelTrace(
-        trace=directed_outputs.gradient, n_x=directed_outputs.count_weights, rolled=has_adjoint_of_motion
+    "gradient": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights),
+    "gradient_of_motion": KernelTrace(trace=directed_outputs.gradient, n_x=directed_outputs.count_weights),
+    "motion_along": KernelTrace(
+        trace=directed_outputs.derivatives_along, n_x=directed_outputs.count_along, rolled=is_inverse_dynamics
     ),
-    "shared_gradient": KernelTrace(
-        trace=directed_outputs.shared_gradient, n_x=directed_outputs.count_shared, rolled=has_adjoint_of_shared
+    "shared_along": KernelTrace(
+        trace=directed_outputs.shared_along, n_x=directed_outputs.count_shared, rolled=has_shared_tangents
     ),
     "second_derivatives": KernelTrace(
         trace=directed_outputs.second_derivatives, n_x=directed_outputs.count_factors, rolled=has_tangents

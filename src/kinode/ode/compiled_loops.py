@@ -98,7 +98,7 @@ def load_loops(
         from kinode.jit.tiers.better_code import is_wanted
 
         text = translate_together({PREFIX + name: find(name) for name in names})
-        if not tiered or not is_wanted():
+        if not tiered or not is_wanted(find_entry(key)):
             return compile_text(text, optimize=True)
         texts.append(text)
         return compile_text(text, 0, optimize=True)
@@ -106,20 +106,21 @@ def load_loops(
     code = keep(key, make, "the integrator", saves=lambda: not texts)
     loops = {name: CompiledLoop(address) for name, address in _place(code, names).items()}
 
-    if texts:
-        _improve(loops, texts[0], find_entry(key))
+    entry = find_entry(key)
+    if texts and entry is not None:
+        _improve(loops, texts[0], entry)
     return loops
 
 
-def _improve(loops: Mapping[str, CompiledLoop], text: str, entry: str | None) -> None:
+def _improve(loops: Mapping[str, CompiledLoop], text: str, entry: str) -> None:
     """Have better code made, and use it from then on."""
     from kinode.jit.tiers import better_code
 
     def use(code: bytes) -> None:
-        for name, address in _place(code, tuple(loops)).items() if code else ():
+        for name, address in _place(code, tuple(loops)).items():
             loops[name].lead_to(address)
 
-    better_code.improve(better_code.Request(text.encode(), entry, use, 2, optimize=True))
+    better_code.improve(better_code.Wanted(entry, b"", text, 2, optimize=True), use)
 
 
 def _place(code: bytes, names: tuple[str, ...]) -> dict[str, int]:

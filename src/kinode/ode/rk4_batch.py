@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kinode.jit.kernel_call import provide_results
 from kinode.jit.loop.memory import floats_of, ints_of
-from kinode.jit.thread_team import processors
+from kinode.jit.threads import processors
 from kinode.ode import compiled_loops
 from kinode.ode.endings import Ending, EndKind, reached_end
 from kinode.ode.kernel_spec import KernelSpec

@@ -39,7 +39,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.jit.kernel_call import alone
-from kinode.jit.thread_team import processors
+from kinode.jit.threads import processors
 from kinode.model.quantities import unit_of
 from kinode.studies.kept_results import BY_SIZE, Reduction, read_reduction
 from kinode.studies.run_rows import RowMaker, RunRow, Values, check_names, read_sets, read_value

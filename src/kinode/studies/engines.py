@@ -30,7 +30,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, Error
-from kinode.jit.thread_team import processors
+from kinode.jit.threads import processors
 from kinode.model.system import System
 from kinode.simulation.progress_bar import Progress
 from kinode.studies.store import Coordinate, StudyStore, compose_data, read_store

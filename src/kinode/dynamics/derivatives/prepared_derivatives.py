@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.derivative_calls.shared_columns import find_shared_columns, shares_in_numbers
 from kinode.dynamics.derivatives.derivative_request import (
     DerivativeRequest,
     Derivatives,
@@ -19,7 +20,7 @@ from kinode.dynamics.derivatives.derivative_request import (
     find_limit,
     read_request,
 )
-from kinode.dynamics.derivatives.shared_gradients import find_shared_gradients, settle_sharing, shares_in_numbers
+from kinode.dynamics.derivatives.shared_gradients import settle_sharing
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError
 from kinode.jit import python_function
@@ -149,15 +150,16 @@ class PreparedDerivatives:
         if 0 in self.shape or rows == 0:
             return np.zeros(self.shape if rows is None else (rows, *self.shape))
         if shares_in_numbers(self.dynamics, request):
-            return find_shared_gradients(self.dynamics, request, point, extra, np.eye(self.shape[0]))
+            return find_shared_columns(self.dynamics, request, point, extra)
         if takes_turns(self.dynamics, request):
             return self._in_turns(request, kernels, point, extra)
         result = kernels.call(request.kernel, point, extra)
         return result.reshape(*result.shape[:-1], *self.shape)
 
     def _in_turns(self, request: DerivativeRequest, kernels: Kernels, point: EvaluationPoint, extra: Array) -> Array:
-        """The matrix as a batch: column by column forward, or row by row backward where accelerations are given."""
-        backward = request.of_motion
+        """The matrix as a batch: column by column forward, or row by row backward."""
+        kernel = find_turn(self.dynamics, request)
+        backward = kernel.name == "gradient_of_motion"
         count, rows = self.shape[0 if backward else 1], count_rows(request, point, extra)
         states = rows or 1
 
@@ -168,7 +170,6 @@ class PreparedDerivatives:
         arrays = {name: repeated(getattr(point, name)) for name in ("q", "u", "z", "p", "inputs")}
         times = repeated(np.reshape(point.t, (-1, 1)))[:, 0]
         x = np.hstack([repeated(extra), np.tile(np.eye(count), (states, 1))])
-        kernel = Kernel("gradient_of_motion" if backward else "derivatives_along", request.options)
         result = kernels.call(kernel, EvaluationPoint(times, **arrays), x)
         matrices: Array = result.reshape(states, count, -1)
         matrices = matrices if backward else matrices.swapaxes(1, 2)
@@ -232,15 +233,37 @@ def split_request(dynamics: Dynamics, request: DerivativeRequest) -> list[Deriva
     return [read_request(dynamics, names, tuple(request.by)) for names in groups] if len(groups) > 1 else []
 
 
+def find_turn(dynamics: Dynamics, request: DerivativeRequest) -> Kernel:
+    """The function of one column; where accelerations are given and it is no loop code, of one row."""
+    if not request.of_motion:
+        return Kernel("derivatives_along", request.options)
+    along = Kernel("motion_along", request.options)
+    return along if has_loops(dynamics, along) else Kernel("gradient_of_motion", request.options)
+
+
+def has_loops(dynamics: Dynamics, kernel: Kernel) -> bool:
+    """Whether a function of a system is loop code."""
+    return dynamics.formulation == "recursive" and is_loop_code(dynamics.topology, kernel)
+
+
 def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
     """Whether columns, or rows, are computed one by one: straight-line code of all would take long to compile."""
-    topology, along = dynamics.topology, Kernel("derivatives_along", request.options)
+    topology = dynamics.topology
     if dynamics.formulation == "recursive" and is_large(topology):
         if is_loop_code(topology, request.kernel):
             return False
-        if request.of_motion or is_loop_code(topology, along):
+        if request.of_motion or is_loop_code(topology, find_turn(dynamics, request)):
             return True
     return count_entries(topology) > MOST_ENTRIES or request.shape[1] > MOST_COLUMNS
+
+
+def has_columns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
+    """Whether a gradient is the weighted sum of the rows of the matrix: its own code would grow with the links."""
+    if request.is_shared:
+        return shares_in_numbers(dynamics, request)
+    if split_request(dynamics, request):
+        return True
+    return has_loops(dynamics, request.kernel) or has_loops(dynamics, find_turn(dynamics, request))
 
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:
@@ -327,14 +350,16 @@ class PreparedGradient:
         return _prepare_gradient_again, (self.dynamics, *names, self.request.of_motion, self.weights)
 
     @cached_property
-    def parts(self) -> list[PreparedGradient]:
-        """Gradients of some of the quantities each, where code of all of them would be long; none by default."""
-        requests = split_request(self.dynamics, self.request)
-        return [PreparedGradient(self.dynamics, request, None) for request in requests]
+    def matrix(self) -> DerivativeFunction | None:
+        """The derivatives whose rows are summed in a large system; None where the gradient has code of its own."""
+        return prepare(self.dynamics, self.request) if has_columns(self.dynamics, self.request) else None
 
-    def _weights_of(self, part: PreparedGradient, weights: Array) -> Array:
-        """The weights of the quantities of a part."""
-        return np.concatenate([weights[..., self.request.rows[name]] for name in part.request.of], axis=-1)
+    def _sum_rows(self, matrix: Array, weights: Array) -> Array:
+        """The weighted sum of the rows of a matrix, or of each of a batch."""
+        if matrix.ndim == 3 and weights.ndim == 2 and len(matrix) != len(weights):
+            raise ArgumentError(f"gradient: {len(weights)} rows of weights do not fit {len(matrix)} states")
+        total: Array = (weights[..., None, :] @ matrix)[..., 0, :]
+        return total
 
     @property
     def columns(self) -> dict[str, slice]:
@@ -374,17 +399,13 @@ class PreparedGradient:
             )
         loads = read.read_array(request.argument, x, n, None if request.of_motion else np.zeros(n))
         joined = join_rows([loads, own])
-        if request.shape[1] and self.parts:
-            each = ((part, self._weights_of(part, own)) for part in self.parts)
-            result = np.sum([part.evaluate(t, q, u, x, z, p, inputs, several) for part, several in each], axis=0)
+        if request.shape[1] and self.matrix is not None:
+            given = {name: value for name, value in (("z", z), ("p", p), ("inputs", inputs)) if value is not None}
+            result = self._sum_rows(self.matrix(t, q, u, loads, **given), own)
         elif request.shape[1]:
             point = self.dynamics.read_point(self.kernel, t, q, u, z, p, inputs, joined)
             settled = settle_sharing(self.dynamics, request, point)
-            if shares_in_numbers(self.dynamics, settled):
-                weights = np.expand_dims(own, -2)
-                result = find_shared_gradients(self.dynamics, settled, point, loads, weights)[..., 0, :]
-            else:
-                result = self.dynamics.kernels.call(self.kernel._replace(options=settled.options), point, joined)
+            result = self.dynamics.kernels.call(self.kernel._replace(options=settled.options), point, joined)
             check_positions(self.dynamics, ", ".join(request.of), point, result)
         else:
             result = np.zeros((*joined.shape[:-1], 0))
@@ -408,7 +429,7 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
     if request.is_shared or 0 in request.shape:
         return plain
     modes = needs_modes(dynamics.arguments.topology, plain.kernel)
-    if not fixed or request.of_motion or modes or plain.parts:
+    if not fixed or request.of_motion or modes or plain.matrix is not None:
         return plain
     defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
     function = python_function.make_callable(

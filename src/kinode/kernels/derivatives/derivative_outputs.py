@@ -32,7 +32,7 @@ from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels import kernel_outputs
 from kinode.kernels.derivatives.derivative_words import count_columns, shape_of
 from kinode.kernels.derivatives.motion_equations import UNKNOWNS, MotionEquations, find_equations
-from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, Rates, sweep_backward, sweep_forward
+from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_backward, sweep_forward
 from kinode.kernels.kernel_options import DerivativeOptions, SharedNames, SharingOptions
 from kinode.kernels.kernel_outputs import direction_sizes, flat, joint_directions
 from kinode.model.quantities import QuantityName, find_quantity
@@ -221,9 +221,8 @@ def count_weights(topology: Topology, options: DerivativeOptions) -> int:
 
 
 def count_shared(topology: Topology, options: DerivativeOptions) -> int:
-    """The argument of a gradient of shared loads: efforts, changes of loads; weights of results, loads, directions."""
-    loads, directions = sum(topology.holding.values()), count_joint_directions(topology)
-    return count_weights(topology, options) + 2 * loads + directions
+    """The argument of derivatives of shared loads: efforts, changes of loads; factors of columns, rates of changes."""
+    return count_along(topology, options) + 2 * sum(topology.holding.values())
 
 
 def count_joint_directions(topology: Topology) -> int:
@@ -238,46 +237,17 @@ def count_factors(topology: Topology, options: DerivativeOptions) -> int:
 
 def gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
     """The derivatives of the weighted sum of all results by each direction, by a sweep backward."""
-    found = _sensitivities(Differentiated(snapshot, tape, options), x[snapshot.topology.n_u :])
-    directions = unit_directions(snapshot.topology, tape, options)
-    return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
-
-
-def _sensitivities(of: Differentiated, weights: Array) -> Rates:
-    """The sensitivities of the weighted sum of all results to inputs, by index."""
+    of = Differentiated(snapshot, tape, options)
     seeds: dict[int, Scalar] = {}
-    for result, weight in zip(of.results, weights, strict=True):
+    for result, weight in zip(of.results, x[snapshot.topology.n_u :], strict=True):
         if type(result) is Traced:
             seeds[result.index] = seeds.get(result.index, 0.0) + weight
     found = sweep_backward(of.nodes, seeds, of.values)
     if of.equations is not None:
         own = of.equations.sensitivities([found.get(node.index, 0.0) for node in of.equations.unknowns])
         found = {index: found.get(index, 0.0) + own.get(index, 0.0) for index in found.keys() | own.keys()}
-    return found
-
-
-def shared_gradient(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
-    """The same of quantities whose changes by sharing are given, of loads of joints and of their directions: by each
-    direction, then by each change; and behind them the loads."""
-    from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
-
-    n, n_loads, sharing = snapshot.topology.n_u, sum(snapshot.topology.holding.values()), options.sharing
-    changes = x[n : n + n_loads]
-    assert sharing is not None
-
-    def find_results(instant: Snapshot) -> list[Scalar]:
-        changed, system = GivenChanges(instant, sharing, changes), instant.system
-        named = [v for name in options.of for v in flat(find_shared(instant, changed, find_quantity(system, name)))]
-        loads = [v for name in instant.topology.holding for v in instant.holding(name)]
-        return named + loads + [v for name in system.joints for v in joint_directions(instant, name)]
-
-    of = Differentiated(snapshot, tape, options, find_results=find_results)
-    found, directions = _sensitivities(of, x[n + n_loads :]), unit_directions(snapshot.topology, tape, options)
-    directions += [{node.index: 1.0} for node in changes]
-    gradient = [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
-    start = count_results(snapshot.topology, options)
-    loads = of.results[start : start + n_loads]
-    return gradient + [of.values.get(v.index, v) if type(v) is Traced else v for v in loads]
+    directions = unit_directions(snapshot.topology, tape, options)
+    return [sum((rate * found.get(index, 0.0) for index, rate in each.items()), 0.0) for each in directions]
 
 
 def count_along(topology: Topology, options: DerivativeOptions) -> int:
@@ -302,6 +272,30 @@ def _along(snapshot: Snapshot, tape: Tape, factors: Array, options: DerivativeOp
     direction = along(snapshot.topology, tape, options, factors)
     of = Differentiated(snapshot, tape, options, through_equations=snapshot.topology.constrained)
     return of.along(direction)
+
+
+def shared_along(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:
+    """The same of quantities whose changes by sharing are given, of loads of joints and of their directions, where the
+    changes move too; and behind them the loads."""
+    from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
+
+    topology, sharing = snapshot.topology, options.sharing
+    n, n_loads, count = topology.n_u, sum(topology.holding.values()), count_directions(topology, options)
+    changes, start = x[n : n + n_loads], n + n_loads
+    assert sharing is not None
+
+    def find_results(instant: Snapshot) -> list[Scalar]:
+        changed, system = GivenChanges(instant, sharing, changes), instant.system
+        named = [v for name in options.of for v in flat(find_shared(instant, changed, find_quantity(system, name)))]
+        loads = [v for name in topology.holding for v in instant.holding(name)]
+        return named + loads + [v for name in system.joints for v in joint_directions(instant, name)]
+
+    of = Differentiated(snapshot, tape, options, find_results=find_results)
+    direction = along(topology, tape, options, x[start : start + count])
+    direction |= {node.index: rate for node, rate in zip(changes, x[start + count :], strict=True)}
+    first = count_results(topology, options)
+    loads = of.results[first : first + n_loads]
+    return of.along(direction) + [of.values.get(v.index, v) if type(v) is Traced else v for v in loads]
 
 
 def second_derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> list[Scalar]:

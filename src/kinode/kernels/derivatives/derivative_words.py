@@ -82,13 +82,13 @@ def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:
     return (first in LOOP_KERNELS or first not in OF_SYSTEMS) and not any(name in OF_SYSTEMS for name in others)
 
 
-def has_adjoint_of_motion(topology: Topology, options: DerivativeOptions) -> bool:
-    """Whether the gradient for given accelerations is that of loop code: inverse dynamics alone."""
+def is_inverse_dynamics(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether derivatives along a direction for given accelerations are those of loop code: of efforts alone."""
     return options.of == ("effort",)
 
 
-def has_adjoint_of_shared(topology: Topology, options: DerivativeOptions) -> bool:
-    """Whether gradients of loads that are shared by least norm are those of loop code and of numbers: joints alone
+def has_shared_tangents(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether derivatives of loads that are shared by least norm are those of loop code and of numbers: joints alone
     transmit loads, and nothing but quantities by name is differentiated."""
     by_name = not any(name in OF_SYSTEMS for name in options.of)
     return topology.constrained and by_name and is_held_by_joints(topology)

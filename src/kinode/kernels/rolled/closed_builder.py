@@ -25,7 +25,7 @@ from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.rolled_elimination import copy_block
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.tree_loops import TreeLoops, straight_blocks
-from kinode.kernels.rolled.tree_sweeps import Iterations, TreePass
+from kinode.kernels.rolled.tree_sweeps import Iterations
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody import loop_constraints
 from kinode.multibody.kinematics import Kinematics
@@ -34,12 +34,7 @@ from kinode.multibody.snapshot import Composition, Snapshot
 
 
 class ClosedBuilder(RolledBuilder):
-    """Builds the loop code of a kernel of a system with constraints.
-
-    ``right_sides`` says how often a motion is solved for with the same factors.
-    """
-
-    right_sides = 1
+    """Builds the loop code of a kernel of a system with constraints."""
 
     def program(self) -> Program:
         """The whole program."""
@@ -147,9 +142,9 @@ class ClosedBuilder(RolledBuilder):
         if not self.needs_motion:
             return super()._forward_loops(constants)
         loaded, rows = self.loops.loaded, self._rows
-        memory = self.memory = RowMemory(rows, self.topology, self.work, self.right_sides)
+        memory = RowMemory(rows, self.topology, self.work, 1)
         every = tuple(range(len(memory.tiles.tiles)))
-        x, *_ = self.vectors = [memory.vector(every) for _ in range(self.right_sides)]
+        x = memory.vector(every)
         elimination = memory.eliminate(every)
         clear = memory.clear()
         right = x + memory.places(every, range(len(rows)))
@@ -167,7 +162,6 @@ class ClosedBuilder(RolledBuilder):
             passes.append(sweeper.momentum_sums())
         self.loops.positions["multipliers"] = right
         views = {"joint_share": ("work", memory.joint_shares[0]), **self._row_views(memory)}
-        self._extend(sweeper, passes, views)
         blocks = self._lay_out(self.loops, views, passes, constants, "a")
         expressions = [*self.loops.expression_blocks(constants)]
         kinematics = self.snapshot(Tape(), full=False).kinematics
@@ -183,9 +177,6 @@ class ClosedBuilder(RolledBuilder):
         if self._sweeps_full:
             blocks += self._full_loops(constants)
         return blocks
-
-    def _extend(self, sweeper: ClosedSweeper, passes: list[TreePass], views: dict[str, tuple[str, np.ndarray]]) -> None:
-        """Add passes behind those of a motion, and views."""
 
     def _row_views(self, memory: RowMemory) -> dict[str, tuple[str, np.ndarray]]:
         """What the factors of links are stored into, for the rows, and the point that they refer to."""

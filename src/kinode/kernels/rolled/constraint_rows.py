@@ -418,16 +418,6 @@ class RowMemory:
                             steps.append((1, right + TILE * j, scaled, share))
         return table_block(steps, [add_product, _subtract_shares])
 
-    def subtract_shares(self, among: tuple[int, ...], right: int, sum_number: int) -> Block:
-        """A right-hand side loses Y' D^-1 times the shares of joints, as the first one does in ``products``."""
-        steps: list[Step] = []
-        for g, tiles in enumerate(self.groups.groups):
-            for at in range(0, TILE * self.groups.width, ENTRIES):
-                share = self._share_starts[sum_number] + g * self.groups.width + at // TILE
-                here = ((k, self._blocks[t, g] + self._behind) for k, t in enumerate(among) if t in tiles)
-                steps += [(0, right + TILE * k, scaled + at, share) for k, scaled in here]
-        return table_block(steps, [_subtract_shares])
-
     def load_joints(self, among: tuple[int, ...], multipliers: int, sum_number: int) -> Block:
         """The shares of joints grow by Y lam; ``multipliers`` is the index of the vector of some tiles' rows."""
         steps: list[Step] = []

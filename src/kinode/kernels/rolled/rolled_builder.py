@@ -48,18 +48,17 @@ class RolledBuilder:
 
     ``adds_efforts`` says that x is efforts that are added.  ``also`` are quantities whose values stand behind the
     result of the kernel, by name.  ``prelude_stores`` are the stores of the prelude.
-    ``driven`` has the indices in ``work`` of q, u, u_dot of driven joints.  ``work`` is free from ``work_from`` on.
+    ``driven`` has the indices in ``work`` of q, u, u_dot of driven joints.
     """
 
     def __init__(
-        self, topology: Topology, kernel: Kernel, *, adds_efforts: bool = False, also: tuple[str, ...] = (),
-        work_from: int = 0,
-    ) -> None:  # fmt: skip
+        self, topology: Topology, kernel: Kernel, *, adds_efforts: bool = False, also: tuple[str, ...] = ()
+    ) -> None:
         self.topology, self.kernel, self.also = topology, kernel, also
         self.adds_efforts = adds_efforts or kernel.name == "loaded_acceleration"
         self.count = sizes(topology, kernel) | ({"x": topology.n_u} if adds_efforts else {})
         self._given = added_efforts if adds_efforts else find_row(kernel).given
-        self.work = WorkSpace(work_from)
+        self.work = WorkSpace()
         self.prelude_tape = Tape()
         self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape, moving=False))
         self.prelude_stores: list[Store] = []

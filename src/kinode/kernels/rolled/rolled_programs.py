@@ -27,7 +27,6 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_traces.make_program(topology, kernel, formulation, traced)
-    from kinode.jit.kernel_text.early_turns import compute_turns_early
     from kinode.jit.kernel_text.lean_programs import make_lean
     from kinode.kernels.rolled import tangent_builder
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
@@ -41,19 +40,17 @@ def make_program(
         return tangent_builder.differentiate_loops(topology, builder, kernel)
     if isinstance(kernel.options, DerivativeOptions):
         match kernel.name:
-            case "derivatives_along":
+            case "derivatives_along" | "motion_along":
                 along = tangent_builder.differentiate_along(topology, builder, kernel.options, adds_efforts=True)
                 return make_lean(along)
             case "second_derivatives":
                 return tangent_builder.differentiate_twice(topology, builder, kernel.options)
-            case "gradient" | "gradient_of_motion":
-                return tangent_builder.differentiate_backward(topology, builder, kernel.options)
-            case "shared_gradient":
+            case "shared_along":
                 return tangent_builder.differentiate_shared(topology, kernel.options)
         return DerivativeBuilder(topology, kernel).program()
     if kernel.name == "holding":
         kernel = Kernel("reactions", ReactionOptions(joints=tuple(topology.holding)))
-    return compute_turns_early(make_lean(builder(topology, kernel).program()))
+    return make_lean(builder(topology, kernel).program())
 
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:

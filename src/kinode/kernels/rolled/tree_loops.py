@@ -26,10 +26,10 @@ LARGEST_RESULT = 32  # numbers of a loop's result for one node, at most
 
 
 class WorkSpace:
-    """Allocates the array ``work``, from some index on."""
+    """Allocates the array ``work``."""
 
-    def __init__(self, start: int = 0) -> None:
-        self.size = start
+    def __init__(self) -> None:
+        self.size = 0
 
     def allocate(self, count: int) -> int:
         """The index of the first of ``count`` new entries."""

@@ -20,7 +20,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error, ModelError, SensitivityWarning
 from kinode.jit.kernel_call import alone
-from kinode.jit.thread_team import processors
+from kinode.jit.threads import processors
 from kinode.results.sensitivity import all_sensitivities
 from kinode.results.trajectory import Trajectory
 from kinode.studies.fits.measured_records import Record

@@ -39,7 +39,7 @@ from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.editing.checked_text import check_text
 from kinode.errors import ArgumentError, Error, ModelError, find_close, suggest
-from kinode.jit.thread_team import processors
+from kinode.jit.threads import processors
 from kinode.model.system import System
 from kinode.simulation.run_arguments import read_seconds
 from kinode.studies.axes import FIELDS

@@ -1,4 +1,4 @@
-"""Gradients of systems with constraints: loop code of the equations of motion run backward is that of the tape."""
+"""Derivatives of systems with constraints along a direction: those of loop code are those of the tape."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit.program import Block, Program
 from kinode.kernels.derivatives.program_rates import roll_groups
-from kinode.kernels.derivatives.reverse_equations import EquationSolver, reverse_equations
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel, SharingOptions
 from kinode.kernels.rolled import rolled_programs
 from kinode.structure.state_layout import EvaluationPoint
@@ -62,20 +61,20 @@ NAMED = {
 @pytest.mark.parametrize("model", CLOSED)
 def test_functions_of_the_system(model, of):
     topology, point = prepared(CLOSED[model]())
-    kind = "gradient_of_motion" if of == "effort" else "gradient"
+    kind = "motion_along" if of == "effort" else "derivatives_along"
     compare(topology, point, Kernel(kind, DerivativeOptions((of,), EVERYTHING)))
 
 
 @pytest.mark.parametrize("name", [(model, name) for model, names in NAMED.items() for name in names], ids="-".join)
 def test_named_quantities(name):
     topology, point = prepared(CLOSED[name[0]]())
-    compare(topology, point, Kernel("gradient", DerivativeOptions(name[1:], EVERYTHING)))
+    compare(topology, point, Kernel("derivatives_along", DerivativeOptions(name[1:], EVERYTHING)))
 
 
 @pytest.mark.parametrize("model", NAMED)
 def test_all_of_them_behind_the_rate(model):
     topology, point = prepared(CLOSED[model]())
-    compare(topology, point, Kernel("gradient", DerivativeOptions(("rate", *NAMED[model]), EVERYTHING)))
+    compare(topology, point, Kernel("derivatives_along", DerivativeOptions(("rate", *NAMED[model]), EVERYTHING)))
 
 
 @pytest.mark.parametrize("model", ["hinges", "ring", "net", "four_bars"])
@@ -84,7 +83,7 @@ def test_loads_and_directions_of_joints(model):
     topology, point = prepared(CLOSED[model]())
     first, *_, last = topology.system.joints
     of = (f"{first}.reaction.moment", f"{last}.reaction.force", f"{last}.wrench.force")
-    compare(topology, point, Kernel("shared_gradient", DerivativeOptions(of, EVERYTHING, SharingOptions(1.3, (), ()))))
+    compare(topology, point, Kernel("shared_along", DerivativeOptions(of, EVERYTHING, SharingOptions(1.3, (), ()))))
 
 
 def test_code_of_cut_joints_does_not_grow_with_their_number():
@@ -92,42 +91,13 @@ def test_code_of_cut_joints_does_not_grow_with_their_number():
 
     def size(n):
         topology, _ = prepared(net(n, 2))
-        program = rolled_programs.make_program(topology, Kernel("gradient", DerivativeOptions(("u_dot",), EVERYTHING)))
+        program = rolled_programs.make_program(
+            topology, Kernel("derivatives_along", DerivativeOptions(("u_dot",), EVERYTHING))
+        )
         blocks = [block for block in program.blocks if block.count > 1]
         return sum(sum(count_operations(v for _, _, v in case).values()) for b in blocks for case in b.cases)
 
     assert size(5) <= size(3)
-
-
-def test_positions_need_no_equations():
-    topology, _ = prepared(net(2, 2))
-    by_pose, by_motion = (
-        rolled_programs.make_program(topology, Kernel("gradient", DerivativeOptions((name,), EVERYTHING)))
-        for name in ("v0_1.position", "v0_1.acceleration")
-    )
-    assert len(by_pose.blocks) < len(by_motion.blocks) / 2
-
-
-def test_a_root_by_its_equation():
-    """y = c x^2 with x^3 + b x = a: dy = 2 c x dx + x^2 dc, (3 x^2 + b) dx = da - x db."""
-    tape = Tape()
-    x, (a, b, c) = tape.input("work", 0), tape.inputs("u", 3)
-    blocks = [Block(1, {}, [[("out", 1, x * x * x + b * x - a)]]), Block(1, {}, [[("out", 0, c * x * x)]])]
-    program = Program("kernel", {"u": 3, "work": 1, "out": 2, "x": 0}, {}, blocks)
-    values = np.array([5.0, 0.5, 1.7])
-    root = float(np.roots([1, 0, 0.5, -5.0])[-1].real)
-
-    def find_solver(at):
-        s, m = tape.input("work", at.of_unknowns), tape.input("work", at.unknowns)
-        solve = Block(1, {}, [[("work", at.unknowns, root)]])
-        adjoint = Block(1, {}, [[("work", at.of_residuals, -s / (3 * m * m + b))]])
-        return EquationSolver([solve], [adjoint], {}, at.end)
-
-    gradient = reverse_equations(program, [[("u", k, 1.0)] for k in range(3)], 0, range(1), find_solver)
-    point = EvaluationPoint(0.0, np.empty(0), values, np.empty(0), np.empty(0), np.empty(0))
-    slope = 3 * root**2 + values[1]
-    expected = [2 * values[2] * root / slope, -2 * values[2] * root * root / slope, root**2]
-    assert run_program(gradient, point, np.array([1.0])) == pytest.approx(expected, rel=1e-13)
 
 
 def test_groups_of_stores_that_are_alike():

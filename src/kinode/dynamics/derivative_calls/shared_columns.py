@@ -1,0 +1,96 @@
+"""Derivatives of shared reactions in large loops: loop code around the rule of least norm in numbers.
+
+Quantities depend on the state and on the changes of loads by sharing.  The changes follow from loads of joints and from
+their frames and freedoms (``dynamics/reactions/world_stiffness.py``).  Two calls of one function, which goes along a direction, give
+
+    the loads, and with them the changes;
+    the derivatives of quantities for given changes, by the state and by the changes, and those of loads, frames and
+    freedoms by the state: a column for each direction
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.derivatives.derivative_request import DerivativeRequest
+from kinode.dynamics.reactions.redundancy import find_joint_tables
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.rolled.rolled_programs import is_loop_code
+from kinode.model.quantities import find_quantity
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+    from kinode.structure.state_layout import EvaluationPoint
+
+
+def shares_in_numbers(dynamics: Dynamics, request: DerivativeRequest) -> bool:
+    """Whether a request is one for shared reactions of a large system that loop code serves."""
+    if not request.is_shared or request.of_motion or dynamics.formulation != "recursive":
+        return False
+    return is_loop_code(dynamics.topology, Kernel("shared_along", request.options))
+
+
+def find_shared_columns(dynamics: Dynamics, request: DerivativeRequest, point: EvaluationPoint, effort: Array) -> Array:
+    """The matrix of derivatives at each state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    request : DerivativeRequest
+        With the pattern of redundancy.
+    point : EvaluationPoint
+        A state or several.
+    effort : array
+        Added efforts, for each state or for all.
+    """
+    at_state = _SharedColumns(dynamics, request)
+    rows = point.n_rows if point.n_rows is not None else len(effort) if effort.ndim == 2 else None
+    if rows is None:
+        return at_state(point, effort)
+    each = [
+        at_state(point if point.n_rows is None else point.row(k), effort[k] if effort.ndim == 2 else effort)
+        for k in range(rows)
+    ]
+    return np.array(each)
+
+
+class _SharedColumns:
+    """The derivatives at one state.
+
+    ``changed`` are the loads whose changes quantities depend on: those of the joints that they belong to.
+    """
+
+    def __init__(self, dynamics: Dynamics, request: DerivativeRequest) -> None:
+        sharing, system, holding = request.options.sharing, dynamics.topology.system, dynamics.topology.holding
+        assert sharing is not None
+        options = replace(request.options, sharing=replace(sharing, locks=(), shared=()))  # code is that of any pattern
+        self.kernels, self.kernel = dynamics.kernels, Kernel("shared_along", options)
+        self.tables, self.shape = find_joint_tables(dynamics, sharing), request.shape
+        owners = {find_quantity(system, name).owner for name in request.of}
+        self.changed = np.flatnonzero(np.repeat([name in owners for name in holding], [*holding.values()]))
+
+    def __call__(self, point: EvaluationPoint, effort: Array) -> Array:
+        tables, n, (n_results, n_columns) = self.tables, len(self.tables.units), self.shape
+        count = n_columns + len(self.changed)
+        arguments = np.zeros((count, len(effort) + n + n_columns + n))
+        _, changes, factors, rates = np.split(arguments, np.cumsum([len(effort), n, n_columns]), axis=1)
+        arguments[:, : len(effort)] = effort
+        stiffness = tables.at_state(self.kernels.call(Kernel("stress_directions"), point).ravel())
+        loads = self.kernels.call(self.kernel, point, arguments[0])[-n:] / tables.units
+        change, _ = stiffness.share(loads)
+        changes[:] = np.where(tables.shared, change * tables.units, 0.0)
+        factors[:n_columns] = np.eye(n_columns)
+        rates[np.arange(n_columns, count), self.changed] = 1.0
+        found = self.kernels.call(self.kernel, point, arguments)
+        total: Array = found[:n_columns, :n_results].T.copy()
+        of_loads, of_directions = np.split(found[:n_columns, n_results:-n], [n], axis=1)
+        for row, of_changes in zip(total, found[n_columns:, :n_results].T, strict=True):
+            by_changes = np.zeros(n)
+            by_changes[self.changed] = of_changes
+            by_loads, by_directions = stiffness.sensitivities(loads, by_changes * tables.units)
+            row += of_loads @ (by_loads / tables.units) + of_directions @ by_directions
+        return total
