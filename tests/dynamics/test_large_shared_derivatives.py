@@ -8,7 +8,7 @@ from mechanisms import net, ring
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.derivative_calls.shared_columns import shares_in_numbers
+from kinode.dynamics.derivatives.shared_columns import shares_in_numbers
 from kinode.dynamics.reactions import redundancy
 from kinode.dynamics.reactions.sharing_pattern import find_pattern
 from kinode.dynamics.reactions.world_stiffness import JointTables, WorldStiffness

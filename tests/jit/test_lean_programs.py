@@ -6,7 +6,7 @@ from mechanisms import net, ring
 from rolled_models import MODELS, prepared
 
 from kinode.algebra.trace import Tape, count_operations
-from kinode.jit.kernel_text.lean_programs import make_lean
+from kinode.jit.lean_programs import make_lean
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import Block, Program, interpret
 from kinode.kernels.kernel_options import Kernel

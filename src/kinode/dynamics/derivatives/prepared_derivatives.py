@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.derivative_calls.shared_columns import find_shared_columns, shares_in_numbers
 from kinode.dynamics.derivatives.derivative_request import (
     DerivativeRequest,
     Derivatives,
@@ -20,6 +19,7 @@ from kinode.dynamics.derivatives.derivative_request import (
     find_limit,
     read_request,
 )
+from kinode.dynamics.derivatives.shared_columns import find_shared_columns, shares_in_numbers
 from kinode.dynamics.derivatives.shared_gradients import settle_sharing
 from kinode.dynamics.mode_fitting import needs_modes
 from kinode.errors import ArgumentError

@@ -1,9 +1,9 @@
 """Quantities by name after redundant reactions are shared, as operations on a tape.
 
 Compiled reactions come from an independent set of constraint rows.  The rule of least norm (T-5.6) adds a change that
-does not depend on where loops were cut (``formulations/equal_stiffness.py``).  ``dynamics/reactions/redundancy.py`` adds
-it to numbers.  Here it is part of the tape, so that shared reactions have derivatives, and can be written as C or for
-CasADi.  Which components are shared, and which coordinates lock the mechanism, is found before, at a state.
+does not depend on where loops were cut (``formulations/equal_stiffness.py``).  ``dynamics/reactions/redundancy.py``
+adds it to numbers.  Here it is part of the tape, so that shared reactions have derivatives, and can be written as C or
+for CasADi.  Which components are shared, and which coordinates lock the mechanism, is found before, at a state.
 
 Not done here: sharing by compliances, and quantities of links of the circuit.
 """

@@ -27,7 +27,7 @@ def make_program(
     """
     if not is_loop_code(topology, kernel) or formulation is not RECURSIVE:
         return kernel_traces.make_program(topology, kernel, formulation, traced)
-    from kinode.jit.kernel_text.lean_programs import make_lean
+    from kinode.jit.lean_programs import make_lean
     from kinode.kernels.rolled import tangent_builder
     from kinode.kernels.rolled.closed_builder import ClosedBuilder
     from kinode.kernels.rolled.rolled_builder import RolledBuilder

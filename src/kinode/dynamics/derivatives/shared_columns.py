@@ -1,7 +1,8 @@
 """Derivatives of shared reactions in large loops: loop code around the rule of least norm in numbers.
 
 Quantities depend on the state and on the changes of loads by sharing.  The changes follow from loads of joints and from
-their frames and freedoms (``dynamics/reactions/world_stiffness.py``).  Two calls of one function, which goes along a direction, give
+their frames and freedoms (``dynamics/reactions/world_stiffness.py``).  Two calls of one function, which goes along a
+direction, give
 
     the loads, and with them the changes;
     the derivatives of quantities for given changes, by the state and by the changes, and those of loads, frames and
