@@ -129,11 +129,6 @@ def _number_printer(kind: str) -> Any:
     return NumberPrinter
 
 
-def terms_in(expr: Any) -> list[Any]:
-    """The terms of a sum, as SymPy orders them."""
-    return list(expr.as_ordered_terms()) if expr.is_Add else [expr]
-
-
 def wrapped(text: str, width: int) -> list[str]:
     """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
     lines = [""]

@@ -24,9 +24,10 @@ from kinode.sheets.text import (
     write_matrix,
     write_vector,
 )
+from kinode.sheets.typeset import LATEX
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.symbolic.elimination_trace import ANGLES, EliminationTrace, EulerChart, find_chart
-from kinode.symbolic.printed_equations import latex_of, matrix
+from kinode.symbolic.printed_equations import matrix
 
 if TYPE_CHECKING:
     from kinode.symbolic.elimination_matrices import EliminationMatrices
@@ -159,6 +160,11 @@ def write_elimination_latex(e: EliminationMatrices, document: bool) -> str:
         parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {latex_of(e, x)} &> 0" for x in e.conditions]))
     body_text = "\n".join(parts)
     return latex_document(e.heading, body_text) if document else body_text
+
+
+def latex_of(e: EliminationMatrices, expr: Any) -> str:
+    """An expression in LaTeX, with the styles of its symbols."""
+    return LATEX.formula(expr, e.notation.styles)
 
 
 def _entry(e: EliminationMatrices, symbol: str, row: str, column: str) -> str:
